@@ -1,0 +1,36 @@
+# The commands of the house. Each does its own set-up; CMake does the work (CMakePresets.json).
+.PHONY: run test build packages bench fuzz lint format install clean gcc
+
+run: build
+	@tests/demo build/release/bin/igloo
+
+test: packages
+	@tests/all
+
+build: packages
+	@tools/build release
+
+bench: build
+	@bench/run build/release/bin
+
+fuzz: packages
+	@tests/fuzz/run
+
+lint: packages
+	@tools/lint
+
+format: packages
+	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
+
+gcc: packages
+	@tools/build gcc
+
+PREFIX ?= /usr/local
+install: build
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+packages:
+	@tools/install-packages
+
+clean:
+	rm -rf build

@@ -1,0 +1,3 @@
+#include "guest/init.h"
+
+int main() { igloo::guest::InitMain(); }

@@ -1,0 +1,124 @@
+#include "backend/jail/explain.h"
+
+#include <cerrno>
+
+#include "base/text.h"
+
+namespace igloo::backend::jail {
+namespace {
+
+/// The host path that operation `index` mounts, or the step in words.
+std::string SourceOf(const sandbox::Plan& plan, std::size_t index) {
+  const auto& steps = index < plan.environment.size() ? plan.environment : plan.run;
+  if (index >= plan.environment.size()) index -= plan.environment.size();
+  if (index >= steps.size()) return "a mount source";
+  if (const auto* bind = std::get_if<sandbox::step::Bind>(&steps[index])) return bind->source;
+  if (const auto* view = std::get_if<sandbox::step::Overlay>(&steps[index])) return view->source;
+  return "a mount source";
+}
+
+Error Make(const ops::Reply& reply, std::string what, std::string hint) {
+  const int error = reply.sys_errno;
+  return {Errc::kFailedPrecondition, std::move(what) + ": " + ErrnoText(error), std::move(hint),
+          error};
+}
+
+Error ExplainClone(const ops::Reply& reply) {
+  const std::string what = "cannot create the sandbox's namespaces";
+  switch (reply.sys_errno) {
+    case EPERM:
+    case EACCES:
+      return Make(reply, what,
+                  "this machine forbids user namespaces; allow them (sysctl "
+                  "kernel.unprivileged_userns_clone=1, or on Ubuntu "
+                  "kernel.apparmor_restrict_unprivileged_userns=0) and see 'igloo doctor'");
+    case ENOSPC:
+    case EUSERS:
+      return Make(reply, what,
+                  "the limit on namespaces is reached or zero; raise user.max_user_namespaces and "
+                  "its siblings with sysctl");
+    case EAGAIN:
+      return Make(reply, what, "the limit on processes is reached; end some or raise ulimit -u");
+    default:
+      return Make(reply, what, "run 'igloo doctor' to see what this machine can do");
+  }
+}
+
+Error ExplainSource(const ops::Reply& reply, const std::string& source) {
+  if (reply.sys_errno == EINVAL) {
+    return Make(reply, "cannot mount '" + source + "'",
+                "something is mounted below it that this user may not separate from it; name a "
+                "directory without mounts below, or start igloo as root");
+  }
+  return Make(reply, "cannot mount '" + source + "'",
+              "check that it exists and that you may read it");
+}
+
+Error ExplainOperation(const ops::Reply& reply, const sandbox::Plan& plan) {
+  const auto index = static_cast<std::size_t>(reply.index);
+  const std::string what = "cannot build the sandbox at \"" +
+                           sandbox::DescribeStep(plan, index) + "\"";
+  const std::string_view words = what;
+  if (words.find("\"proc ") != std::string_view::npos && reply.sys_errno == EPERM) {
+    return Make(reply, what,
+                "the kernel allows a fresh /proc only where the present one is not masked: inside "
+                "a container, start that container with an unmasked /proc");
+  }
+  if (words.find("\"overlay ") != std::string_view::npos) {
+    return Make(reply, what,
+                "this project cannot be the lower half of an overlay (mounts below it, or its own "
+                "file system is one); use ':ro' instead");
+  }
+  if (reply.sys_errno == ENOENT || reply.sys_errno == ELOOP) {
+    return Make(reply, what,
+                "the place to mount at does not exist or is reached through a symbolic link");
+  }
+  if (reply.sys_errno == ENOSPC) return Make(reply, what, "the given size is too small for it");
+  return Make(reply, what, "run 'igloo doctor' to see what this machine can do");
+}
+
+}  // namespace
+
+Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
+  const std::string source = Printable(SourceOf(plan, reply.index));
+  switch (static_cast<ops::Step>(reply.step)) {
+    case ops::Step::kClone:
+      return ExplainClone(reply);
+    case ops::Step::kMaps:
+      return Make(reply, "cannot map the sandbox's user",
+                  "inside a container the ids from " +
+                      std::to_string(plan.identity.host_id_base) +
+                      " on must be mapped; start igloo as an ordinary user there");
+    case ops::Step::kSource:
+      return ExplainSource(reply, source);
+    case ops::Step::kSourceChanged:
+      return Make(reply, "'" + source + "' changed while the sandbox was being built",
+                  "try again; if it happens again, somebody is replacing it");
+    case ops::Step::kSourceMap:
+      return Make(reply, "cannot give the sandbox's user the files of '" + source + "'",
+                  "its file system has no id-mapped mounts (overlayfs, some network file systems): "
+                  "copy the project elsewhere, or start igloo as its owner instead of root");
+    case ops::Step::kIdentity:
+      return Make(reply, "cannot become the sandbox's user", "run 'igloo doctor'");
+    case ops::Step::kNetworkSlot:
+      return Make(reply, "cannot make a private network",
+                  "raise user.max_net_namespaces with sysctl");
+    case ops::Step::kUnshare:
+      return ExplainClone(reply);
+    case ops::Step::kTemplateFull:
+      return Make(reply, "255 sandboxes are running already", "wait for one to end");
+    case ops::Step::kOperation:
+      return ExplainOperation(reply, plan);
+    case ops::Step::kNone:
+    case ops::Step::kDecode:
+    case ops::Step::kUnknownTemplate:
+    case ops::Step::kTemplateGone:
+      break;
+  }
+  return {Errc::kInternal,
+          "the launcher refused a request (step " + std::to_string(reply.step) + "): " +
+              ErrnoText(reply.sys_errno),
+          "this is a bug in igloo; please report it", reply.sys_errno};
+}
+
+}  // namespace igloo::backend::jail

@@ -1,0 +1,142 @@
+#include "backend/jail/jail.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "backend/jail/explain.h"
+#include "base/file.h"
+
+namespace igloo::backend::jail {
+namespace {
+
+class JailSandbox : public Sandbox {
+ public:
+  JailSandbox(UniqueFd reply, const sandbox::Plan& plan) : reply_(std::move(reply)), plan_(plan) {}
+  ~JailSandbox() override { JailSandbox::Kill(); }
+
+  int setup_fd() const override { return reply_.get(); }
+
+  Result<void> ReadSetup() override {
+    for (;;) {
+      IGLOO_ASSIGN(auto received, ReceiveReply(reply_.get()));
+      if (!received) return {};
+      if (received->end) {
+        reply_.Reset();
+        return {};
+      }
+      IGLOO_TRY(Take(*std::move(received)));
+    }
+  }
+
+  void Kill() override {
+    // Killing PID 1 of the sandbox ends everything in it.
+    if (pidfd_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+  }
+
+  Error WhyGone() override {
+    return {Errc::kFailedPrecondition, "the sandbox ended without a report",
+            "something on this machine killed igloo-init or igloo-jail (out of memory?); see dmesg",
+            0};
+  }
+
+ private:
+  Result<void> Take(ReceivedReply received) {
+    const ops::Reply& reply = received.reply;
+    switch (static_cast<ops::ReplyKind>(reply.kind)) {
+      case ops::ReplyKind::kStarted:
+        pidfd_ = std::move(received.fd);
+        return {};
+      case ops::ReplyKind::kListening:
+        listeners.push_back(std::move(received.fd));
+        return {};
+      case ops::ReplyKind::kTimeline:
+        timeline = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
+        return {};
+      case ops::ReplyKind::kFailed:
+        return std::unexpected(Explain(reply, plan_));
+      case ops::ReplyKind::kReady:
+        break;
+    }
+    return Fail(Errc::kProtocol, "the launcher sent an answer that does not belong here");
+  }
+
+  UniqueFd reply_;
+  UniqueFd pidfd_ = {};
+  const sandbox::Plan& plan_;  // the caller keeps it: it may hold 64 MB of code
+};
+
+ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
+  ops::Request request{};
+  request.kind = static_cast<std::uint16_t>(kind);
+  request.inner_uid = plan.identity.uid;
+  request.inner_gid = plan.identity.gid;
+  request.host_id_base = plan.identity.host_id_base;
+  if (std::holds_alternative<sandbox::HostNetwork>(plan.network)) {
+    request.flags |= ops::kRequestHostNetwork;
+  }
+  return request;
+}
+
+}  // namespace
+
+Result<void> JailBackend::Warm() {
+  if (launcher_) return {};
+  IGLOO_ASSIGN(launcher_, Launcher::Start(programs_));
+  return {};
+}
+
+Result<std::uint64_t> JailBackend::TemplateFor(const sandbox::Plan& plan,
+                                               const std::string& environment) {
+  if (const auto found = templates_.find(environment); found != templates_.end()) {
+    return found->second;
+  }
+  IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
+  ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
+  request.template_id = next_template_;
+  const int fds[] = {reply.second.get()};
+  IGLOO_TRY(launcher_->Send(request, environment, {}, fds));
+  reply.second.Reset();
+  // Preparing is off the path of every run but the first: this one waits.
+  for (;;) {
+    IGLOO_ASSIGN(const auto received, ReceiveReply(reply.first.get()));
+    if (!received) continue;
+    if (received->end) return Fail(Errc::kFailedPrecondition, "the launcher died while preparing");
+    const auto kind = static_cast<ops::ReplyKind>(received->reply.kind);
+    if (kind == ops::ReplyKind::kFailed) return std::unexpected(Explain(received->reply, plan));
+    if (kind == ops::ReplyKind::kReady) break;
+  }
+  templates_.emplace(environment, next_template_);
+  return next_template_++;
+}
+
+Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, Channels channels) {
+  IGLOO_TRY(Warm());
+  const sandbox::EncodedPlan encoded = sandbox::Encode(plan);
+  const bool host_network = std::holds_alternative<sandbox::HostNetwork>(plan.network);
+  // A template's runs get their network from the template, which cannot have the host's.
+  const bool prepared = mode_ == Mode::kPrepared && !host_network;
+  ops::Request request = RequestFor(plan, prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun);
+  if (prepared) {
+    IGLOO_ASSIGN(request.template_id, TemplateFor(plan, encoded.environment));
+  }
+  if (timeline_) request.flags |= ops::kRequestTimeline;
+
+  IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
+  std::vector<int> fds = {reply.second.get(), channels.control.get(),
+                          channels.standard_input.get(), channels.standard_output.get(),
+                          channels.standard_error.get()};
+  for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
+  request.init_fds = static_cast<std::uint16_t>(fds.size() - ops::kControl);
+  const std::string_view environment = prepared ? std::string_view() : encoded.environment;
+  if (auto sent = launcher_->Send(request, environment, encoded.run, fds); !sent) {
+    // A dead launcher took its templates along; the next run starts a new one.
+    launcher_.reset();
+    templates_.clear();
+    return std::unexpected(std::move(sent).error());
+  }
+  IGLOO_TRY(SetNonBlocking(reply.first.get()));
+  return std::make_unique<JailSandbox>(std::move(reply.first), plan);
+}
+
+}  // namespace igloo::backend::jail

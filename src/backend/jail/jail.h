@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "backend/backend.h"
+#include "backend/jail/launcher.h"
+
+namespace igloo::backend::jail {
+
+/// Whether a run builds everything itself or stands on a prepared environment.
+enum class Mode {
+  kCold,      ///< one child applies both lists: best for a single run
+  kPrepared,  ///< the environment is built once per distinct list and kept
+};
+
+/// Our own launcher behind the backend interface. Not copied between threads: runs start from the
+/// thread that made it.
+class JailBackend : public Backend {
+ public:
+  JailBackend(Programs programs, Mode mode) : programs_(std::move(programs)), mode_(mode) {}
+
+  /// Starts the launcher ahead of the first run, so that it gets ready beside the planning.
+  Result<void> Warm();
+
+  Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override;
+
+  /// Ask for start-up stamps in Sandbox::timeline.
+  void set_timeline(bool wanted) { timeline_ = wanted; }
+
+ private:
+  Result<std::uint64_t> TemplateFor(const sandbox::Plan& plan, const std::string& environment);
+
+  Programs programs_;
+  Mode mode_;
+  bool timeline_ = false;
+  std::optional<Launcher> launcher_ = {};
+  /// Keyed by the encoded environment itself: two that differ in one byte are two templates.
+  std::map<std::string, std::uint64_t> templates_ = {};
+  std::uint64_t next_template_ = 1;
+};
+
+}  // namespace igloo::backend::jail

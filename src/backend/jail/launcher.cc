@@ -1,0 +1,128 @@
+#include "backend/jail/launcher.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/file.h"
+
+namespace igloo::backend::jail {
+namespace {
+
+constexpr const char* kBrokenHint = "igloo-jail and igloo must come from the same build";
+
+/// Room for every descriptor that a message may carry, aligned as the kernel wants it.
+template <std::size_t N>
+union Control {
+  cmsghdr align;
+  char bytes[CMSG_SPACE(sizeof(int) * N)];
+};
+
+}  // namespace
+
+Result<Launcher> Launcher::Start(const Programs& programs) {
+  IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
+  const UniqueFd init(::open(programs.init.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!init) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot open '" + programs.init + "'",
+                   "install igloo completely ('make install'), or run it from build/*/bin");
+  }
+  auto child = Spawn({.program = programs.jail,
+                      .argv = {"igloo-jail"},
+                      .env = {},
+                      .fds = {{sockets.second.get(), 3}, {init.get(), 4}}});
+  if (!child) {
+    Error error = std::move(child).error();
+    error.hint = "install igloo completely ('make install'), or run it from build/*/bin";
+    return std::unexpected(std::move(error));
+  }
+  return Launcher(*std::move(child), std::move(sockets.first));
+}
+
+Result<void> Launcher::Send(ops::Request request, std::string_view environment,
+                            std::string_view run, std::span<const int> fds) {
+  request.magic = ops::kMagic;
+  request.fd_count = static_cast<std::uint16_t>(fds.size());
+  request.environment_bytes = static_cast<std::uint32_t>(environment.size());
+  request.run_bytes = static_cast<std::uint32_t>(run.size());
+  if (environment.size() + run.size() > ops::kMaxBytes) {
+    return Fail(Errc::kExhausted, "the plan is larger than 80 MB",
+                "code of up to 64 MB can be run; pass larger data in the project");
+  }
+  if (fds.size() > ops::kMaxFds) return Fail(Errc::kInternal, "too many descriptors");
+
+  iovec pieces[3] = {{&request, sizeof request},
+                     {const_cast<char*>(environment.data()), environment.size()},
+                     {const_cast<char*>(run.data()), run.size()}};
+  Control<ops::kMaxFds> control{};
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = 3;
+  message.msg_control = control.bytes;
+  message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+  std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
+
+  // The descriptors travel with the first byte; what does not fit at once follows alone.
+  std::size_t left = sizeof request + environment.size() + run.size();
+  while (left > 0) {
+    const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+    if (sent < 0) {
+      const int saved_errno = errno;
+      if (saved_errno == EINTR) continue;
+      return FailSys(saved_errno, "the launcher is gone", kBrokenHint);
+    }
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+    left -= static_cast<std::size_t>(sent);
+    auto skip = static_cast<std::size_t>(sent);
+    for (iovec& piece : pieces) {
+      const std::size_t here = std::min(skip, piece.iov_len);
+      piece.iov_base = static_cast<char*>(piece.iov_base) + here;
+      piece.iov_len -= here;
+      skip -= here;
+    }
+  }
+  return {};
+}
+
+Result<std::optional<ReceivedReply>> ReceiveReply(int socket) {
+  ReceivedReply received;
+  Control<1> control{};
+  iovec piece{&received.reply, sizeof received.reply};
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  const ssize_t count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (count < 0) {
+    const int saved_errno = errno;
+    if (saved_errno == EAGAIN || saved_errno == EINTR) return std::nullopt;
+    return FailSys(saved_errno, "cannot hear the launcher", kBrokenHint);
+  }
+  if (count == 0) {
+    received.end = true;
+    return received;
+  }
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
+      header->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    received.fd.Reset(fd);
+  }
+  if (count != sizeof received.reply || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    return Fail(Errc::kProtocol, "the launcher sent a broken answer", kBrokenHint);
+  }
+  return received;
+}
+
+}  // namespace igloo::backend::jail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "base/spawn.h"
+#include "base/unique_fd.h"
+#include "ops/ops.h"
+
+namespace igloo::backend::jail {
+
+/// Where igloo's helper programs are.
+struct Programs {
+  std::string jail = {};
+  std::string init = {};
+};
+
+/// One packet from a reply socket.
+struct ReceivedReply {
+  ops::Reply reply = {};
+  UniqueFd fd = {};
+  bool end = false;  ///< end of file: igloo-init runs, or everything is gone
+};
+
+/// The running igloo-jail. Start it from the thread that lives longest: it dies with it.
+class Launcher {
+ public:
+  static Result<Launcher> Start(const Programs& programs);
+
+  /// Sends one request; its lists follow the header. Blocks only while the launcher is busy.
+  Result<void> Send(ops::Request request, std::string_view environment, std::string_view run,
+                    std::span<const int> fds);
+
+ private:
+  Launcher(Child child, UniqueFd socket) : child_(std::move(child)), socket_(std::move(socket)) {}
+  Child child_;
+  UniqueFd socket_;
+};
+
+/// Reads one packet; an empty value when there is none yet and the socket does not block.
+Result<std::optional<ReceivedReply>> ReceiveReply(int socket);
+
+}  // namespace igloo::backend::jail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace igloo {
+
+/// A child process: killed and reaped when the owner goes away.
+class Child {
+ public:
+  Child() = default;
+  Child(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Child(Child&& other) noexcept
+      : pid_(std::exchange(other.pid_, -1)), pidfd_(std::move(other.pidfd_)) {}
+  Child& operator=(Child&& other) noexcept;
+  ~Child() { KillAndReap(); }
+
+  pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
+  explicit operator bool() const { return pid_ > 0; }
+
+  /// Waits for the end; the value is a wait status (WIFEXITED and friends).
+  Result<int> Wait();
+  void Signal(int signal) const;
+  void KillAndReap();
+
+ private:
+  pid_t pid_ = -1;
+  UniqueFd pidfd_ = {};
+};
+
+/// `from` in this process becomes `to` in the child.
+struct PassedFd {
+  int from = -1;
+  int to = -1;
+};
+
+/// Everything a child gets. What is not listed here it does not get.
+struct SpawnOptions {
+  std::string program = {};  ///< a path; nothing is searched
+  std::vector<std::string> argv = {};
+  std::vector<std::string> env = {};
+  std::vector<PassedFd> fds = {};  ///< 0-2 are /dev/null unless listed
+  /// Given up to before exec, group and supplementary groups too (the caller must be root).
+  std::optional<uid_t> become = {};
+};
+
+/// Starts a program without copying this process (vfork), so a large server starts children as
+/// fast as a small one. Call it from a thread that outlives the child: the child dies with it.
+Result<Child> Spawn(const SpawnOptions& options);
+
+}  // namespace igloo

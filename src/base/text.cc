@@ -1,0 +1,135 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace igloo {
+namespace {
+
+/// Length of the valid UTF-8 sequence at the start of `text`, or 0.
+std::size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  std::size_t length = 0;
+  unsigned low = 0x80;
+  unsigned high = 0xBF;
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    length = 2;
+  } else if (lead >= 0xE0 && lead <= 0xEF) {
+    length = 3;
+    if (lead == 0xE0) low = 0xA0;   // overlong
+    if (lead == 0xED) high = 0x9F;  // surrogates
+  } else if (lead >= 0xF0 && lead <= 0xF4) {
+    length = 4;
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F;  // beyond U+10FFFF
+  } else {
+    return 0;
+  }
+  if (text.size() < length || byte(1) < low || byte(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
+  }
+  return length;
+}
+
+bool IsControl(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence[0]);
+  if (sequence.size() == 1) return lead < 0x20 || lead == 0x7F;
+  // U+0080..U+009F: the second set of control characters, CSI among them.
+  return sequence.size() == 2 && lead == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+}
+
+}  // namespace
+
+std::string Printable(std::string_view text, Newlines newlines) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(Utf8Length(text), 1);
+    const std::string_view sequence = text.substr(0, length);
+    const bool valid = Utf8Length(text) != 0;
+    const bool keep = (sequence == "\n" || sequence == "\t") && newlines == Newlines::kKeep;
+    if (keep || (valid && !IsControl(sequence))) {
+      out += sequence;
+    } else {
+      for (const char c : sequence) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string ToUtf8(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t length = Utf8Length(bytes);
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+      bytes.remove_prefix(1);
+    } else {
+      out += bytes.substr(0, length);
+      bytes.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+std::string ShellQuote(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string HumanBytes(unsigned long long bytes) {
+  constexpr unsigned long long kUnit = 1024;
+  if (bytes >= kUnit * kUnit * kUnit && bytes % (kUnit * kUnit * kUnit) == 0) {
+    return fmt::format("{} GB", bytes / (kUnit * kUnit * kUnit));
+  }
+  if (bytes >= kUnit * kUnit && bytes % (kUnit * kUnit) == 0) {
+    return fmt::format("{} MB", bytes / (kUnit * kUnit));
+  }
+  if (bytes >= kUnit && bytes % kUnit == 0) return fmt::format("{} KB", bytes / kUnit);
+  return fmt::format("{} bytes", bytes);
+}
+
+std::string Nearest(std::string_view word, const std::string_view* candidates, std::size_t count) {
+  std::string_view best;
+  std::size_t best_distance = 3;
+  for (std::size_t c = 0; c < count; ++c) {
+    const std::string_view other = candidates[c];
+    std::vector<std::size_t> row(other.size() + 1);
+    for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= word.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= other.size(); ++j) {
+        const std::size_t substitute = diagonal + (word[i - 1] == other[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = other;
+    }
+  }
+  return std::string(best);
+}
+
+}  // namespace igloo

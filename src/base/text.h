@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace igloo {
+
+/// Text that is safe to show on a terminal: control characters and bytes that are not UTF-8 become
+/// visible escapes (\x1b). Newlines stay only when `keep_newlines` says so.
+enum class Newlines { kKeep, kEscape };
+std::string Printable(std::string_view text, Newlines newlines = Newlines::kEscape);
+
+/// Valid UTF-8 of the same text: every offending byte becomes U+FFFD.
+std::string ToUtf8(std::string_view bytes);
+
+/// Quotes a word for a POSIX shell when it needs quoting.
+std::string ShellQuote(std::string_view word);
+
+/// "256 MB", "64 KB": whole binary units, for people.
+std::string HumanBytes(unsigned long long bytes);
+
+/// The candidate nearest to `word` (at most two edits away), or empty: for "did you mean".
+std::string Nearest(std::string_view word, const std::string_view* candidates, std::size_t count);
+
+}  // namespace igloo

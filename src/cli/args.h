@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace igloo::cli {
+
+class Console;
+
+/// One option of a command. The same row parses, prints help and completes.
+struct Flag {
+  std::string_view name;         ///< "--timeout"
+  std::string_view value;        ///< "SECONDS", or empty for a switch
+  std::string_view description;
+};
+
+/// What a command line said.
+struct ParsedArgs {
+  std::map<std::string, std::string> flags = {};
+  std::vector<std::string> words = {};           ///< what is neither option nor behind '--'
+  std::optional<std::vector<std::string>> rest = {};  ///< behind '--', when there was one
+
+  bool Has(std::string_view name) const { return flags.contains(std::string(name)); }
+  std::optional<std::string> Get(std::string_view name) const;
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view usage;  ///< behind "igloo NAME"
+  std::span<const Flag> flags;
+  std::string_view details;  ///< shown under the options by --help
+  Result<int> (*run)(const ParsedArgs& args, Console& console);
+};
+
+/// Parses the words behind the command's name. Accepts "--flag value" and "--flag=value".
+Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string> words);
+
+std::string HelpFor(const Command& command);
+std::string Overview(std::span<const Command* const> commands);
+
+}  // namespace igloo::cli

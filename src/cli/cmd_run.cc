@@ -1,0 +1,342 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <charconv>
+#include <memory>
+
+#include "backend/bubblewrap/bubblewrap.h"
+#include "backend/bubblewrap/render.h"
+#include "backend/jail/jail.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/programs.h"
+#include "cli/run_output.h"
+#include "environment/facts.h"
+#include "environment/host.h"
+#include "environment/run_policy.h"
+#include "session/asio.h"
+#include "session/run.h"
+
+namespace igloo::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kMaxCode = 64U << 20;
+
+enum class BackendKind { kJail, kBubblewrap };
+
+/// The command line of `igloo run`, understood.
+struct RunOptions {
+  std::string environment = {};
+  environment::RunRequest request = {};
+  BackendKind backend = BackendKind::kJail;
+  bool json = false, dry_run = false, as_bwrap = false, timing = false;
+  bool code_from_input = false;
+};
+
+Result<std::uint64_t> ParseTimeout(const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  // A day is more than any run needs, and keeps the arithmetic far from its edges.
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) ||
+      seconds > 86'400) {
+    return Fail(Errc::kInvalidArgument, "'--timeout " + text + "' is not a time",
+                "write seconds above 0 and up to 86400, for example --timeout 2.5");
+  }
+  return static_cast<std::uint64_t>(seconds * 1000.0) + (seconds < 0.001 ? 1 : 0);
+}
+
+/// DIR or DIR:MODE. A directory whose own name ends in ":ro" can be written as "DIR:ro:ro".
+Result<environment::Project> ParseProject(const std::string& text) {
+  environment::Project project{.path = text};
+  const std::size_t colon = text.rfind(':');
+  if (colon != std::string::npos) {
+    const std::string_view mode = std::string_view(text).substr(colon + 1);
+    const bool readonly = mode == "ro" || mode == "readonly";
+    const bool overlay = mode == "overlay";
+    if (mode == "rw" || mode == "readwrite") {
+      return Fail(Errc::kInvalidArgument, "a project cannot be made writable from the command line",
+                  "use ':overlay' to let the code change a copy");
+    }
+    if (readonly || overlay) {
+      project.path = text.substr(0, colon);
+      project.mode = overlay ? environment::ProjectMode::kOverlay
+                             : environment::ProjectMode::kReadOnly;
+    } else if (struct stat info{}; ::stat(text.c_str(), &info) != 0) {
+      return Fail(Errc::kInvalidArgument, "'" + std::string(mode) + "' is not a project mode",
+                  "write DIR:ro or DIR:overlay");
+    }
+  }
+  return project;
+}
+
+/// SECURITY: the project is the one host path a caller names; it must be what it looks like.
+Result<void> CheckProject(environment::Project& project) {
+  const std::string named = project.path;
+  struct stat link {};
+  if (named.empty() || ::lstat(named.c_str(), &link) != 0) {
+    return Fail(Errc::kNotFound, "the project '" + named + "' does not exist");
+  }
+  if (S_ISLNK(link.st_mode)) {
+    return Fail(Errc::kInvalidArgument, "the project '" + named + "' is a symbolic link",
+                "name the directory itself: --project \"$(realpath " + ShellQuote(named) + ")\"");
+  }
+  if (!S_ISDIR(link.st_mode)) {
+    return Fail(Errc::kInvalidArgument, "the project '" + named + "' is not a directory");
+  }
+  std::unique_ptr<char, decltype(&std::free)> real(::realpath(named.c_str(), nullptr), &std::free);
+  if (!real) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot resolve the project '" + named + "'");
+  }
+  project.path = real.get();
+  const char* home = std::getenv("HOME");
+  if (project.path == "/" || (home != nullptr && project.path == home)) {
+    return Fail(Errc::kInvalidArgument,
+                "'" + project.path + "' holds far more than a project; it is not mounted",
+                "name the directory of the one project that the code needs");
+  }
+  return {};
+}
+
+Result<void> ReadCode(const ParsedArgs& args, RunOptions& options) {
+  const auto file = args.Get("--file");
+  const int given = (file ? 1 : 0) + (args.words.empty() ? 0 : 1) + (args.rest ? 1 : 0);
+  if (given > 1 || args.words.size() > 1) {
+    return Fail(Errc::kInvalidArgument, "there is more than one thing to run",
+                "give code in quotes, or '-', or --file F, or -- PROGRAM ARGS");
+  }
+  if (args.rest) {
+    if (args.rest->empty() || args.rest->front().empty()) {
+      return Fail(Errc::kInvalidArgument, "there is no program behind '--'");
+    }
+    options.request.what = environment::Program{*args.rest};
+    return {};
+  }
+  std::string code;
+  if (file) {
+    IGLOO_ASSIGN(code, ReadFile(*file, kMaxCode));
+  } else if (args.words.empty()) {
+    return Fail(Errc::kInvalidArgument, "there is nothing to run",
+                "give code in quotes, '-' to read it from standard input, --file F, or -- PROGRAM");
+  } else if (args.words[0] == "-") {
+    auto read = ReadAll(STDIN_FILENO, kMaxCode);
+    if (!read) return Wrap("reading code from standard input", std::move(read).error());
+    code = *std::move(read);
+    options.code_from_input = true;
+  } else {
+    code = args.words[0];
+  }
+  options.request.what = environment::Code{std::move(code)};
+  return {};
+}
+
+Result<RunOptions> Understand(const ParsedArgs& args) {
+  RunOptions options;
+  const auto environment = args.Get("--env");
+  if (!environment) {
+    return Fail(Errc::kInvalidArgument, "no environment is named",
+                "add --env shell, --env python or --env node");
+  }
+  options.environment = *environment;
+  if (const auto timeout = args.Get("--timeout")) {
+    IGLOO_ASSIGN(options.request.time_ms, ParseTimeout(*timeout));
+  }
+  if (const auto project = args.Get("--project")) {
+    IGLOO_ASSIGN(options.request.project, ParseProject(*project));
+    IGLOO_TRY(CheckProject(*options.request.project));
+  }
+  if (const auto backend = args.Get("--backend")) {
+    if (*backend == "bubblewrap") {
+      options.backend = BackendKind::kBubblewrap;
+    } else if (*backend != "jail") {
+      return Fail(Errc::kInvalidArgument, "there is no backend '" + *backend + "'",
+                  "choose jail or bubblewrap");
+    }
+  }
+  options.json = args.Has("--json");
+  options.dry_run = args.Has("--dry-run");
+  options.timing = args.Has("--timing");
+  if (const auto as = args.Get("--as")) {
+    if (*as != "bwrap" || !options.dry_run) {
+      return Fail(Errc::kInvalidArgument, "'--as' can only be 'bwrap', together with --dry-run");
+    }
+    options.as_bwrap = true;
+  }
+  options.request.fine_memory_limits = options.backend == BackendKind::kJail && !options.as_bwrap;
+  IGLOO_TRY(ReadCode(args, options));
+  return options;
+}
+
+Result<sandbox::Plan> PlanFor(const RunOptions& options) {
+  IGLOO_ASSIGN(const auto environment, environment::MakeHostEnvironment(
+                                           options.environment, environment::ReadHostLayout()));
+  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, options.request));
+  return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+/// Standard input for the program, unless there is none to pass on.
+UniqueFd OpenInput(const RunOptions& options) {
+  if (options.code_from_input || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
+  // A new description where possible: making ours non-blocking must not change the caller's.
+  UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) fd.Reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  return fd;
+}
+
+/// First signal: ask the code to stop. Second: end it.
+asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run) {
+  for (bool first = true;; first = false) {
+    boost::system::error_code error;
+    auto token = asio::redirect_error(asio::use_awaitable, error);
+    const int signal = co_await signals.async_wait(token);
+    if (error) co_return;
+    if (first && signal == SIGINT) {
+      run.Interrupt();
+    } else {
+      run.Kill();
+    }
+  }
+}
+
+Result<session::RunResult> ExecutePlan(const RunOptions& options, const sandbox::Plan& plan,
+                                       backend::Backend& backend, Console& console) {
+  asio::io_context loop(1);
+  bool reader_gone = false;
+  session::RunIo io{.input = OpenInput(options)};
+  session::Run* running = nullptr;
+  if (!options.json) {
+    io.capture_limit = 0;
+    io.live = [&](session::Stream stream, std::string_view bytes) {
+      if (reader_gone) return;
+      const bool written = stream == session::Stream::kOutput ? console.Out(bytes)
+                                                              : console.Err(bytes);
+      if (!written) {
+        reader_gone = true;
+        running->Kill();
+      }
+    };
+  }
+  session::Run run(loop, plan, backend, std::move(io));
+  running = &run;
+  asio::signal_set signals(loop, SIGINT, SIGTERM, SIGHUP);
+  std::optional<Result<session::RunResult>> result;
+  asio::co_spawn(loop, WatchSignals(signals, run), asio::detached);
+  asio::co_spawn(loop, run.Execute(), [&](std::exception_ptr, Result<session::RunResult> value) {
+    result = std::move(value);
+    loop.stop();
+  });
+  loop.run();
+  return *std::move(result);
+}
+
+int ExitCodeFor(const Error& error) {
+  const bool program = error.what.starts_with("cannot start '");
+  if (!program) return kExitFailed;
+  return error.code == Errc::kNotFound ? kExitNotFound : kExitNotExecutable;
+}
+
+void SayHowItEnded(const RunOptions& options, const session::RunResult& result, Console& console) {
+  if (result.verdict == session::Verdict::kTimeout) {
+    console.Note("the code was stopped at its time limit of " +
+                 std::to_string(options.request.time_ms / 1000) +
+                 " s; --timeout SECONDS gives it more");
+  } else if (result.verdict == session::Verdict::kSignal) {
+    console.Note("the code was ended by signal " + std::to_string(result.signal));
+  }
+}
+
+Result<int> DryRun(const RunOptions& options, Console& console) {
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options));
+  if (options.as_bwrap) {
+    IGLOO_ASSIGN(const auto programs, FindPrograms());
+    IGLOO_ASSIGN(const auto rendered, backend::bubblewrap::Render(plan, programs.init));
+    console.Out(backend::bubblewrap::ToShell(rendered));
+  } else {
+    console.Out(options.json ? sandbox::ToJson(plan) + "\n" : sandbox::Describe(plan));
+  }
+  return 0;
+}
+
+Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_t main_micros) {
+  IGLOO_ASSIGN(const auto programs, FindPrograms());
+  std::unique_ptr<backend::Backend> backend;
+  if (options.backend == BackendKind::kJail) {
+    auto jail = std::make_unique<backend::jail::JailBackend>(programs, backend::jail::Mode::kCold);
+    jail->set_timeline(options.timing);
+    // It starts while we plan.
+    IGLOO_TRY(jail->Warm());
+    backend = std::move(jail);
+  } else {
+    console.Note("note: bubblewrap cannot limit the number of files in memory nor forbid programs "
+                 "in /dev/shm; sizes are limited");
+    IGLOO_ASSIGN(backend, backend::bubblewrap::Make(programs.init));
+  }
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options));
+  IGLOO_ASSIGN(const session::RunResult result, ExecutePlan(options, plan, *backend, console));
+  if (options.json) {
+    console.Out(ResultJson(result));
+  } else {
+    SayHowItEnded(options, result, console);
+  }
+  if (options.timing) {
+    const auto end = static_cast<std::uint64_t>(MonotonicMicros());
+    console.Err(TimelineText(result, main_micros, end));
+  }
+  return result.exit_code;
+}
+
+Result<int> RunRun(const ParsedArgs& args, Console& console) {
+  const auto main_micros = static_cast<std::uint64_t>(MonotonicMicros());
+  const bool json = args.Has("--json");
+  Result<int> code = [&]() -> Result<int> {
+    IGLOO_ASSIGN(const RunOptions options, Understand(args));
+    return options.dry_run ? DryRun(options, console) : RunForReal(options, console, main_micros);
+  }();
+  if (code) return code;
+  if (json) {
+    console.Out(ErrorJson(code.error()));
+  } else {
+    console.Report(code.error());
+  }
+  return ExitCodeFor(code.error());
+}
+
+constexpr Flag kFlags[] = {
+    {"--env", "NAME", "environment: shell, python or node"},
+    {"--file", "FILE", "run the code in FILE"},
+    {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay"},
+    {"--timeout", "SECONDS", "stop the code after this time (default 30)"},
+    {"--backend", "NAME", "the wall: jail (default) or bubblewrap"},
+    {"--json", "", "print one JSON document instead of live output"},
+    {"--dry-run", "", "print the plan and stop"},
+    {"--as", "bwrap", "with --dry-run: print the plan as a bubblewrap command"},
+    {"--timing", "", "say on standard error where the time went"},
+};
+
+}  // namespace
+
+const Command kRunCommand = {
+    .name = "run",
+    .summary = "run code in a fresh sandbox",
+    .usage = "--env NAME [OPTIONS] (CODE | - | --file FILE | -- PROGRAM ARGS...)",
+    .flags = kFlags,
+    .details =
+        "The code sees the host's /usr read-only, /workspace and /tmp of its own, no network and\n"
+        "nothing else. Its exit code is passed on; 124 means it hit the time limit, 125-127 are\n"
+        "igloo's own failures. Ctrl-C interrupts the code, a second one kills it.\n\n"
+        "Examples:\n"
+        "  igloo run --env python 'print(6 * 7)'\n"
+        "  igloo run --env shell --project . 'ls /project'\n"
+        "  echo 'console.log(1)' | igloo run --env node -\n"
+        "  igloo run --env shell -- gcc --version\n",
+    .run = RunRun,
+};
+
+}  // namespace igloo::cli

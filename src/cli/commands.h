@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cli/args.h"
+
+namespace igloo::cli {
+
+// Exit codes of igloo's own failures; the code's own exit code passes through otherwise.
+inline constexpr int kExitFailed = 125;         ///< igloo could not do it
+inline constexpr int kExitNotExecutable = 126;  ///< the program is there but cannot be started
+inline constexpr int kExitNotFound = 127;       ///< there is no such program
+
+extern const Command kRunCommand;
+extern const Command kDoctorCommand;
+
+/// Runs `igloo words...` and returns its exit code.
+int Main(std::span<const std::string> words);
+
+}  // namespace igloo::cli

@@ -1,0 +1,55 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+
+namespace igloo::cli {
+namespace {
+
+constexpr std::array<const Command*, 2> kCommands = {&kRunCommand, &kDoctorCommand};
+
+Error UnknownCommand(const std::string& word) {
+  std::array<std::string_view, kCommands.size()> names;
+  for (std::size_t i = 0; i < kCommands.size(); ++i) names[i] = kCommands[i]->name;
+  const std::string nearest = Nearest(word, names.data(), names.size());
+  return {Errc::kInvalidArgument, "there is no command '" + Printable(word) + "'",
+          nearest.empty() ? "'igloo --help' lists the commands" : "did you mean '" + nearest + "'?",
+          0};
+}
+
+}  // namespace
+
+int Main(std::span<const std::string> words) {
+  // A reader that goes away is an error of write(), not the end of igloo in the middle of a step.
+  ::signal(SIGPIPE, SIG_IGN);
+  Console console(STDOUT_FILENO, STDERR_FILENO);
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    console.Out(Overview(kCommands));
+    return words.empty() ? kExitFailed : 0;
+  }
+  if (words[0] == "--version") {
+    console.Out("igloo " IGLOO_VERSION "\n");
+    return 0;
+  }
+  for (const Command* command : kCommands) {
+    if (command->name != words[0]) continue;
+    const auto args = ParseArgs(*command, words.subspan(1));
+    if (args && args->Has("--help")) {
+      console.Out(HelpFor(*command));
+      return 0;
+    }
+    const Result<int> code = args ? command->run(*args, console)
+                                  : Result<int>(std::unexpected(args.error()));
+    if (code) return *code;
+    console.Report(code.error());
+    return kExitFailed;
+  }
+  console.Report(UnknownCommand(words[0]));
+  return kExitFailed;
+}
+
+}  // namespace igloo::cli

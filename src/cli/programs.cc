@@ -1,0 +1,20 @@
+#include "cli/programs.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+
+namespace igloo::cli {
+
+Result<backend::jail::Programs> FindPrograms() {
+  IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
+  const std::string directory = self.substr(0, self.rfind('/'));
+  for (const std::string& place : {directory, directory + "/../libexec/igloo"}) {
+    backend::jail::Programs programs{place + "/igloo-jail", place + "/igloo-init"};
+    if (::access(programs.jail.c_str(), X_OK) == 0) return programs;
+  }
+  return Fail(Errc::kNotFound, "igloo-jail is not beside '" + self + "' nor in ../libexec/igloo",
+              "install igloo completely ('make install'), or run it from build/release/bin");
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "session/run.h"
+
+namespace igloo::cli {
+
+/// The result of a run as one JSON document and a newline.
+std::string ResultJson(const session::RunResult& result);
+
+/// A failure of igloo's own in the same shape.
+std::string ErrorJson(const Error& error);
+
+/// Where a run spent its time, in lines for people. `main_micros` is when igloo's main began.
+std::string TimelineText(const session::RunResult& result, std::uint64_t main_micros,
+                         std::uint64_t end_micros);
+
+}  // namespace igloo::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/policy.h"
+
+namespace igloo::environment {
+
+/// What is inside a sandbox: programs, interpreter, defaults. Data; a provider fills it in.
+struct Environment {
+  std::string name = {};
+  std::string description = {};
+  std::vector<sandbox::Entry> contents = {};
+  std::map<std::string, std::string> variables = {};
+  /// The interpreter and its options; the path of the code's file is put behind them.
+  std::vector<std::string> interpreter = {};
+  std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
+};
+
+}  // namespace igloo::environment

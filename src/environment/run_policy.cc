@@ -1,0 +1,91 @@
+#include "environment/run_policy.h"
+
+#include "base/overloaded.h"
+
+namespace igloo::environment {
+namespace {
+
+using sandbox::Capacity;
+using sandbox::Execution;
+using sandbox::MemoryTree;
+
+constexpr std::uint64_t kMegabyte = 1ULL << 20;
+constexpr const char* kHome = "/workspace";
+constexpr const char* kCodeDirectory = "/run/igloo";
+
+Capacity Room(const RunRequest& request, std::uint64_t bytes, std::uint64_t inodes) {
+  Capacity capacity{.bytes = bytes};
+  if (request.fine_memory_limits) capacity.inodes = inodes;
+  return capacity;
+}
+
+void AddWritablePlaces(const RunRequest& request, sandbox::Policy& policy) {
+  policy.run.emplace_back(
+      MemoryTree{.target = kHome, .capacity = Room(request, 256 * kMegabyte, 65536)});
+  policy.run.emplace_back(MemoryTree{
+      .target = "/tmp", .capacity = Room(request, 256 * kMegabyte, 65536), .mode = 01777});
+  policy.run.emplace_back(MemoryTree{.target = "/dev/shm",
+                                     .capacity = Room(request, 64 * kMegabyte, 4096),
+                                     .mode = 01777,
+                                     .execution = request.fine_memory_limits
+                                                      ? Execution::kForbidden
+                                                      : Execution::kAllowed});
+}
+
+void AddProject(const RunRequest& request, sandbox::Policy& policy) {
+  if (!request.project) return;
+  const Project& project = *request.project;
+  if (project.mode == ProjectMode::kOverlay) {
+    policy.run.emplace_back(sandbox::OverlayTree{.source = project.path,
+                                                 .target = "/project",
+                                                 .capacity = Room(request, 256 * kMegabyte, 65536)});
+    return;
+  }
+  policy.run.emplace_back(sandbox::HostTree{.source = project.path,
+                                            .target = "/project",
+                                            .access = project.mode == ProjectMode::kReadWrite
+                                                          ? sandbox::Access::kReadWrite
+                                                          : sandbox::Access::kReadOnly,
+                                            .map_owner = true});
+}
+
+/// The code lives in a file of its own: any size, any byte, no quoting.
+void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
+             sandbox::Policy& policy) {
+  policy.run.emplace_back(
+      MemoryTree{.target = kCodeDirectory,
+                 .capacity = Room(request, code.text.size() + kMegabyte, 16)});
+  const std::string file = std::string(kCodeDirectory) + "/" + environment.code_file;
+  policy.run.emplace_back(sandbox::TextFile{.path = file, .content = code.text});
+  policy.argv = environment.interpreter;
+  policy.argv.push_back(file);
+}
+
+}  // namespace
+
+Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request) {
+  sandbox::Policy policy;
+  policy.environment = environment.contents;
+  policy.variables = environment.variables;
+  policy.variables["HOME"] = kHome;
+  policy.variables["TMPDIR"] = "/tmp";
+  policy.variables["TERM"] = "dumb";
+  policy.variables["USER"] = policy.identity.name;
+  policy.variables["PWD"] = kHome;
+  policy.cwd = kHome;
+  policy.limits.time_ms = request.time_ms;
+  AddWritablePlaces(request, policy);
+  AddProject(request, policy);
+  std::visit(Overloaded{
+                 [&](const Code& code) { AddCode(environment, request, code, policy); },
+                 [&](const Program& program) { policy.argv = program.argv; },
+             },
+             request.what);
+  if (policy.argv.empty()) {
+    return Fail(Errc::kInvalidArgument, "there is no program to run",
+                "write one behind '--', for example: -- /usr/bin/env");
+  }
+  return policy;
+}
+
+}  // namespace igloo::environment

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "environment/environment.h"
+#include "sandbox/policy.h"
+
+namespace igloo::environment {
+
+enum class ProjectMode { kReadOnly, kOverlay, kReadWrite };
+
+/// A directory of the user's, shown at /project.
+struct Project {
+  std::string path = {};
+  ProjectMode mode = ProjectMode::kReadOnly;
+};
+
+struct Code {
+  std::string text = {};
+};
+struct Program {
+  std::vector<std::string> argv = {};
+};
+
+/// What one run asks for.
+struct RunRequest {
+  std::variant<Code, Program> what = Code{};
+  std::optional<Project> project = {};
+  std::uint64_t time_ms = 30'000;
+  /// A backend that can limit only the size of memory trees gets a policy that asks for no more;
+  /// whoever chose it says so to the user.
+  bool fine_memory_limits = true;
+};
+
+/// The policy of a run in an environment: no network, /workspace as home, nothing inherited.
+Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request);
+
+}  // namespace igloo::environment

@@ -1,0 +1,256 @@
+#include "guest/init.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest/payload.h"
+#include "guest/start.h"
+
+namespace igloo::guest {
+namespace {
+
+using wire::EndCause;
+using wire::InitStep;
+
+// Static memory instead of a heap; pages that are never touched cost nothing.
+alignas(8) unsigned char g_frame[wire::kMaxFrame];
+StartView g_start;
+
+uint64_t NowMicros() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1'000;
+}
+
+bool ReadExactly(void* to, size_t size) {
+  auto* at = static_cast<unsigned char*>(to);
+  while (size > 0) {
+    const ssize_t count = read(kControlFd, at, size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+/// One frame into g_frame; 0 when igloo is gone or speaks another language.
+uint32_t ReadFrame() {
+  unsigned char header[wire::kHeaderSize];
+  if (!ReadExactly(header, sizeof header)) return 0;
+  const uint32_t size = wire::DecodeLength(header);
+  if (size == 0 || size > wire::kMaxFrame || !ReadExactly(g_frame, size)) return 0;
+  return size;
+}
+
+/// Writes one report; small enough for a single packet.
+class ReportWriter {
+ public:
+  explicit ReportWriter(wire::FromInit kind) {
+    size_ = wire::kHeaderSize;
+    U8(static_cast<uint8_t>(kind));
+    U64(g_start.nonce.high);
+    U64(g_start.nonce.low);
+  }
+  void U8(uint8_t value) { Integer(value, 1); }
+  void U32(uint32_t value) { Integer(value, 4); }
+  void U64(uint64_t value) { Integer(value, 8); }
+  void Send() {
+    wire::EncodeLength(static_cast<uint32_t>(size_ - wire::kHeaderSize), bytes_);
+    // A host that is gone needs no report; the exit that follows ends everything anyway.
+    (void)send(kControlFd, bytes_, size_, MSG_NOSIGNAL);
+  }
+
+ private:
+  void Integer(uint64_t value, int bytes) {
+    for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) {
+      bytes_[size_++] = static_cast<unsigned char>(value >> shift);
+    }
+  }
+  unsigned char bytes_[128];
+  size_t size_;
+};
+
+[[noreturn]] void Refuse(InitStep step, int sys_errno) {
+  ReportWriter report(wire::FromInit::kRefused);
+  report.U8(static_cast<uint8_t>(step));
+  report.U32(static_cast<uint32_t>(sys_errno));
+  report.Send();
+  _exit(125);
+}
+
+/// SECURITY: whatever backend built this sandbox, the payload never starts with privileges.
+bool HasNoPrivileges() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return false;
+  for (const auto& set : sets) {
+    if ((set.effective | set.permitted | set.inheritable) != 0) return false;
+  }
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    const int bounded = prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (bounded < 0) break;  // past the last one
+    if (bounded != 0) return false;
+  }
+  return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+/// The life of one payload, from start to report.
+class Watch {
+ public:
+  Watch(pid_t pid, int signals, uint64_t init_micros, int landlock_abi)
+      : pid_(pid), signals_(signals), init_micros_(init_micros), landlock_abi_(landlock_abi) {
+    if (g_start.time_limit_ms != 0) deadline_ = start_micros_ + g_start.time_limit_ms * 1000;
+  }
+
+  [[noreturn]] void Run() {
+    for (;;) {
+      pollfd fds[2] = {{signals_, POLLIN, 0}, {kControlFd, POLLIN, 0}};
+      const int ready = poll(fds, 2, Timeout());
+      if (ready == 0 || (deadline_ != 0 && NowMicros() >= deadline_)) OnDeadline();
+      if (ready <= 0) continue;
+      if (fds[0].revents != 0) Reap();
+      if (fds[1].revents != 0) OnMessage();
+    }
+  }
+
+ private:
+  int Timeout() const {
+    if (deadline_ == 0) return -1;
+    const uint64_t now = NowMicros();
+    if (now >= deadline_) return 0;
+    const uint64_t left = (deadline_ - now) / 1000 + 1;
+    return left > 1'000'000'000 ? 1'000'000'000 : static_cast<int>(left);
+  }
+
+  void OnDeadline() {
+    if (cause_ == EndCause::kItself) {
+      cause_ = EndCause::kTimeLimit;
+      Interrupt();
+    } else {
+      KillAll();
+    }
+  }
+
+  void Interrupt() {
+    kill(-pid_, SIGINT);
+    deadline_ = NowMicros() + g_start.grace_ms * 1000;
+  }
+
+  void KillAll() {
+    deadline_ = 0;
+    kill(-1, SIGKILL);  // everything in this PID namespace but ourselves
+  }
+
+  void OnMessage() {
+    // End of file is the lifeline: igloo is gone, so is everything here.
+    if (ReadFrame() != 1) _exit(0);
+    switch (static_cast<wire::ToInit>(g_frame[0])) {
+      case wire::ToInit::kInterrupt:
+        if (cause_ == EndCause::kItself) cause_ = EndCause::kInterrupted;
+        kill(-pid_, SIGINT);
+        return;
+      case wire::ToInit::kKill:
+        if (cause_ != EndCause::kTimeLimit) cause_ = EndCause::kKilled;
+        KillAll();
+        return;
+      default:
+        _exit(125);
+    }
+  }
+
+  void Reap() {
+    signalfd_siginfo ignored;
+    (void)!read(signals_, &ignored, sizeof ignored);
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+      if (pid == pid_) Finish(status);
+    }
+  }
+
+  [[noreturn]] void Finish(int status) {
+    const uint64_t end = NowMicros();
+    // What the payload left behind ends with it, and its usage counts.
+    kill(-1, SIGKILL);
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    const bool signalled = WIFSIGNALED(status);
+    ReportWriter report(wire::FromInit::kEnded);
+    report.U8(static_cast<uint8_t>(signalled ? wire::EndKind::kSignalled : wire::EndKind::kExited));
+    report.U8(static_cast<uint8_t>(cause_));
+    report.U32(static_cast<uint32_t>(signalled ? WTERMSIG(status) : WEXITSTATUS(status)));
+    report.U64(Micros(usage.ru_utime) + Micros(usage.ru_stime));
+    report.U64(static_cast<uint64_t>(usage.ru_maxrss));
+    report.U64(end - start_micros_);
+    report.U64(static_cast<uint64_t>(landlock_abi_));
+    report.U64(init_micros_);
+    report.U64(start_micros_);
+    report.U64(end);
+    report.Send();
+    _exit(0);
+  }
+
+  static uint64_t Micros(const timeval& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
+  }
+
+  pid_t pid_;
+  int signals_;
+  uint64_t init_micros_;
+  uint64_t start_micros_ = NowMicros();
+  int landlock_abi_;
+  EndCause cause_ = EndCause::kItself;
+  uint64_t deadline_ = 0;  ///< 0: none
+};
+
+}  // namespace
+
+void InitMain() {
+  const uint64_t begun = NowMicros();
+  // SECURITY: before any payload exists, close our memory and /proc/1 to it.
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+
+  const uint32_t size = ReadFrame();
+  if (size == 0) _exit(0);
+  if (!DecodeStart(g_frame, size, g_start)) Refuse(InitStep::kStartMessage, EPROTO);
+  if (!HasNoPrivileges()) Refuse(InitStep::kSelfCheck, EPERM);
+  // 1: join a new anonymous session keyring, whatever the backend did about keys. A kernel
+  // without keyrings has none to leak.
+  if (syscall(SYS_keyctl, 1, nullptr) < 0 && errno != ENOSYS) Refuse(InitStep::kKeyring, errno);
+
+  // The launcher ignores SIGCHLD, and an ignored one is inherited and reaps behind our back.
+  struct sigaction default_action = {};
+  default_action.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &default_action, nullptr);
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  const int signals = signalfd(-1, &mask, SFD_CLOEXEC);
+  if (signals < 0) Refuse(InitStep::kSession, errno);
+
+  const int landlock_abi = LandlockAbi();
+  PayloadFailure failure;
+  const pid_t pid = StartPayload(g_start, landlock_abi, failure);
+  if (pid < 0) Refuse(failure.step, failure.sys_errno);
+  // The payload holds its own copies; ours would keep the pipes open after its end.
+  syscall(SYS_close_range, kFirstPayloadFd, kFirstPayloadFd + 2 + g_start.extra_descriptors, 0);
+  Watch(pid, signals, begun, landlock_abi).Run();
+}
+
+}  // namespace igloo::guest

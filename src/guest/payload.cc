@@ -1,0 +1,200 @@
+#include "guest/payload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest/seccomp.h"
+
+namespace igloo::guest {
+namespace {
+
+// Rights and sizes of Landlock versions newer than the build machine's headers.
+constexpr uint64_t kFsExecute = 1, kFsWriteFile = 2, kFsReadFile = 4, kFsReadDir = 8;
+constexpr uint64_t kFsTruncate = 1 << 14, kFsIoctlDev = 1 << 15;
+constexpr uint64_t kScopeAbstractSocket = 1, kScopeSignal = 2;
+
+struct RulesetAttr {
+  uint64_t handled_access_fs;
+  uint64_t handled_access_net;
+  uint64_t scoped;
+};
+struct [[gnu::packed]] PathBeneathAttr {
+  uint64_t allowed_access;
+  int32_t parent_fd;
+};
+
+/// All file rights a version knows.
+uint64_t HandledRights(int abi) {
+  if (abi >= 5) return (1ULL << 16) - 1;
+  if (abi >= 3) return (1ULL << 15) - 1;
+  if (abi == 2) return (1ULL << 14) - 1;
+  return (1ULL << 13) - 1;
+}
+
+uint64_t RightsOf(wire::PathRight right, uint64_t handled) {
+  switch (right) {
+    case wire::PathRight::kRead:
+      return kFsExecute | kFsReadFile | kFsReadDir;
+    case wire::PathRight::kReadWrite:
+      return handled & ~kFsIoctlDev;
+    case wire::PathRight::kDevice:
+      return handled & (kFsReadFile | kFsWriteFile | kFsTruncate | kFsIoctlDev);
+  }
+  return 0;
+}
+
+bool AddRule(int ruleset, const StartView::Path& rule, uint64_t handled) {
+  const int fd = open(rule.path, O_PATH | O_CLOEXEC);
+  if (fd < 0) return false;
+  const PathBeneathAttr attr{RightsOf(rule.right, handled) & handled, fd};
+  const bool added = syscall(SYS_landlock_add_rule, ruleset, 1, &attr, 0) == 0;
+  const int saved_errno = errno;
+  close(fd);
+  errno = saved_errno;
+  return added;
+}
+
+/// The second layer: even a hole in the mount table would show nothing writable.
+bool ApplyLandlock(const StartView& start, int abi) {
+  if (abi <= 0) return true;  // reported to the host, which decides whether that is acceptable
+  const uint64_t handled = HandledRights(abi);
+  const RulesetAttr attr{handled, 0, abi >= 6 ? kScopeAbstractSocket | kScopeSignal : 0};
+  const size_t size = abi >= 6 ? sizeof attr : abi >= 4 ? 16 : 8;
+  const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, size, 0));
+  if (ruleset < 0) return false;
+  for (uint32_t i = 0; i < start.path_count; ++i) {
+    if (!AddRule(ruleset, start.paths[i], handled)) return false;
+  }
+  if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) return false;
+  close(ruleset);
+  return true;
+}
+
+bool ApplyLimits(const StartView& start) {
+  for (uint32_t i = 0; i < start.limit_count; ++i) {
+    rlimit now{};
+    const int resource = static_cast<int>(start.limits[i].resource);
+    if (getrlimit(resource, &now) != 0) return false;
+    // A limit of the machine's own that is already lower stays: raising needs a right nobody has.
+    rlim_t value = start.limits[i].value;
+    if (value > now.rlim_max) value = now.rlim_max;
+    const rlimit wanted{value, value};
+    if (setrlimit(resource, &wanted) != 0) return false;
+  }
+  return true;
+}
+
+bool PlaceDescriptors(const StartView& start) {
+  const unsigned count = 3 + start.extra_descriptors;
+  for (unsigned i = 0; i < count; ++i) {
+    // Targets lie below the sources, so going upwards never overwrites one still needed.
+    if (dup2(kFirstPayloadFd + static_cast<int>(i), static_cast<int>(i)) < 0) return false;
+  }
+  // SECURITY: the control channel is among those that go.
+  return syscall(SYS_close_range, count, ~0U, 0) == 0;
+}
+
+bool InstallFilter(wire::SeccompProfile profile) {
+  const Filter& filter =
+      profile == wire::SeccompProfile::kDebug ? kDebugFilter : kDefaultFilter;
+  const sock_fprog program{filter.size, const_cast<sock_filter*>(filter.code)};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+/// Ignored and blocked signals outlive exec; the payload starts with none, whoever started igloo.
+void ResetSignals() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < _NSIG; ++number) sigaction(number, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+const char* Variable(const StartView& start, const char* name) {
+  const size_t size = strlen(name);
+  for (const char* const* entry = start.env; *entry != nullptr; ++entry) {
+    if (strncmp(*entry, name, size) == 0 && (*entry)[size] == '=') return *entry + size + 1;
+  }
+  return "";
+}
+
+/// A bare name is looked for in the sandbox's own PATH. Returns only on failure, errno set.
+void Exec(const StartView& start) {
+  auto* argv = const_cast<char* const*>(start.argv);
+  auto* env = const_cast<char* const*>(start.env);
+  if (strchr(argv[0], '/') != nullptr) {
+    execve(argv[0], argv, env);
+    return;
+  }
+  int best = ENOENT;
+  for (const char* at = Variable(start, "PATH"); *at != '\0';) {
+    const size_t size = strcspn(at, ":");
+    char path[4096];
+    if (size > 0 && size + strlen(argv[0]) + 2 <= sizeof path) {
+      memcpy(path, at, size);
+      path[size] = '/';
+      strcpy(path + size + 1, argv[0]);
+      execve(path, argv, env);
+      // A file that is there but cannot run says more than the directories without it.
+      if (errno != ENOENT && errno != ENOTDIR) best = errno;
+    }
+    at += size;
+    if (*at == ':') ++at;
+  }
+  errno = best;
+}
+
+/// Runs in the child of vfork; returns the step that failed.
+wire::InitStep Become(const StartView& start, int landlock_abi) {
+  using wire::InitStep;
+  if (setsid() < 0) return InitStep::kSession;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Descriptors last touched before anything can be refused by the layers below.
+  if (chdir(start.cwd) != 0) return InitStep::kWorkingDirectory;
+  if (!ApplyLandlock(start, landlock_abi)) return InitStep::kLandlock;
+  if (!PlaceDescriptors(start)) return InitStep::kDescriptors;
+  if (!ApplyLimits(start)) return InitStep::kResourceLimit;
+  ResetSignals();
+  if (!InstallFilter(start.seccomp)) return InitStep::kSeccomp;
+  Exec(start);
+  return InitStep::kExec;
+}
+
+}  // namespace
+
+int LandlockAbi() {
+  const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1 /* VERSION */);
+  return abi > 0 ? static_cast<int>(abi) : 0;
+}
+
+pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& failure) {
+  // vfork: the child borrows this memory until exec, so it reports its failure in place.
+  volatile uint8_t failed_step = 0;
+  volatile int failed_errno = 0;
+  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (pid == 0) {
+    const wire::InitStep step = Become(start, landlock_abi);
+    failed_errno = errno;
+    failed_step = static_cast<uint8_t>(step);
+    _exit(127);
+  }
+  if (pid < 0) {
+    failure = {wire::InitStep::kSession, errno};
+    return -1;
+  }
+  if (failed_step != 0) {
+    failure = {static_cast<wire::InitStep>(failed_step), failed_errno};
+    return -1;
+  }
+  return pid;
+}
+
+}  // namespace igloo::guest

@@ -1,0 +1,49 @@
+#include "guest/start.h"
+
+namespace igloo::guest {
+namespace {
+
+bool TakeStrings(wire::Fields& fields, const char** strings) {
+  const uint32_t count = fields.U32();
+  if (count > StartView::kMaxStrings) return false;
+  for (uint32_t i = 0; i < count; ++i) strings[i] = fields.Text();
+  strings[count] = nullptr;
+  return fields.ok();
+}
+
+}  // namespace
+
+bool DecodeStart(const void* payload, size_t size, StartView& view) {
+  wire::Fields fields(payload, size);
+  if (fields.U8() != static_cast<uint8_t>(wire::ToInit::kStart)) return false;
+  view.nonce.high = fields.U64();
+  view.nonce.low = fields.U64();
+  view.time_limit_ms = fields.U64();
+  view.grace_ms = fields.U64();
+  const uint8_t profile = fields.U8();
+  if (profile != static_cast<uint8_t>(wire::SeccompProfile::kDefault) &&
+      profile != static_cast<uint8_t>(wire::SeccompProfile::kDebug)) {
+    return false;
+  }
+  view.seccomp = static_cast<wire::SeccompProfile>(profile);
+
+  view.limit_count = fields.U32();
+  if (view.limit_count > StartView::kMaxLimits) return false;
+  for (uint32_t i = 0; i < view.limit_count; ++i) {
+    view.limits[i].resource = fields.U32();
+    view.limits[i].value = fields.U64();
+  }
+  view.path_count = fields.U32();
+  if (view.path_count > StartView::kMaxPaths) return false;
+  for (uint32_t i = 0; i < view.path_count; ++i) {
+    view.paths[i].right = static_cast<wire::PathRight>(fields.U8());
+    view.paths[i].path = fields.Text();
+  }
+  view.cwd = fields.Text();
+  view.extra_descriptors = fields.U32();
+  if (view.extra_descriptors > 8) return false;
+  if (!TakeStrings(fields, view.argv) || !TakeStrings(fields, view.env)) return false;
+  return fields.AtEnd() && view.argv[0] != nullptr;
+}
+
+}  // namespace igloo::guest

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/message.h"
+
+namespace igloo::guest {
+
+/// kStart as init sees it: pointers into the frame, no copies.
+struct StartView {
+  wire::Nonce nonce;
+  uint64_t time_limit_ms;
+  uint64_t grace_ms;
+  wire::SeccompProfile seccomp;
+
+  static constexpr size_t kMaxLimits = 32;
+  struct Limit {
+    uint32_t resource;
+    uint64_t value;
+  } limits[kMaxLimits];
+  uint32_t limit_count;
+
+  static constexpr size_t kMaxPaths = 1024;
+  struct Path {
+    wire::PathRight right;
+    const char* path;
+  } paths[kMaxPaths];
+  uint32_t path_count;
+
+  const char* cwd;
+  uint32_t extra_descriptors;
+
+  static constexpr size_t kMaxStrings = 65536;
+  const char* argv[kMaxStrings + 1];  ///< closed by a null
+  const char* env[kMaxStrings + 1];
+};
+
+/// False when the payload of the frame is not exactly one well-formed kStart.
+bool DecodeStart(const void* payload, size_t size, StartView& view);
+
+}  // namespace igloo::guest

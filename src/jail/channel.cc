@@ -1,0 +1,190 @@
+#include "jail/channel.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "jail/sys.h"
+
+namespace igloo::jail {
+namespace {
+
+/// The body of the request being handled. Untouched pages cost nothing.
+alignas(4096) unsigned char g_body[ops::kMaxBytes];
+
+constexpr unsigned kMaxForwarded = ops::kMaxFds + 64;
+
+struct Forward {
+  ops::Request request;
+  uint32_t source_count;
+  uint32_t host_id;
+};
+
+bool ReadExactly(int socket, void* to, size_t size) {
+  auto* at = static_cast<unsigned char*>(to);
+  while (size > 0) {
+    const ssize_t count = read(socket, at, size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+bool WriteExactly(int socket, const void* from, size_t size) {
+  const auto* at = static_cast<const unsigned char*>(from);
+  while (size > 0) {
+    const ssize_t count = send(socket, at, size, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
+}
+
+union ControlBuffer {
+  cmsghdr align;
+  char bytes[CMSG_SPACE(sizeof(int) * kMaxForwarded)];
+};
+
+/// Reads exactly `size` bytes that carry descriptors on their first byte.
+bool ReceiveWithFds(int socket, void* to, size_t size, int* fds, unsigned max, unsigned& count) {
+  ControlBuffer control;
+  iovec io{to, size};
+  msghdr message{};
+  message.msg_iov = &io;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  ssize_t got = 0;
+  do {
+    got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got <= 0) return false;
+  count = 0;
+  // The kernel puts all descriptors of one message behind one header.
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+    count = static_cast<unsigned>((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    if (count > max) return false;
+    memcpy(fds, CMSG_DATA(header), count * sizeof(int));
+  }
+  if ((message.msg_flags & MSG_CTRUNC) != 0) return false;
+  const auto rest = size - static_cast<size_t>(got);
+  return rest == 0 || ReadExactly(socket, static_cast<unsigned char*>(to) + got, rest);
+}
+
+bool SendWithFds(int socket, const void* from, size_t size, const int* fds, unsigned count) {
+  ControlBuffer control;
+  iovec io{const_cast<void*>(from), size};
+  msghdr message{};
+  message.msg_iov = &io;
+  message.msg_iovlen = 1;
+  if (count > 0) {
+    message.msg_control = control.bytes;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+    memcpy(CMSG_DATA(header), fds, sizeof(int) * count);
+  }
+  ssize_t sent = 0;
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0) return false;
+  const auto rest = size - static_cast<size_t>(sent);
+  return rest == 0 || WriteExactly(socket, static_cast<const unsigned char*>(from) + sent, rest);
+}
+
+bool SaneRequest(const ops::Request& request, unsigned fd_count) {
+  const uint64_t body = uint64_t{request.environment_bytes} + request.run_bytes;
+  return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
+         fd_count >= 1 && request.init_fds < fd_count && request.cgroup_slot < fd_count &&
+         request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
+         request.inner_gid != 0;
+}
+
+size_t BodySize(const ops::Request& request) {
+  return size_t{request.environment_bytes} + request.run_bytes;
+}
+
+}  // namespace
+
+bool ReceiveJob(int socket, Job& job) {
+  unsigned count = 0;
+  if (!ReceiveWithFds(socket, &job.request, sizeof job.request, job.fds, ops::kMaxFds, count)) {
+    return false;
+  }
+  job.body = g_body;
+  return SaneRequest(job.request, count) && ReadExactly(socket, g_body, BodySize(job.request));
+}
+
+bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count,
+             uint32_t host_id) {
+  const Forward forward{job.request, source_count, host_id};
+  int fds[kMaxForwarded];
+  const unsigned own = job.request.fd_count;
+  if (own + source_count > kMaxForwarded) {
+    errno = EMFILE;
+    return false;
+  }
+  memcpy(fds, job.fds, own * sizeof(int));
+  memcpy(fds + own, sources, source_count * sizeof(int));
+  return SendWithFds(socket, &forward, sizeof forward, fds, own + source_count) &&
+         WriteExactly(socket, job.body, BodySize(job.request));
+}
+
+bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count,
+                      uint32_t& host_id) {
+  Forward forward;
+  int fds[kMaxForwarded];
+  unsigned count = 0;
+  if (!ReceiveWithFds(socket, &forward, sizeof forward, fds, kMaxForwarded, count)) return false;
+  const unsigned own = forward.request.fd_count;
+  if (own > ops::kMaxFds || count != own + forward.source_count) return false;
+  job.request = forward.request;
+  job.body = g_body;
+  memcpy(job.fds, fds, own * sizeof(int));
+  memcpy(sources, fds + own, forward.source_count * sizeof(int));
+  source_count = forward.source_count;
+  host_id = forward.host_id;
+  return ReadExactly(socket, g_body, BodySize(job.request));
+}
+
+void ReleaseBody(const Job& job) {
+  constexpr size_t kKeep = size_t{256} << 10;
+  const size_t size = BodySize(job.request);
+  if (size > kKeep) madvise(g_body + kKeep, size - kKeep, MADV_DONTNEED);
+}
+
+void CloseAll(const int* fds, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) CloseQuietly(fds[i]);
+}
+
+void CloseJob(const Job& job) { CloseAll(job.fds, job.request.fd_count); }
+
+void SendReply(int socket, const ops::Reply& reply, int fd) {
+  // igloo may have gone; then nobody needs the answer and the lifeline ends the rest.
+  (void)SendWithFds(socket, &reply, sizeof reply, &fd, fd >= 0 ? 1 : 0);
+}
+
+void SendFailure(int socket, const Failure& failure) {
+  ops::Reply reply{};
+  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kFailed);
+  reply.step = static_cast<uint32_t>(failure.step);
+  reply.index = failure.index;
+  reply.sys_errno = failure.sys_errno;
+  SendReply(socket, reply);
+}
+
+void FailAndExit(int socket, const Failure& failure) {
+  SendFailure(socket, failure);
+  _exit(125);
+}
+
+}  // namespace igloo::jail

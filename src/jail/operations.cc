@@ -1,0 +1,219 @@
+#include "jail/operations.h"
+
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "jail/channel.h"
+#include "jail/network.h"
+#include "jail/privileges.h"
+#include "jail/sys.h"
+#include "jail/trees.h"
+
+namespace igloo::jail {
+namespace {
+
+using ops::Code;
+using ops::Op;
+
+/// Where the new root is attached until it is entered. Sources below it are open by then.
+constexpr const char* kStage = "/tmp";
+
+bool Root(Setup& setup, const Op& op) {
+  // SECURITY: nothing mounted from here on may travel back to the host.
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  setup.root_fd = NewTmpfs(op.bytes, op.inodes, 0755, 0);
+  return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, kStage, 0) == 0;
+}
+
+bool Directory(Setup& setup, const Op& op) {
+  return mkdirat(setup.root_fd, Relative(op.path()), op.mode) == 0;
+}
+
+bool Symlink(Setup& setup, const Op& op) {
+  return symlinkat(op.text(), setup.root_fd, Relative(op.path())) == 0;
+}
+
+bool File(Setup& setup, const Op& op) {
+  const int fd = openat(setup.root_fd, Relative(op.path()),
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, op.mode);
+  if (fd < 0) return false;
+  const char* at = op.text();
+  size_t left = op.text_size;
+  while (left > 0) {
+    const ssize_t count = write(fd, at, left);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) break;
+    at += count;
+    left -= static_cast<size_t>(count);
+  }
+  CloseQuietly(fd);
+  return left == 0;
+}
+
+int NextSource(Setup& setup) {
+  if (setup.next_source >= setup.source_count) {
+    errno = EBADMSG;
+    return -1;
+  }
+  return setup.sources[setup.next_source++];
+}
+
+bool Bind(Setup& setup, const Op& op) {
+  const int tree = NextSource(setup);
+  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
+}
+
+bool Tmpfs(Setup& setup, const Op& op) {
+  const uint64_t attributes = (op.flags & ops::kFlagNoExec) != 0 ? MOUNT_ATTR_NOEXEC : 0;
+  const int tree = NewTmpfs(op.bytes, op.inodes, op.mode, attributes);
+  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
+}
+
+bool Overlay(Setup& setup, const Op& op) {
+  const int lower = NextSource(setup);
+  return lower >= 0 && AttachOverlay(lower, setup.root_fd, op);
+}
+
+bool Proc(Setup& setup, const Op& op) {
+  const int tree = NewProc();
+  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
+}
+
+bool MaskFile(Setup& setup, const Op& op) {
+  return Cover(setup.root_fd, ".igloo/nothing", op.path());
+}
+
+bool MaskDirectory(Setup& setup, const Op& op) {
+  return Cover(setup.root_fd, ".igloo/empty", op.path());
+}
+
+bool ReadOnly(Setup& setup, const Op& op) { return FreezeInPlace(setup.root_fd, op.path()); }
+
+bool Pivot(Setup& setup, const Op&) {
+  return fchdir(setup.root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
+         umount2(".", MNT_DETACH) == 0 && chdir("/") == 0;
+}
+
+bool Seal(Setup& setup, const Op&) {
+  mount_attr attr{};
+  attr.attr_set = MOUNT_ATTR_RDONLY;
+  return MountSetattr(setup.root_fd, "", AT_EMPTY_PATH, attr) == 0;
+}
+
+bool Network(Setup& setup, const Op&) { return EnterNetwork(setup); }
+
+bool Hostname(Setup&, const Op& op) { return sethostname(op.text(), op.text_size) == 0; }
+
+bool NoNamespaces(Setup& setup, const Op&) {
+  const int fd =
+      openat(setup.root_fd, "proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = write(fd, "0", 1) == 1;
+  CloseQuietly(fd);
+  return written;
+}
+
+bool Listen(Setup& setup, const Op& op) {
+  const int fd = ListenOn(static_cast<uint16_t>(op.mode));
+  if (fd < 0) return false;
+  ops::Reply reply{};
+  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kListening);
+  reply.index = op.mode;
+  SendReply(setup.job->reply(), reply, fd);
+  CloseQuietly(fd);
+  return true;
+}
+
+bool EnterCgroup(Setup& setup, const Op& op) {
+  if (op.fd < 0 || op.fd >= setup.job->request.fd_count) {
+    errno = EBADF;
+    return false;
+  }
+  // "0" is the writer itself: 30 µs, where a foreign pid costs up to 26 ms.
+  return write(setup.job->fds[op.fd], "0", 1) == 1;
+}
+
+bool Drop(Setup&, const Op&) { return DropPrivileges(); }
+
+/// Control and stdio become 3, 4, ... and nothing else survives.
+bool ExecInit(Setup& setup, const Op&) {
+  const ops::Request& request = setup.job->request;
+  const unsigned count = request.init_fds;
+  constexpr int kAbove = 64;
+  int moved[ops::kMaxFds];
+  for (unsigned i = 0; i < count; ++i) {
+    moved[i] = fcntl(setup.job->fds[ops::kControl + i], F_DUPFD_CLOEXEC, kAbove);
+    if (moved[i] < 0) return false;
+  }
+  const int init = fcntl(setup.init_fd, F_DUPFD_CLOEXEC, kAbove);
+  const int reply = fcntl(setup.job->reply(), F_DUPFD_CLOEXEC, kAbove);
+  if (init < 0 || reply < 0) return false;
+  for (unsigned i = 0; i < count; ++i) {
+    if (dup2(moved[i], 3 + static_cast<int>(i)) < 0) return false;
+  }
+  // SECURITY: even a descriptor that somebody forgot to mark ends here.
+  if (syscall(SYS_close_range, 3 + count, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) != 0) return false;
+  umask(022);
+  if ((request.flags & ops::kRequestTimeline) != 0) {
+    ops::Reply timeline{};
+    timeline.kind = static_cast<uint32_t>(ops::ReplyKind::kTimeline);
+    setup.stamps[3] = NowMicros();
+    memcpy(timeline.stamps, setup.stamps, sizeof timeline.stamps);
+    SendReply(reply, timeline);
+  }
+  char name[] = "igloo-init";
+  char* const argv[] = {name, nullptr};
+  char* const env[] = {nullptr};
+  syscall(SYS_execveat, init, "", argv, env, AT_EMPTY_PATH);
+  const int saved_errno = errno;
+  // The job's own number may have been reused by now; the failure must still arrive.
+  const_cast<Job*>(setup.job)->fds[ops::kReply] = reply;
+  errno = saved_errno;
+  return false;
+}
+
+using Operation = bool (*)(Setup&, const Op&);
+
+/// INVARIANT: in the order of ops::Code, starting at kRoot.
+constexpr Operation kTable[] = {
+    Root,     Directory, Symlink,      File,     Bind,   Tmpfs,   Proc,
+    MaskFile, MaskDirectory, ReadOnly, Overlay,  Pivot,  Seal,    Network,
+    Hostname, NoNamespaces, Listen,    EnterCgroup, Drop, ExecInit,
+};
+static_assert(sizeof kTable / sizeof kTable[0] ==
+              static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));
+
+}  // namespace
+
+bool ApplyList(Setup& setup, const void* list, uint32_t bytes, uint32_t first_index,
+               Failure& failure) {
+  ops::Reader reader(list, bytes);
+  uint32_t index = first_index;
+  for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++index) {
+    const auto row = static_cast<size_t>(op->code) - static_cast<size_t>(Code::kRoot);
+    if (kTable[row](setup, *op)) continue;
+    failure = {ops::Step::kOperation, index, errno};
+    return false;
+  }
+  if (reader.ok()) return true;
+  failure = {ops::Step::kDecode, index, EBADMSG};
+  return false;
+}
+
+uint32_t CountOperations(const void* list, uint32_t bytes) {
+  ops::Reader reader(list, bytes);
+  uint32_t count = 0;
+  while (reader.Next() != nullptr) ++count;
+  return count;
+}
+
+bool Contains(const void* list, uint32_t bytes, ops::Code code) {
+  ops::Reader reader(list, bytes);
+  while (const Op* op = reader.Next()) {
+    if (op->code == static_cast<uint16_t>(code)) return true;
+  }
+  return false;
+}
+
+}  // namespace igloo::jail

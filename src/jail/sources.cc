@@ -1,0 +1,99 @@
+#include "jail/sources.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "jail/identity.h"
+#include "jail/sys.h"
+
+namespace igloo::jail {
+namespace {
+
+using ops::Code;
+using ops::Op;
+using ops::Step;
+
+uint64_t Attributes(const Op& op) {
+  uint64_t attributes = MOUNT_ATTR_NOSUID;
+  if ((op.flags & ops::kFlagDevice) == 0) attributes |= MOUNT_ATTR_NODEV;
+  if ((op.flags & ops::kFlagReadOnly) != 0) attributes |= MOUNT_ATTR_RDONLY;
+  if ((op.flags & ops::kFlagNoExec) != 0) attributes |= MOUNT_ATTR_NOEXEC;
+  // The lower half of an overlay is never written to.
+  if (op.code == static_cast<uint16_t>(Code::kOverlay)) attributes |= MOUNT_ATTR_RDONLY;
+  return attributes;
+}
+
+bool SameFile(int fd, const Op& op) {
+  struct stat info {};
+  return fstat(fd, &info) == 0 && info.st_dev == op.device && info.st_ino == op.inode &&
+         (info.st_mode & S_IFMT) == op.mode;
+}
+
+/// Opens the path in this process's own mount namespace: a descriptor that another process opened
+/// cannot be cloned from another one.
+int OpenSource(const Op& op, Failure& failure) {
+  failure.step = Step::kSource;
+  const int path_fd = OpenAt2(AT_FDCWD, op.text(), O_PATH, RESOLVE_NO_MAGICLINKS);
+  if (path_fd < 0) return -1;
+  // SECURITY: whatever the path resolves to by now, only the file the planner saw is mounted.
+  if (!SameFile(path_fd, op)) {
+    CloseQuietly(path_fd);
+    failure.step = Step::kSourceChanged;
+    errno = ESTALE;
+    return -1;
+  }
+  // An overlay's lower half is one file system; everything else comes with what is mounted in it.
+  const unsigned recursive = op.code == static_cast<uint16_t>(Code::kOverlay) ? 0 : AT_RECURSIVE;
+  const int tree = OpenTree(path_fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | recursive);
+  CloseQuietly(path_fd);
+  if (tree < 0) return -1;
+  mount_attr attr{};
+  attr.attr_set = Attributes(op);
+  attr.propagation = MS_PRIVATE;
+  if (MountSetattr(tree, "", AT_EMPTY_PATH | recursive, attr) == 0) return tree;
+  CloseQuietly(tree);
+  return -1;
+}
+
+/// Started by root, the sandbox's user is nobody the disk knows: its owner's files become its own.
+bool MapOwner(int tree, const Op& op, int proc_fd, uint32_t host_id, Failure& failure) {
+  failure.step = Step::kSourceMap;
+  const int owner = OwnerNamespace(proc_fd, op.owner_uid, op.owner_gid, host_id);
+  if (owner < 0) return false;
+  mount_attr attr{};
+  attr.attr_set = MOUNT_ATTR_IDMAP;
+  attr.userns_fd = static_cast<uint64_t>(owner);
+  const bool mapped = MountSetattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, attr) == 0;
+  CloseQuietly(owner);
+  return mapped;
+}
+
+}  // namespace
+
+bool OpenSources(const void* list, uint32_t bytes, uint32_t first_index, bool by_root, int proc_fd,
+                 uint32_t host_id, int* fds, unsigned& count, Failure& failure) {
+  ops::Reader reader(list, bytes);
+  failure.index = first_index;
+  for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++failure.index) {
+    const auto code = static_cast<Code>(op->code);
+    if (code != Code::kBind && code != Code::kOverlay) continue;
+    if (count == kMaxSources) {
+      failure.step = Step::kSource;
+      failure.sys_errno = E2BIG;
+      return false;
+    }
+    const int tree = OpenSource(*op, failure);
+    if (tree >= 0) fds[count++] = tree;
+    const bool map = by_root && (op->flags & ops::kFlagMapOwner) != 0;
+    if (tree < 0 || (map && !MapOwner(tree, *op, proc_fd, host_id, failure))) {
+      failure.sys_errno = errno;
+      return false;
+    }
+  }
+  if (reader.ok()) return true;
+  failure.step = Step::kDecode;
+  failure.sys_errno = EBADMSG;
+  return false;
+}
+
+}  // namespace igloo::jail

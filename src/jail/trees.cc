@@ -1,0 +1,105 @@
+#include "jail/trees.h"
+
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "jail/sys.h"
+
+namespace igloo::jail {
+namespace {
+
+constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+
+bool SetNumber(int fs, const char* key, uint64_t value, const char* format) {
+  char text[32];
+  snprintf(text, sizeof text, format, static_cast<unsigned long long>(value));
+  return FsConfig(fs, FSCONFIG_SET_STRING, key, text) == 0;
+}
+
+/// Creates and mounts a configured file system; closes `fs`.
+int Finish(int fs, bool configured, uint64_t attributes) {
+  int mount = -1;
+  if (configured && FsConfig(fs, FSCONFIG_CMD_CREATE, nullptr, nullptr) == 0) {
+    mount = FsMount(fs, static_cast<unsigned>(attributes));
+  }
+  CloseQuietly(fs);
+  return mount;
+}
+
+}  // namespace
+
+const char* Relative(const char* path) {
+  while (*path == '/') ++path;
+  return *path == '\0' ? "." : path;
+}
+
+bool Attach(int tree, int root_fd, const char* path) {
+  const int target = OpenAt2(root_fd, Relative(path), O_PATH | O_NOFOLLOW,
+                             RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
+  const bool attached =
+      target >= 0 && MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
+  CloseQuietly(target);
+  CloseQuietly(tree);
+  return attached;
+}
+
+int NewTmpfs(uint64_t bytes, uint64_t inodes, uint32_t mode, uint64_t attributes) {
+  const int fs = FsOpen("tmpfs");
+  if (fs < 0) return -1;
+  const bool configured = SetNumber(fs, "size", bytes, "%llu") &&
+                          (inodes == 0 || SetNumber(fs, "nr_inodes", inodes, "%llu")) &&
+                          SetNumber(fs, "mode", mode, "%llo");
+  return Finish(fs, configured, attributes | kQuiet);
+}
+
+int NewProc() {
+  const int fs = FsOpen("proc");
+  if (fs < 0) return -1;
+  // Hides what may not be traced: igloo-init itself.
+  const bool configured = FsConfig(fs, FSCONFIG_SET_STRING, "hidepid", "invisible") == 0;
+  return Finish(fs, configured, kQuiet | MOUNT_ATTR_NOEXEC);
+}
+
+bool Cover(int root_fd, const char* from, const char* path) {
+  const int tree = OpenTree(root_fd, Relative(from), OPEN_TREE_CLONE);
+  if (tree < 0) return false;
+  const bool covered = MoveMount(tree, root_fd, Relative(path), 0) == 0 || errno == ENOENT;
+  CloseQuietly(tree);
+  return covered;
+}
+
+bool FreezeInPlace(int root_fd, const char* path) {
+  const int tree = OpenTree(root_fd, Relative(path), OPEN_TREE_CLONE);
+  if (tree < 0) return false;
+  mount_attr attr{};
+  attr.attr_set = MOUNT_ATTR_RDONLY;
+  const bool frozen = MountSetattr(tree, "", AT_EMPTY_PATH, attr) == 0 &&
+                      MoveMount(tree, root_fd, Relative(path), 0) == 0;
+  CloseQuietly(tree);
+  return frozen;
+}
+
+bool AttachOverlay(int lower, int root_fd, const ops::Op& op) {
+  if (!Attach(lower, root_fd, ".igloo/lower")) return false;
+  const int scratch = NewTmpfs(op.bytes, op.inodes, 0700, 0);
+  if (scratch < 0 || !Attach(scratch, root_fd, ".igloo/upper")) return false;
+  if (mkdirat(root_fd, ".igloo/upper/changes", 0755) != 0 ||
+      mkdirat(root_fd, ".igloo/upper/work", 0755) != 0) {
+    return false;
+  }
+  const int fs = FsOpen("overlay");
+  if (fs < 0) return false;
+  const bool configured =
+      FsConfig(fs, FSCONFIG_SET_STRING, "lowerdir", "/.igloo/lower") == 0 &&
+      FsConfig(fs, FSCONFIG_SET_STRING, "upperdir", "/.igloo/upper/changes") == 0 &&
+      FsConfig(fs, FSCONFIG_SET_STRING, "workdir", "/.igloo/upper/work") == 0 &&
+      // Without privileges whiteouts and opaque marks live in the user's own attributes.
+      FsConfig(fs, FSCONFIG_SET_FLAG, "userxattr", nullptr) == 0;
+  const int overlay = Finish(fs, configured, kQuiet);
+  if (overlay < 0 || !Attach(overlay, root_fd, op.path())) return false;
+  // The view keeps what it needs; the assembly places become empty again.
+  return umount2("/.igloo/lower", MNT_DETACH) == 0 && umount2("/.igloo/upper", MNT_DETACH) == 0;
+}
+
+}  // namespace igloo::jail

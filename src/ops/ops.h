@@ -1,0 +1,179 @@
+#pragma once
+
+// The flat, encoded form of a plan: what sandbox/ writes and the launcher executes in place.
+// Freestanding: no heap, no standard library beyond fixed-width integers.
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace igloo::ops {
+
+/// One operation of the launcher's table. The numbers are the protocol between two programs that
+/// are always built together; they carry no promise beyond that.
+enum class Code : uint16_t {
+  kRoot = 1,         ///< mount the tmpfs that becomes the root
+  kDirectory,        ///< make `path`
+  kSymlink,          ///< make `path` -> `text`
+  kFile,             ///< make `path` with content `text`
+  kBind,             ///< attach the tree of host path `text` at `path`
+  kTmpfs,            ///< mount a tmpfs at `path`
+  kProc,             ///< mount a fresh proc at `path`
+  kMaskFile,         ///< cover `path` with an empty file; absent paths are fine
+  kMaskDirectory,    ///< cover `path` with an empty directory; absent paths are fine
+  kReadOnly,         ///< bind `path` on itself read-only
+  kOverlay,          ///< copy-on-write view of host path `text` at `path`
+  kPivot,            ///< make the new root the root, drop the old one
+  kSeal,             ///< make the root read-only
+  kNetwork,          ///< enter the private network namespace, loopback raised
+  kHostname,         ///< name the machine `text`
+  kNoNamespaces,     ///< forbid further user namespaces below this one
+  kListen,           ///< listen on loopback port `mode`, hand the socket out
+  kEnterCgroup,      ///< write 0 to the cgroup v1 `tasks` descriptor number `fd`
+  kDropPrivileges,   ///< capabilities, bounding set, securebits, no_new_privs
+  kExecInit,         ///< become igloo-init
+  kEnd,
+};
+
+enum Flag : uint16_t {
+  kFlagReadOnly = 1,
+  kFlagNoExec = 2,
+  kFlagDevice = 4,    ///< a device node: the one mount that may not be nodev
+  kFlagMapOwner = 8,  ///< started by root: the owner's files belong to the sandbox's user
+};
+
+/// One operation, followed by `path` and `text`, each closed by a NUL, padded to 8 bytes.
+struct Op {
+  uint16_t code;
+  uint16_t flags;
+  uint32_t size;  ///< of the whole operation, header, strings and padding included
+  uint64_t device, inode;   ///< identity of a mount source, as the planner saw it
+  uint64_t bytes, inodes;   ///< capacity of a tmpfs; 0 inodes: not limited
+  uint32_t mode;            ///< permission bits; type of a mount source; port of kListen
+  int32_t fd;               ///< position among the request's descriptors, or -1
+  uint32_t owner_uid, owner_gid;  ///< kFlagMapOwner: whose files become the sandbox user's
+  uint32_t path_size;  ///< without the NUL
+  uint32_t text_size;  ///< without the NUL
+
+  const char* path() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* text() const { return path() + path_size + 1; }
+};
+static_assert(sizeof(Op) == 64);
+
+constexpr size_t PaddedSize(size_t path_size, size_t text_size) {
+  return (sizeof(Op) + path_size + text_size + 2 + 7) & ~size_t{7};
+}
+
+/// What igloo asks of the launcher. Every request brings its own reply socket (descriptor 0).
+enum class Kind : uint16_t {
+  kRun = 1,      ///< both lists in one new sandbox
+  kPrepare,      ///< build template `template_id` from the environment list
+  kRunPrepared,  ///< the run list on template `template_id`
+  kForget,       ///< end template `template_id`
+};
+
+inline constexpr uint32_t kMagic = 0x4f4c4749;  // "IGLO"
+inline constexpr uint32_t kMaxFds = 16;
+/// Code of 64 MB and an environment of some thousand store paths fit.
+inline constexpr uint32_t kMaxBytes = 80u << 20;
+
+/// Position of a request's descriptors. `init_fds` of them, from kControl on, become 3, 4, ... in
+/// igloo-init; those behind are the launcher's own (cgroups).
+enum FdSlot : int { kReply = 0, kControl = 1, kStdin = 2, kStdout = 3, kStderr = 4, kFirstExtra = 5 };
+
+struct Request {
+  uint32_t magic;
+  uint16_t kind;
+  uint16_t fd_count;
+  uint32_t environment_bytes;
+  uint32_t run_bytes;
+  uint64_t template_id;
+  uint32_t inner_uid, inner_gid;
+  /// First of the host ids that sandboxes started by root are mapped to; see jail/identity.
+  uint32_t host_id_base;
+  uint32_t flags;
+  uint16_t init_fds;
+  uint16_t cgroup_slot;  ///< kRequestIntoCgroup: which descriptor
+  uint32_t reserved;
+};
+static_assert(sizeof(Request) == 48);
+
+enum RequestFlag : uint32_t {
+  kRequestTimeline = 1,  ///< send a kTimeline reply before exec
+  kRequestIntoCgroup = 2,  ///< start in the cgroup v2 directory `cgroup_slot`
+  kRequestHostNetwork = 4,  ///< the policy names the right to the host's network
+};
+
+/// What comes back on the reply socket, one packet each. End of file means: igloo-init runs.
+enum class ReplyKind : uint32_t {
+  kStarted = 1,  ///< carries the sandbox's pidfd
+  kReady,        ///< the template stands
+  kFailed,       ///< step and sys_errno say where and why
+  kListening,    ///< carries a listening socket made inside
+  kTimeline,
+};
+
+/// Steps that are not operations of the lists.
+enum class Step : uint32_t {
+  kNone = 0,
+  kDecode = 1,      ///< the request is malformed
+  kClone,           ///< creating the namespaces
+  kMaps,            ///< writing the id maps
+  kSource,          ///< opening a mount source (index = operation)
+  kSourceChanged,   ///< a mount source is not what the planner saw
+  kSourceMap,       ///< mapping the owner of a mount source
+  kIdentity,        ///< becoming the sandbox's user
+  kNetworkSlot,     ///< making a network namespace
+  kUnshare,         ///< the launcher's own namespaces (started by a user, template mode)
+  kUnknownTemplate,
+  kTemplateFull,    ///< no host id left for another run
+  kTemplateGone,
+  kOperation,       ///< operation `index` of the table
+};
+
+struct Reply {
+  uint32_t kind;
+  uint32_t step;
+  uint32_t index;  ///< which operation, counted over both lists
+  int32_t sys_errno;
+  uint64_t stamps[4];  ///< kTimeline, CLOCK_MONOTONIC µs: launcher main, clone, first op, exec
+};
+static_assert(sizeof(Reply) == 48);
+
+/// Walks an encoded list without trusting it.
+class Reader {
+ public:
+  Reader(const void* bytes, size_t size)
+      : at_(static_cast<const unsigned char*>(bytes)), left_(size) {}
+
+  /// The next operation, or null at the end and on the first malformed one; see ok().
+  const Op* Next() {
+    if (left_ == 0) return nullptr;
+    const Op* op = reinterpret_cast<const Op*>(at_);
+    if (left_ < sizeof(Op) || !WellFormed(*op)) {
+      ok_ = false;
+      left_ = 0;
+      return nullptr;
+    }
+    at_ += op->size;
+    left_ -= op->size;
+    return op;
+  }
+  bool ok() const { return ok_; }
+
+ private:
+  bool WellFormed(const Op& op) const {
+    if (op.size > left_ || op.size % 8 != 0) return false;
+    if (op.code < static_cast<uint16_t>(Code::kRoot) || op.code >= static_cast<uint16_t>(Code::kEnd))
+      return false;
+    if (op.path_size > kMaxBytes || op.text_size > kMaxBytes) return false;
+    if (op.size != PaddedSize(op.path_size, op.text_size)) return false;
+    return op.path()[op.path_size] == '\0' && op.text()[op.text_size] == '\0' &&
+           op.fd < static_cast<int32_t>(kMaxFds);
+  }
+
+  const unsigned char* at_;
+  size_t left_;
+  bool ok_ = true;
+};
+
+}  // namespace igloo::ops

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include "base/overloaded.h"
+#include "base/text.h"
+#include "sandbox/plan.h"
+
+namespace igloo::sandbox {
+namespace {
+
+std::string Show(const Capacity& capacity) {
+  return HumanBytes(capacity.bytes) +
+         (capacity.inodes ? fmt::format(", {} inodes", *capacity.inodes) : ", inodes not limited");
+}
+
+std::string ShowBind(const step::Bind& bind) {
+  return fmt::format("{:<10} {} <- {}{}", bind.access == Access::kReadOnly ? "read-only" : "writable",
+                     Printable(bind.target), Printable(bind.source),
+                     bind.device ? " (device)" : "");
+}
+
+std::string Show(const Step& step) {
+  return std::visit(
+      Overloaded{
+          [](const step::Root& s) {
+            return fmt::format("{:<10} / (memory, {})", "root", Show(s.capacity));
+          },
+          [](const step::Directory& s) {
+            return fmt::format("{:<10} {}", "directory", Printable(s.path));
+          },
+          [](const step::Symlink& s) {
+            return fmt::format("{:<10} {} -> {}", "link", Printable(s.path),
+                               Printable(s.points_to));
+          },
+          [](const step::File& s) {
+            return fmt::format("{:<10} {} ({} bytes)", "file", Printable(s.path),
+                               s.content.size());
+          },
+          [](const step::Bind& s) { return ShowBind(s); },
+          [](const step::Tmpfs& s) {
+            return fmt::format("{:<10} {} ({}{})", "memory", Printable(s.target), Show(s.capacity),
+                               s.execution == Execution::kForbidden ? ", no programs" : "");
+          },
+          [](const step::Overlay& s) {
+            return fmt::format("{:<10} {} <- {} (changes stay in memory, {})", "overlay",
+                               Printable(s.target), Printable(s.source), Show(s.capacity));
+          },
+          [](const step::Proc& s) { return fmt::format("{:<10} {}", "proc", s.target); },
+          [](const step::Mask& s) { return fmt::format("{:<10} {}", "hide", s.target); },
+          [](const step::ReadOnly& s) { return fmt::format("{:<10} {}", "freeze", s.target); },
+          [](const step::EnterRoot&) { return std::string("enter the root, drop the host's"); },
+          [](const step::SealRoot&) { return std::string("make the root read-only"); },
+          [](const step::PrivateNetwork&) {
+            return std::string("private network: loopback and nothing else");
+          },
+          [](const step::Hostname& s) { return fmt::format("{:<10} {}", "hostname", s.name); },
+          [](const step::NoMoreNamespaces&) {
+            return std::string("forbid further user namespaces");
+          },
+          [](const step::Listen& s) {
+            return fmt::format("{:<10} 127.0.0.1:{} inside, socket handed to igloo", "listen",
+                               s.port);
+          },
+          [](const step::DropPrivileges&) {
+            return std::string("drop every capability, set no_new_privs");
+          },
+          [](const step::StartInit&) { return std::string("start igloo-init"); },
+      },
+      step);
+}
+
+std::string_view Name(PathRight right) {
+  switch (right) {
+    case PathRight::kRead:
+      return "read";
+    case PathRight::kReadWrite:
+      return "write";
+    case PathRight::kDevice:
+      return "device";
+  }
+  return "?";
+}
+
+void ShowPayload(const Payload& payload, std::string& out) {
+  out += "payload\n";
+  out += "  run        ";
+  for (const std::string& arg : payload.argv) out += ShellQuote(Printable(arg)) + " ";
+  out.back() = '\n';
+  out += fmt::format("  in         {}\n", Printable(payload.cwd));
+  out += "  variables  ";
+  for (const std::string& variable : payload.env) out += ShellQuote(Printable(variable)) + " ";
+  out.back() = '\n';
+  out += payload.time_ms == 0
+             ? std::string("  time       not limited\n")
+             : fmt::format("  time       {} s, then interrupt, {} ms later kill\n",
+                           static_cast<double>(payload.time_ms) / 1000.0, payload.grace_ms);
+  out += "  limits     ";
+  for (const ResourceLimit& limit : payload.limits) {
+    out += fmt::format("{}={} ", limit.name, limit.value);
+  }
+  out.back() = '\n';
+  for (const PathRule& rule : payload.paths) {
+    out += fmt::format("  landlock   {} {}\n", Name(rule.right), Printable(rule.path));
+  }
+  out += "  keyring    fresh\n";
+  out += fmt::format("  seccomp    {}\n",
+                     payload.seccomp == Seccomp::kDefault ? "default" : "debug (ptrace allowed)");
+}
+
+}  // namespace
+
+std::string Describe(const Plan& plan) {
+  std::string out;
+  if (const auto* host = std::get_if<HostNetwork>(&plan.network)) {
+    out += "WARNING: this sandbox shares the host's network: " + Printable(host->reason) + "\n";
+  }
+  out += fmt::format(
+      "identity\n  uid {} gid {} inside; outside an unprivileged id (the caller's own, or, started "
+      "by root, one of its own)\n",
+      plan.identity.uid, plan.identity.gid);
+  out += "namespaces\n  user mount pid ipc uts cgroup";
+  out += std::holds_alternative<NoNetwork>(plan.network) ? " net\n" : "\n";
+  out += "environment\n";
+  for (const Step& step : plan.environment) out += "  " + Show(step) + "\n";
+  out += "run\n";
+  for (const Step& step : plan.run) out += "  " + Show(step) + "\n";
+  ShowPayload(plan.payload, out);
+  return out;
+}
+
+std::string DescribeStep(const Plan& plan, std::size_t index) {
+  if (index < plan.environment.size()) return Show(plan.environment[index]);
+  index -= plan.environment.size();
+  return index < plan.run.size() ? Show(plan.run[index]) : "step " + std::to_string(index);
+}
+
+}  // namespace igloo::sandbox

@@ -1,0 +1,117 @@
+#include <sys/stat.h>
+
+#include <cstring>
+
+#include "base/overloaded.h"
+#include "ops/ops.h"
+#include "sandbox/plan.h"
+
+namespace igloo::sandbox {
+namespace {
+
+using ops::Code;
+using ops::Op;
+
+/// Starts an operation; every field that has no meaning for its code stays zero.
+Op Make(Code code) {
+  Op op{};
+  op.code = static_cast<std::uint16_t>(code);
+  op.fd = -1;
+  return op;
+}
+
+void Append(std::string& out, Op op, std::string_view path = {}, std::string_view text = {}) {
+  op.path_size = static_cast<std::uint32_t>(path.size());
+  op.text_size = static_cast<std::uint32_t>(text.size());
+  op.size = static_cast<std::uint32_t>(ops::PaddedSize(path.size(), text.size()));
+  const std::size_t end = out.size() + op.size;
+  out.append(reinterpret_cast<const char*>(&op), sizeof op);
+  out.append(path).append(1, '\0').append(text).append(1, '\0');
+  out.resize(end, '\0');
+}
+
+Op WithCapacity(Op op, const Capacity& capacity) {
+  op.bytes = capacity.bytes;
+  op.inodes = capacity.inodes.value_or(0);
+  return op;
+}
+
+Op WithFact(Op op, const PathFact& fact) {
+  op.device = fact.device;
+  op.inode = fact.inode;
+  op.mode = fact.type;
+  return op;
+}
+
+Op MappingOwner(Op op, const PathFact& fact) {
+  op.flags |= ops::kFlagMapOwner;
+  op.owner_uid = fact.uid;
+  op.owner_gid = fact.gid;
+  return op;
+}
+
+Op WithMode(Op op, std::uint32_t mode) {
+  op.mode = mode;
+  return op;
+}
+
+void EncodeBind(std::string& out, const step::Bind& bind) {
+  Op op = WithFact(Make(Code::kBind), bind.fact);
+  if (bind.access == Access::kReadOnly) op.flags |= ops::kFlagReadOnly;
+  if (bind.device) op.flags |= ops::kFlagDevice | ops::kFlagNoExec;
+  if (bind.map_owner) op = MappingOwner(op, bind.fact);
+  Append(out, op, bind.target, bind.source);
+}
+
+void EncodeTmpfs(std::string& out, const step::Tmpfs& tmpfs) {
+  Op op = WithMode(WithCapacity(Make(Code::kTmpfs), tmpfs.capacity), tmpfs.mode);
+  if (tmpfs.execution == Execution::kForbidden) op.flags |= ops::kFlagNoExec;
+  Append(out, op, tmpfs.target);
+}
+
+void EncodeOverlay(std::string& out, const step::Overlay& overlay) {
+  const Op op = WithFact(WithCapacity(Make(Code::kOverlay), overlay.capacity), overlay.fact);
+  Append(out, MappingOwner(op, overlay.fact), overlay.target, overlay.source);
+}
+
+void EncodeStep(std::string& out, const Step& step) {
+  std::visit(
+      Overloaded{
+          [&](const step::Root& s) { Append(out, WithCapacity(Make(Code::kRoot), s.capacity)); },
+          [&](const step::Directory& s) {
+            Append(out, WithMode(Make(Code::kDirectory), s.mode), s.path);
+          },
+          [&](const step::Symlink& s) { Append(out, Make(Code::kSymlink), s.path, s.points_to); },
+          [&](const step::File& s) {
+            Append(out, WithMode(Make(Code::kFile), s.mode), s.path, s.content);
+          },
+          [&](const step::Bind& s) { EncodeBind(out, s); },
+          [&](const step::Tmpfs& s) { EncodeTmpfs(out, s); },
+          [&](const step::Overlay& s) { EncodeOverlay(out, s); },
+          [&](const step::Proc& s) { Append(out, Make(Code::kProc), s.target); },
+          [&](const step::Mask& s) {
+            Append(out, Make(s.directory ? Code::kMaskDirectory : Code::kMaskFile), s.target);
+          },
+          [&](const step::ReadOnly& s) { Append(out, Make(Code::kReadOnly), s.target); },
+          [&](const step::EnterRoot&) { Append(out, Make(Code::kPivot)); },
+          [&](const step::SealRoot&) { Append(out, Make(Code::kSeal)); },
+          [&](const step::PrivateNetwork&) { Append(out, Make(Code::kNetwork)); },
+          [&](const step::Hostname& s) { Append(out, Make(Code::kHostname), {}, s.name); },
+          [&](const step::NoMoreNamespaces&) { Append(out, Make(Code::kNoNamespaces)); },
+          [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },
+          [&](const step::DropPrivileges&) { Append(out, Make(Code::kDropPrivileges)); },
+          [&](const step::StartInit&) { Append(out, Make(Code::kExecInit)); },
+      },
+      step);
+}
+
+}  // namespace
+
+EncodedPlan Encode(const Plan& plan) {
+  EncodedPlan encoded;
+  for (const Step& step : plan.environment) EncodeStep(encoded.environment, step);
+  for (const Step& step : plan.run) EncodeStep(encoded.run, step);
+  return encoded;
+}
+
+}  // namespace igloo::sandbox

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "sandbox/policy.h"
+
+namespace igloo::sandbox {
+
+// The steps of a plan. Each is one thing that will be done; a backend that lacks one refuses.
+namespace step {
+
+struct Root {
+  Capacity capacity;
+  bool operator==(const Root&) const = default;
+};
+struct Directory {
+  std::string path;
+  std::uint32_t mode = 0755;
+  bool operator==(const Directory&) const = default;
+};
+struct Symlink {
+  std::string path, points_to;
+  bool operator==(const Symlink&) const = default;
+};
+struct File {
+  std::string path, content;
+  std::uint32_t mode = 0444;
+  bool operator==(const File&) const = default;
+};
+struct Bind {
+  std::string source, target;
+  Access access = Access::kReadOnly;
+  PathFact fact = {};
+  bool device = false;
+  bool map_owner = false;
+  bool operator==(const Bind&) const = default;
+};
+struct Tmpfs {
+  std::string target;
+  Capacity capacity = {};
+  std::uint32_t mode = 0755;
+  Execution execution = Execution::kAllowed;
+  bool operator==(const Tmpfs&) const = default;
+};
+struct Overlay {
+  std::string source, target;
+  Capacity capacity = {};
+  PathFact fact = {};
+  bool operator==(const Overlay&) const = default;
+};
+struct Proc {
+  std::string target;
+  bool operator==(const Proc&) const = default;
+};
+/// Covers an entry of /proc, where the kernel has it.
+struct Mask {
+  std::string target;
+  bool directory = false;
+  bool operator==(const Mask&) const = default;
+};
+struct ReadOnly {
+  std::string target;
+  bool operator==(const ReadOnly&) const = default;
+};
+struct EnterRoot {
+  bool operator==(const EnterRoot&) const = default;
+};
+struct SealRoot {
+  bool operator==(const SealRoot&) const = default;
+};
+struct PrivateNetwork {
+  bool operator==(const PrivateNetwork&) const = default;
+};
+struct Hostname {
+  std::string name;
+  bool operator==(const Hostname&) const = default;
+};
+struct NoMoreNamespaces {
+  bool operator==(const NoMoreNamespaces&) const = default;
+};
+struct Listen {
+  std::uint16_t port = 0;
+  bool operator==(const Listen&) const = default;
+};
+struct DropPrivileges {
+  bool operator==(const DropPrivileges&) const = default;
+};
+struct StartInit {
+  bool operator==(const StartInit&) const = default;
+};
+
+}  // namespace step
+
+using Step = std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind,
+                          step::Tmpfs, step::Overlay, step::Proc, step::Mask, step::ReadOnly,
+                          step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Hostname,
+                          step::NoMoreNamespaces, step::Listen,
+                          step::DropPrivileges, step::StartInit>;
+
+/// A resource limit by name, so that a plan reads well and tests compare it.
+struct ResourceLimit {
+  std::string name;   ///< "data", "nproc", ...
+  int resource = 0;   ///< RLIMIT_*
+  std::uint64_t value = 0;
+  bool operator==(const ResourceLimit&) const = default;
+};
+
+enum class PathRight { kRead, kReadWrite, kDevice };
+struct PathRule {
+  PathRight right = PathRight::kRead;
+  std::string path;
+  bool operator==(const PathRule&) const = default;
+};
+
+/// What igloo-init does for the payload, behind every backend alike.
+struct Payload {
+  std::vector<std::string> argv = {};
+  std::vector<std::string> env = {};  ///< NAME=value, sorted
+  std::string cwd = {};
+  std::uint64_t time_ms = 0, grace_ms = 0;
+  std::vector<ResourceLimit> limits = {};
+  std::vector<PathRule> paths = {};  ///< Landlock
+  Seccomp seccomp = Seccomp::kDefault;
+  std::uint32_t extra_descriptors = 0;
+  bool operator==(const Payload&) const = default;
+};
+
+/// The exact, ordered, complete list of what will be done.
+/// INVARIANT: a parent target precedes every target below it, so no later step hides an earlier
+/// one unless the policy said so.
+/// INVARIANT: `run` creates names only in file systems that `run` itself mounted, because the
+/// root of `environment` is shared by all runs of a template.
+struct Plan {
+  std::vector<Step> environment = {};
+  std::vector<Step> run = {};
+  Identity identity = {};
+  Network network = NoNetwork{};
+  Payload payload = {};
+};
+
+/// Derives the plan. Same policy and facts, same plan, byte for byte.
+Result<Plan> MakePlan(const Policy& policy, const HostFacts& facts);
+
+/// For people: what --dry-run prints.
+std::string Describe(const Plan& plan);
+/// For programs: the same, as one JSON document.
+std::string ToJson(const Plan& plan);
+
+/// The two lists as the launcher reads them (ops/ops.h).
+struct EncodedPlan {
+  std::string environment = {};
+  std::string run = {};
+  bool operator==(const EncodedPlan&) const = default;
+};
+EncodedPlan Encode(const Plan& plan);
+
+/// The step that the launcher counts as `index` (over both lists), in Describe's words.
+std::string DescribeStep(const Plan& plan, std::size_t index);
+
+}  // namespace igloo::sandbox

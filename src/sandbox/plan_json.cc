@@ -1,0 +1,149 @@
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/overloaded.h"
+#include "base/text.h"
+#include "sandbox/plan.h"
+
+namespace igloo::sandbox {
+namespace {
+
+namespace json = boost::json;
+
+/// Paths may hold any byte; JSON may not.
+json::string Text(std::string_view bytes) { return json::string(ToUtf8(bytes)); }
+
+void Put(json::object& object, const Capacity& capacity) {
+  object["bytes"] = capacity.bytes;
+  object["inodes"] = capacity.inodes ? json::value(*capacity.inodes) : json::value(nullptr);
+}
+
+void Put(json::object& object, const PathFact& fact) {
+  object["device"] = fact.device;
+  object["inode"] = fact.inode;
+}
+
+json::object StepJson(const Step& step) {
+  return std::visit(
+      Overloaded{
+          [](const step::Root& s) {
+            json::object o{{"op", "root"}};
+            Put(o, s.capacity);
+            return o;
+          },
+          [](const step::Directory& s) {
+            return json::object{{"op", "directory"}, {"path", Text(s.path)}, {"mode", s.mode}};
+          },
+          [](const step::Symlink& s) {
+            return json::object{
+                {"op", "symlink"}, {"path", Text(s.path)}, {"points_to", Text(s.points_to)}};
+          },
+          [](const step::File& s) {
+            return json::object{{"op", "file"},
+                                {"path", Text(s.path)},
+                                {"mode", s.mode},
+                                {"size", s.content.size()}};
+          },
+          [](const step::Bind& s) {
+            json::object o{{"op", "bind"},
+                           {"source", Text(s.source)},
+                           {"target", Text(s.target)},
+                           {"access", s.access == Access::kReadOnly ? "ro" : "rw"},
+                           {"device_node", s.device},
+                           {"map_owner", s.map_owner}};
+            Put(o, s.fact);
+            return o;
+          },
+          [](const step::Tmpfs& s) {
+            json::object o{{"op", "tmpfs"},
+                           {"target", Text(s.target)},
+                           {"mode", s.mode},
+                           {"execution", s.execution == Execution::kAllowed}};
+            Put(o, s.capacity);
+            return o;
+          },
+          [](const step::Overlay& s) {
+            json::object o{
+                {"op", "overlay"}, {"source", Text(s.source)}, {"target", Text(s.target)}};
+            Put(o, s.capacity);
+            Put(o, s.fact);
+            return o;
+          },
+          [](const step::Proc& s) {
+            return json::object{{"op", "proc"}, {"target", Text(s.target)}};
+          },
+          [](const step::Mask& s) {
+            return json::object{
+                {"op", "mask"}, {"target", Text(s.target)}, {"directory", s.directory}};
+          },
+          [](const step::ReadOnly& s) {
+            return json::object{{"op", "read_only"}, {"target", Text(s.target)}};
+          },
+          [](const step::EnterRoot&) { return json::object{{"op", "enter_root"}}; },
+          [](const step::SealRoot&) { return json::object{{"op", "seal_root"}}; },
+          [](const step::PrivateNetwork&) { return json::object{{"op", "private_network"}}; },
+          [](const step::Hostname& s) {
+            return json::object{{"op", "hostname"}, {"name", Text(s.name)}};
+          },
+          [](const step::NoMoreNamespaces&) {
+            return json::object{{"op", "no_more_namespaces"}};
+          },
+          [](const step::Listen& s) {
+            return json::object{{"op", "listen"}, {"port", s.port}};
+          },
+          [](const step::DropPrivileges&) { return json::object{{"op", "drop_privileges"}}; },
+          [](const step::StartInit&) { return json::object{{"op", "start_init"}}; },
+      },
+      step);
+}
+
+json::array StepsJson(const std::vector<Step>& steps) {
+  json::array out;
+  for (const Step& step : steps) out.push_back(StepJson(step));
+  return out;
+}
+
+json::array TextsJson(const std::vector<std::string>& texts) {
+  json::array out;
+  for (const std::string& text : texts) out.push_back(Text(text));
+  return out;
+}
+
+json::object PayloadJson(const Payload& payload) {
+  json::object limits;
+  for (const ResourceLimit& limit : payload.limits) limits[limit.name] = limit.value;
+  json::array paths;
+  for (const PathRule& rule : payload.paths) {
+    const char* right = rule.right == PathRight::kRead        ? "read"
+                        : rule.right == PathRight::kReadWrite ? "write"
+                                                              : "device";
+    paths.push_back(json::object{{"right", right}, {"path", Text(rule.path)}});
+  }
+  return {{"argv", TextsJson(payload.argv)},
+          {"env", TextsJson(payload.env)},
+          {"cwd", Text(payload.cwd)},
+          {"time_ms", payload.time_ms},
+          {"grace_ms", payload.grace_ms},
+          {"limits", std::move(limits)},
+          {"landlock", std::move(paths)},
+          {"seccomp", payload.seccomp == Seccomp::kDefault ? "default" : "debug"},
+          {"extra_descriptors", payload.extra_descriptors}};
+}
+
+}  // namespace
+
+std::string ToJson(const Plan& plan) {
+  const auto* host = std::get_if<HostNetwork>(&plan.network);
+  json::object network{{"tier", host != nullptr ? "host" : "none"}};
+  if (host != nullptr) network["reason"] = Text(host->reason);
+  const json::object document{
+      {"identity", json::object{{"uid", plan.identity.uid}, {"gid", plan.identity.gid}}},
+      {"network", std::move(network)},
+      {"environment", StepsJson(plan.environment)},
+      {"run", StepsJson(plan.run)},
+      {"payload", PayloadJson(plan.payload)}};
+  return json::serialize(document);
+}
+
+}  // namespace igloo::sandbox

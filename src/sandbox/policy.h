@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace igloo::sandbox {
+
+enum class Access { kReadOnly, kReadWrite };
+enum class Presence { kRequired, kOptional };
+/// Whether programs may be started from a mount.
+enum class Execution { kAllowed, kForbidden };
+/// Whether an entry may cover what an earlier one put there.
+enum class Covering { kForbidden, kIntended };
+
+/// Size of a writable place in memory. No inode limit is a limit that was not asked for.
+struct Capacity {
+  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> inodes = {};
+  bool operator==(const Capacity&) const = default;
+};
+
+/// A host file or directory seen inside. The owner's files belong to the sandbox's user.
+struct HostTree {
+  std::string source = {};
+  std::string target = {};
+  Access access = Access::kReadOnly;
+  Presence presence = Presence::kRequired;
+  /// Only trees of the user's own (a project) need their owner mapped when root starts a sandbox.
+  bool map_owner = false;
+  Covering covering = Covering::kForbidden;
+};
+
+/// A copy-on-write view of a host directory; what is written lives in memory.
+struct OverlayTree {
+  std::string source = {};
+  std::string target = {};
+  Capacity capacity = {};
+  Covering covering = Covering::kForbidden;
+};
+
+struct MemoryTree {
+  std::string target = {};
+  Capacity capacity = {};
+  std::uint32_t mode = 0755;
+  Execution execution = Execution::kAllowed;
+  Covering covering = Covering::kForbidden;
+};
+
+struct Link {
+  std::string path = {};
+  std::string points_to = {};
+};
+
+struct TextFile {
+  std::string path = {};
+  std::string content = {};
+  std::uint32_t mode = 0444;
+};
+
+struct EmptyDirectory {
+  std::string path = {};
+  std::uint32_t mode = 0755;
+};
+
+/// One of the harmless device nodes: null, zero, full, random, urandom.
+struct DeviceNode {
+  std::string name = {};
+};
+
+using Entry =
+    std::variant<HostTree, OverlayTree, MemoryTree, Link, TextFile, EmptyDirectory, DeviceNode>;
+
+/// The dangerous right has no default: whoever grants it writes why, and every plan prints it.
+struct HostNetwork {
+  explicit HostNetwork(std::string why) : reason(std::move(why)) {}
+  std::string reason;
+};
+struct NoNetwork {};
+using Network = std::variant<NoNetwork, HostNetwork>;
+
+struct Identity {
+  std::uint32_t uid = 1000, gid = 1000;
+  std::string name = "user";
+  /// Sandboxes started by root get an id of their own from here on; inside the range that
+  /// systemd keeps for containers.
+  std::uint32_t host_id_base = 0x10000000;
+};
+
+/// Per process, unless a cgroup says otherwise. Zero means: not limited.
+struct Limits {
+  std::uint64_t time_ms = 30'000;
+  std::uint64_t grace_ms = 500;  ///< between the interrupt and the kill
+  std::uint64_t memory_bytes = 512ULL << 20;
+  std::uint64_t processes = 256;
+  std::uint64_t open_files = 4096;
+  std::uint64_t file_bytes = 256ULL << 20;
+  std::uint64_t stack_bytes = 8ULL << 20;
+  std::uint64_t cpu_seconds = 0;
+};
+
+enum class Seccomp { kDefault, kDebug };
+
+/// What a sandbox may do and contain. Pure data; nothing in it was looked up on the host.
+struct Policy {
+  std::vector<Entry> environment = {};  ///< the same for every run of an environment
+  std::vector<Entry> run = {};          ///< this run's own; applied after the environment
+  Network network = NoNetwork{};
+  Identity identity = {};
+  Limits limits = {};
+  Seccomp seccomp = Seccomp::kDefault;
+  std::string hostname = "igloo";
+  std::vector<std::string> argv = {};
+  std::map<std::string, std::string> variables = {};  ///< all of them: nothing is inherited
+  std::string cwd = {};
+  /// Loopback ports to listen on inside; the sockets come out to igloo.
+  std::vector<std::uint16_t> listen = {};
+  std::uint32_t extra_descriptors = 0;  ///< passed to the payload as 3, 4, ...
+};
+
+/// What the host has at a path, gathered before planning.
+struct PathFact {
+  std::uint64_t device = 0, inode = 0;
+  std::uint32_t type = 0;  ///< S_IFDIR, S_IFREG, ...
+  std::uint32_t uid = 0, gid = 0;
+  bool operator==(const PathFact&) const = default;
+};
+
+/// A path that was looked at and is not there has no value.
+using HostFacts = std::map<std::string, std::optional<PathFact>>;
+
+/// Every host path whose facts MakePlan will ask for.
+std::vector<std::string> SourcesOf(const Policy& policy);
+
+}  // namespace igloo::sandbox

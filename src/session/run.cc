@@ -1,0 +1,369 @@
+#include "session/run.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "base/file.h"
+#include "base/overloaded.h"
+#include "session/asio.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+using asio::posix::stream_descriptor;
+
+namespace {
+
+/// igloo-init enforces the time limit; the host's own comes later and is for an init that does not.
+constexpr std::uint64_t kInitMarginMs = 2000;
+/// After the report every writer is dead; only a descriptor smuggled out could keep a pipe open.
+constexpr auto kDrainLimit = std::chrono::seconds(1);
+
+auto Redirect(boost::system::error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+wire::Nonce NewNonce() {
+  wire::Nonce nonce;
+  // 16 bytes never come short and never block after boot.
+  (void)!::getrandom(&nonce, sizeof nonce, 0);
+  return nonce;
+}
+
+Verdict VerdictOf(const wire::Ended& ended) {
+  switch (ended.cause) {
+    case wire::EndCause::kTimeLimit:
+      return Verdict::kTimeout;
+    case wire::EndCause::kInterrupted:
+      return Verdict::kInterrupted;
+    case wire::EndCause::kKilled:
+      return Verdict::kKilled;
+    case wire::EndCause::kItself:
+      break;
+  }
+  if (ended.kind == wire::EndKind::kSignalled) return Verdict::kSignal;
+  return ended.status == 0 ? Verdict::kOk : Verdict::kExit;
+}
+
+int ExitCodeOf(const wire::Ended& ended, Verdict verdict) {
+  if (verdict == Verdict::kTimeout) return 124;
+  if (ended.kind == wire::EndKind::kSignalled) return 128 + static_cast<int>(ended.status);
+  return static_cast<int>(ended.status);
+}
+
+}  // namespace
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kOk:
+      return "ok";
+    case Verdict::kExit:
+      return "exit";
+    case Verdict::kSignal:
+      return "signal";
+    case Verdict::kTimeout:
+      return "timeout";
+    case Verdict::kInterrupted:
+      return "interrupted";
+    case Verdict::kKilled:
+      return "killed";
+  }
+  return "?";
+}
+
+/// Everything the watching coroutines share. They end on their own once descriptors close.
+struct Run::State : std::enable_shared_from_this<Run::State> {
+  State(asio::io_context& loop, const sandbox::Plan& p, backend::Backend& b, RunIo run_io)
+      : plan(p),
+        backend(b),
+        io(std::move(run_io)),
+        control(loop),
+        setup(loop),
+        input(loop),
+        input_source(loop),
+        outputs{stream_descriptor(loop), stream_descriptor(loop)},
+        changed(loop),
+        captured{CappedText(io.capture_limit), CappedText(io.capture_limit)} {}
+
+  Result<void> Start();
+  asio::awaitable<void> WatchSetup();
+  asio::awaitable<void> WatchControl();
+  asio::awaitable<void> WatchOutput(std::size_t index);
+  asio::awaitable<void> FeedInput();
+  asio::awaitable<void> SendStart();
+  asio::awaitable<void> WaitForEnd();
+  Result<RunResult> Finish();
+  void CloseAll();
+
+  void Tell(wire::ToInit kind) {
+    const std::string frame = wire::EncodeSimple(kind);
+    // Five bytes; a socket that cannot take them belongs to a sandbox that is gone.
+    if (control.is_open()) {
+      (void)!::send(control.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+  }
+  void FailWith(Error error) {
+    if (!failure && !report) failure = std::move(error);
+    changed.cancel();
+  }
+  bool Settled() const { return failure || (report && open_outputs == 0); }
+
+  const sandbox::Plan& plan;
+  backend::Backend& backend;
+  RunIo io;
+  wire::Nonce nonce = NewNonce();
+  std::unique_ptr<backend::Sandbox> sandbox = {};
+  stream_descriptor control, setup, input, input_source;
+  std::array<stream_descriptor, 2> outputs;
+  asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
+  std::array<CappedText, 2> captured;
+  int open_outputs = 2;
+  std::string start_frame = {};
+  std::optional<wire::Report> report = {};
+  std::optional<Error> failure = {};
+};
+
+Result<void> Run::State::Start() {
+  IGLOO_ASSIGN(start_frame, wire::EncodeStart(backend::StartMessage(plan.payload, nonce)));
+  IGLOO_ASSIGN(FdPair control_pair, MakeSocketPair(SOCK_STREAM));
+  IGLOO_ASSIGN(FdPair out, MakePipe());
+  IGLOO_ASSIGN(FdPair err, MakePipe());
+  backend::Channels channels{.control = std::move(control_pair.second),
+                             .standard_output = std::move(out.second),
+                             .standard_error = std::move(err.second)};
+  FdPair in;
+  if (io.input) {
+    IGLOO_ASSIGN(in, MakePipe());
+    channels.standard_input = std::move(in.first);
+  } else {
+    channels.standard_input.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!channels.standard_input) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot open /dev/null");
+    }
+  }
+  IGLOO_ASSIGN(sandbox, backend.Start(plan, std::move(channels)));
+  control.assign(control_pair.first.Release());
+  outputs[0].assign(out.first.Release());
+  outputs[1].assign(err.first.Release());
+  if (in.second) {
+    input.assign(in.second.Release());
+    input_source.assign(io.input.Release());
+  }
+  if (sandbox->setup_fd() >= 0) {
+    // Asio owns what it watches; the sandbox keeps reading through its own copy.
+    setup.assign(::fcntl(sandbox->setup_fd(), F_DUPFD_CLOEXEC, 0));
+  }
+  return {};
+}
+
+asio::awaitable<void> Run::State::SendStart() {
+  const auto self = shared_from_this();
+  std::string_view left = start_frame;
+  control.non_blocking(true);
+  while (!left.empty()) {
+    const ssize_t sent =
+        ::send(control.native_handle(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      left.remove_prefix(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno != EAGAIN && errno != EINTR) co_return;  // WatchControl sees the end of file
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    co_await control.async_wait(stream_descriptor::wait_write, token);
+    if (error) co_return;
+  }
+}
+
+asio::awaitable<void> Run::State::WatchSetup() {
+  const auto self = shared_from_this();
+  while (sandbox->setup_fd() >= 0) {
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    co_await setup.async_wait(stream_descriptor::wait_read, token);
+    if (error) co_return;
+    if (auto read = sandbox->ReadSetup(); !read) {
+      FailWith(std::move(read).error());
+      co_return;
+    }
+  }
+  setup.close();
+}
+
+asio::awaitable<void> Run::State::WatchControl() {
+  const auto self = shared_from_this();
+  wire::FrameBuffer frames(4096);  // init's reports are small; a larger one is a lie
+  std::array<char, 4096> buffer;
+  while (!report && !failure) {
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    const auto space = asio::buffer(buffer);
+    const std::size_t count = co_await control.async_read_some(space, token);
+    if (error) {
+      // The set-up's own words, when there are any, say more than "gone".
+      if (sandbox->setup_fd() >= 0) {
+        if (auto read = sandbox->ReadSetup(); !read) FailWith(std::move(read).error());
+      }
+      FailWith(sandbox->WhyGone());
+      co_return;
+    }
+    frames.Append({buffer.data(), count});
+    auto payload = frames.Next();
+    if (payload && payload->empty()) continue;
+    auto decoded = payload ? wire::DecodeReport(*payload)
+                           : Result<wire::Report>(std::unexpected(std::move(payload).error()));
+    const bool ours = decoded && std::visit([&](const auto& r) { return r.nonce == nonce; },
+                                            *decoded);
+    if (!decoded || !ours) {
+      FailWith(decoded ? Error{Errc::kProtocol, "the sandbox answered another question", {}, 0}
+                       : std::move(decoded).error());
+      co_return;
+    }
+    report = *std::move(decoded);
+    changed.cancel();
+  }
+}
+
+asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
+  const auto self = shared_from_this();
+  std::string buffer(64U << 10, '\0');
+  for (;;) {
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    const auto space = asio::buffer(buffer);
+    const std::size_t count = co_await outputs[index].async_read_some(space, token);
+    if (error) break;
+    const std::string_view bytes(buffer.data(), count);
+    captured[index].Append(bytes);
+    if (io.live) io.live(index == 0 ? Stream::kOutput : Stream::kError, bytes);
+    if (count == buffer.size() && buffer.size() < (1U << 20)) {
+      // A program that fills the pipe gets a larger one, if this user's share allows it.
+      buffer.resize(1U << 20);
+      ::fcntl(outputs[index].native_handle(), F_SETPIPE_SZ, 1 << 20);
+    }
+  }
+  --open_outputs;
+  changed.cancel();
+}
+
+asio::awaitable<void> Run::State::FeedInput() {
+  const auto self = shared_from_this();
+  std::string buffer(64U << 10, '\0');
+  struct stat info {};
+  const bool input_is_file =
+      ::fstat(input_source.native_handle(), &info) == 0 && S_ISREG(info.st_mode);
+  input.non_blocking(true);
+  for (;;) {
+    boost::system::error_code error;
+    // Files are always readable and cannot be watched; pipes and sockets can.
+    if (!input_is_file) {
+      auto token = Redirect(error);
+      co_await input_source.async_wait(stream_descriptor::wait_read, token);
+    }
+    const ssize_t count = ::read(input_source.native_handle(), buffer.data(), buffer.size());
+    if (error || count <= 0) break;
+    std::string_view left(buffer.data(), static_cast<std::size_t>(count));
+    while (!left.empty()) {
+      const ssize_t written = ::write(input.native_handle(), left.data(), left.size());
+      if (written > 0) {
+        left.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno == EAGAIN) {
+        boost::system::error_code wait_error;
+        auto wait_token = Redirect(wait_error);
+        co_await input.async_wait(stream_descriptor::wait_write, wait_token);
+        if (wait_error) co_return;
+      } else {
+        co_return;  // the program does not read any more
+      }
+    }
+  }
+  input.close();
+}
+
+asio::awaitable<void> Run::State::WaitForEnd() {
+  const auto self = shared_from_this();
+  using Clock = std::chrono::steady_clock;
+  auto deadline = Clock::time_point::max();
+  if (plan.payload.time_ms != 0) {
+    const std::uint64_t total = plan.payload.time_ms + plan.payload.grace_ms + kInitMarginMs;
+    deadline = Clock::now() + std::chrono::milliseconds(total);
+  }
+  bool draining = false;
+  while (!Settled()) {
+    if (report && !draining) {
+      draining = true;
+      deadline = Clock::now() + kDrainLimit;
+    }
+    changed.expires_at(deadline);
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    co_await changed.async_wait(token);
+    if (error || Clock::now() < deadline) continue;
+    if (draining) co_return;
+    sandbox->Kill();
+    FailWith({Errc::kTimeout, "the sandbox did not end at its time limit and was killed",
+              "this should not happen; please report it", 0});
+  }
+}
+
+Result<RunResult> Run::State::Finish() {
+  if (failure) return std::unexpected(*std::move(failure));
+  if (const auto* refused = std::get_if<wire::Refused>(&*report)) {
+    return std::unexpected(backend::ExplainRefusal(*refused, plan.payload));
+  }
+  const auto& ended = std::get<wire::Ended>(*report);
+  RunResult result;
+  result.verdict = VerdictOf(ended);
+  result.exit_code = ExitCodeOf(ended, result.verdict);
+  result.signal =
+      ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;
+  result.output = std::move(captured[0]);
+  result.error = std::move(captured[1]);
+  result.usage = ended;
+  result.timeline = sandbox->timeline;
+  return result;
+}
+
+void Run::State::CloseAll() {
+  boost::system::error_code ignored;
+  for (stream_descriptor* each :
+       {&control, &setup, &input, &input_source, &outputs[0], &outputs[1]}) {
+    if (each->is_open()) each->close(ignored);
+  }
+}
+
+Run::Run(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend, RunIo io)
+    : state_(std::make_shared<State>(loop, plan, backend, std::move(io))) {}
+
+Run::~Run() { state_->CloseAll(); }
+
+asio::awaitable<Result<RunResult>> Run::Execute() {
+  const std::shared_ptr<State> state = state_;
+  if (auto started = state->Start(); !started) {
+    co_return std::unexpected(std::move(started).error());
+  }
+  const auto executor = co_await asio::this_coro::executor;
+  asio::co_spawn(executor, state->SendStart(), asio::detached);
+  asio::co_spawn(executor, state->WatchSetup(), asio::detached);
+  asio::co_spawn(executor, state->WatchControl(), asio::detached);
+  asio::co_spawn(executor, state->WatchOutput(0), asio::detached);
+  asio::co_spawn(executor, state->WatchOutput(1), asio::detached);
+  if (state->input.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);
+  co_await state->WaitForEnd();
+  auto result = state->Finish();
+  state->CloseAll();
+  co_return result;
+}
+
+void Run::Interrupt() { state_->Tell(wire::ToInit::kInterrupt); }
+
+void Run::Kill() { state_->Tell(wire::ToInit::kKill); }
+
+}  // namespace igloo::session

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "session/output.h"
+
+namespace igloo::session {
+
+/// In one word, how a run ended.
+enum class Verdict { kOk, kExit, kSignal, kTimeout, kInterrupted, kKilled };
+std::string_view Name(Verdict verdict);
+
+enum class Stream { kOutput, kError };
+
+/// Where a run's bytes come from and go to.
+struct RunIo {
+  /// Read to its end and passed on; empty: the program reads end of file at once.
+  UniqueFd input = {};
+  /// Called with output as it comes. Without one, output is only captured.
+  std::function<void(Stream, std::string_view)> live = {};
+  std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
+};
+
+struct RunResult {
+  Verdict verdict = Verdict::kOk;
+  int exit_code = 0;  ///< as a shell would say it: 128 + n for a signal, 124 for a time-out
+  int signal = 0;
+  CappedText output{0}, error{0};
+  wire::Ended usage = {};
+  backend::Timeline timeline = {};
+};
+
+/// One execution: started, watched, ended. Lives on one event loop thread.
+class Run {
+ public:
+  /// `plan` and `backend` outlive the run.
+  Run(boost::asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend,
+      RunIo io);
+  ~Run();
+
+  /// Starts the sandbox and waits for its end. Call once.
+  boost::asio::awaitable<Result<RunResult>> Execute();
+
+  /// Asks the program to stop, as Ctrl-C would.
+  void Interrupt();
+  /// Ends everything inside at once.
+  void Kill();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // shared with the coroutines that watch the run's descriptors
+};
+
+}  // namespace igloo::session

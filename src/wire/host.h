@@ -1,0 +1,69 @@
+#pragma once
+
+// The host's side of the wire: values in, bytes out, and back. Init's side is in guest/.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "wire/message.h"
+
+namespace igloo::wire {
+
+struct ResourceLimit {
+  std::uint32_t resource = 0;  ///< RLIMIT_*
+  std::uint64_t value = 0;
+  bool operator==(const ResourceLimit&) const = default;
+};
+
+struct PathRule {
+  PathRight right = PathRight::kRead;
+  std::string path = {};
+  bool operator==(const PathRule&) const = default;
+};
+
+struct Start {
+  Nonce nonce = {};
+  std::uint64_t time_limit_ms = 0;  ///< 0: none
+  std::uint64_t grace_ms = 0;       ///< between interrupt and kill
+  SeccompProfile seccomp = SeccompProfile::kDefault;
+  std::vector<ResourceLimit> limits = {};
+  std::vector<PathRule> paths = {};
+  std::string cwd = {};
+  std::uint32_t extra_descriptors = 0;
+  std::vector<std::string> argv = {};
+  std::vector<std::string> env = {};
+  bool operator==(const Start&) const = default;
+};
+
+/// A whole frame, header included. Fails when a text holds a NUL or the frame is too long.
+Result<std::string> EncodeStart(const Start& start);
+/// A frame for kInterrupt or kKill.
+std::string EncodeSimple(ToInit kind);
+
+using Report = std::variant<Ended, Refused>;
+/// Decodes one payload from init. Anything unexpected is kProtocol.
+Result<Report> DecodeReport(std::string_view payload);
+
+/// Frames and payloads of init's messages: used by tests and by fakes of init.
+std::string EncodeReport(const Report& report);
+
+/// Collects bytes from a stream and hands out whole payloads.
+class FrameBuffer {
+ public:
+  explicit FrameBuffer(std::uint32_t limit = kMaxFrame) : limit_(limit) {}
+  void Append(std::string_view bytes) { bytes_ += bytes; }
+  /// The next payload; an empty string when more bytes are needed (no message is empty).
+  /// Fails once a length is zero or above the limit, before anything is allocated for it.
+  Result<std::string> Next();
+
+ private:
+  std::uint32_t limit_;
+  std::string bytes_ = {};
+};
+
+}  // namespace igloo::wire

@@ -1,0 +1,84 @@
+#pragma once
+
+// What igloo and igloo-init say to each other. The first byte of a payload is the kind.
+
+#include <stdint.h>
+
+#include "wire/frame.h"
+
+namespace igloo::wire {
+
+enum class ToInit : uint8_t {
+  kStart = 1,  ///< start the payload; sent once, first
+  kInterrupt,  ///< SIGINT to the payload's process group
+  kKill,       ///< end everything now
+};
+
+enum class FromInit : uint8_t {
+  kEnded = 1,  ///< the payload ended; sent once, last
+  kRefused,    ///< init could not build the payload's wall or start it; sent once, last
+};
+
+/// Answers belong to their request: init repeats the nonce it was started with.
+struct Nonce {
+  uint64_t high = 0, low = 0;
+  bool operator==(const Nonce&) const = default;
+};
+
+/// How a path may be used by the payload under Landlock.
+enum class PathRight : uint8_t { kRead = 1, kReadWrite = 2, kDevice = 3 };
+
+/// Seccomp profiles of igloo-init; security grows with none of them being `off`.
+enum class SeccompProfile : uint8_t {
+  kDefault = 1,
+  kDebug = 2,  ///< the default, with ptrace and process_vm_* back
+};
+
+/// How the payload ended.
+enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
+
+/// Why init ended it, when it did.
+enum class EndCause : uint8_t { kItself = 0, kTimeLimit = 1, kInterrupted = 2, kKilled = 3 };
+
+/// Where init gave up on starting the payload.
+enum class InitStep : uint8_t {
+  kNone = 0,
+  kStartMessage,
+  kSelfCheck,  ///< capabilities or no_new_privs are not as promised
+  kKeyring,
+  kSession,
+  kDescriptors,
+  kResourceLimit,
+  kWorkingDirectory,
+  kLandlock,
+  kSeccomp,
+  kExec,
+};
+
+struct Ended {
+  Nonce nonce = {};
+  EndKind kind = EndKind::kExited;
+  EndCause cause = EndCause::kItself;
+  uint32_t status = 0;  ///< exit code or signal number
+  uint64_t cpu_micros = 0;
+  uint64_t peak_kib = 0;  ///< of the largest process
+  uint64_t wall_micros = 0;
+  uint64_t landlock_abi = 0;  ///< 0: the kernel has none
+  uint64_t stamps[3] = {};    ///< CLOCK_MONOTONIC µs: init main, payload start, payload end
+  bool operator==(const Ended&) const = default;
+};
+
+struct Refused {
+  Nonce nonce = {};
+  InitStep step = InitStep::kNone;
+  uint32_t sys_errno = 0;
+  bool operator==(const Refused&) const = default;
+};
+
+// Layout of kStart, in order (texts as in Fields::Text):
+//   u8 kind, u64 nonce.high, u64 nonce.low, u64 time_limit_ms, u64 grace_ms, u8 seccomp profile,
+//   u32 n + n x (u32 resource, u64 value)        resource limits
+//   u32 n + n x (u8 PathRight, text path)        Landlock rules
+//   text cwd, u32 extra descriptors, u32 n + n x text argv, u32 n + n x text env
+
+}  // namespace igloo::wire

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace igloo::testing {
+
+/// The directory of the programs under test: that of this test program.
+std::string BinDirectory();
+
+/// What a finished program left.
+struct Outcome {
+  int status = 0;  ///< exit code, or 128 + signal
+  std::string out = {};
+  std::string err = {};
+};
+
+/// How a program is started. Nothing is inherited that is not here.
+struct Invocation {
+  std::string program = {};
+  std::vector<std::string> args = {};
+  std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8"};
+  std::string input = {};      ///< written to its standard input, then closed
+  bool close_input = false;    ///< start with descriptor 0 closed
+};
+Outcome RunProgram(const Invocation& invocation);
+
+/// `igloo args...` of this build.
+Outcome Igloo(std::vector<std::string> args, std::string input = {});
+
+/// A fresh directory below the system's place for temporary files; world-searchable, so that tests
+/// run by root can look from inside a sandbox. The caller's TempDir removes it.
+std::string TempParent();
+
+/// Waits until `condition` holds, at most `seconds`; for things another process does.
+bool WaitFor(const std::function<bool()>& condition, double seconds = 10);
+
+bool RunningAsRoot();
+
+}  // namespace igloo::testing
