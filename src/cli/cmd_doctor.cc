@@ -1,8 +1,145 @@
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "backend/bubblewrap/bubblewrap.h"
+#include "backend/jail/jail.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/probe.h"
+#include "cli/programs.h"
+#include "environment/host.h"
+
 namespace igloo::cli {
 namespace {
-Result<int> RunDoctor(const ParsedArgs&, Console&) { return 0; }
+
+using State = Finding::State;
+
+Finding Missing(std::string name, const Error& error, bool required) {
+  return {.name = std::move(name),
+          .state = State::kMissing,
+          .detail = error.what,
+          .fix = error.hint,
+          .required = required};
+}
+
+void Append(std::vector<Finding>& all, std::vector<Finding> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
+std::vector<Finding> FindEnvironments() {
+  std::vector<Finding> findings;
+  const auto layout = environment::ReadHostLayout();
+  for (const environment::HostEnvironment& each : environment::HostEnvironments()) {
+    const std::string name = "environment " + std::string(each.name);
+    const auto made = environment::MakeHostEnvironment(each.name, layout);
+    findings.push_back(made ? Finding{.name = name, .detail = std::string(each.program)}
+                            : Missing(name, made.error(), each.name == "shell"));
+  }
+  return findings;
+}
+
+std::vector<Finding> FindAll() {
+  std::vector<Finding> all;
+  utsname kernel{};
+  ::uname(&kernel);
+  all.push_back({.name = "kernel", .detail = fmt::format("Linux {}", kernel.release)});
+  Append(all, FindEnvironments());
+  const auto programs = FindPrograms();
+  if (!programs) {
+    all.push_back(Missing("programs", programs.error(), true));
+    return all;
+  }
+  all.push_back({.name = "programs", .detail = programs->jail});
+  backend::jail::JailBackend cold(*programs, backend::jail::Mode::kCold);
+  Append(all, ProbeWalls("jail: ", cold, true, true));
+  all.push_back(ProbeOverlay(cold));
+  backend::jail::JailBackend prepared(*programs, backend::jail::Mode::kPrepared);
+  Append(all, ProbeWalls("prepared: ", prepared, true, true));
+  auto bubblewrap = backend::bubblewrap::Make(programs->init);
+  if (bubblewrap) {
+    Append(all, ProbeWalls("bubblewrap: ", **bubblewrap, false, false));
+  } else {
+    all.push_back(Missing("bubblewrap", bubblewrap.error(), false));
+  }
+  return all;
+}
+
+bool Usable(const std::vector<Finding>& findings) {
+  // A hole counts wherever it is; a missing extra does not.
+  return std::ranges::none_of(findings, [](const Finding& finding) {
+    return finding.state == State::kBroken ||
+           (finding.state == State::kMissing && finding.required);
+  });
+}
+
+std::string_view Name(State state) {
+  switch (state) {
+    case State::kGood:
+      return "ok";
+    case State::kMissing:
+      return "missing";
+    case State::kBroken:
+      return "BROKEN";
+  }
+  return "?";
+}
+
+void PrintText(const std::vector<Finding>& findings, Console& console) {
+  for (const Finding& finding : findings) {
+    const auto tone = finding.state == State::kGood      ? Console::Tone::kGood
+                      : finding.state == State::kMissing ? Console::Tone::kWarn
+                                                         : Console::Tone::kBad;
+    console.Out(fmt::format("{} {:<36} {}\n",
+                            console.Paint(tone, fmt::format("{:<7}", Name(finding.state))),
+                            finding.name, Printable(finding.detail)));
+    if (!finding.fix.empty()) console.Out(fmt::format("        fix: {}\n", finding.fix));
+  }
+  console.Out(Usable(findings)
+                  ? "\nEvery wall stands. Try: igloo run --env python 'print(6 * 7)'\n"
+                  : "\nThis machine cannot build every wall yet; igloo refuses to run without.\n");
+}
+
+void PrintJson(const std::vector<Finding>& findings, Console& console) {
+  namespace json = boost::json;
+  json::array rows;
+  for (const Finding& finding : findings) {
+    rows.push_back(json::object{{"name", finding.name},
+                                {"state", std::string(Name(finding.state))},
+                                {"detail", ToUtf8(finding.detail)},
+                                {"fix", ToUtf8(finding.fix)},
+                                {"required", finding.required}});
+  }
+  const json::object document{{"usable", Usable(findings)}, {"findings", std::move(rows)}};
+  console.Out(json::serialize(document) + "\n");
+}
+
+Result<int> RunDoctor(const ParsedArgs& args, Console& console) {
+  const std::vector<Finding> findings = FindAll();
+  if (args.Has("--json")) {
+    PrintJson(findings, console);
+  } else {
+    PrintText(findings, console);
+  }
+  return Usable(findings) ? 0 : 1;
+}
+
+constexpr Flag kFlags[] = {{"--json", "", "print one JSON document"}};
+
 }  // namespace
-const Command kDoctorCommand = {.name = "doctor", .summary = "try every wall", .usage = "", .flags = {}, .details = "", .run = RunDoctor};
+
+const Command kDoctorCommand = {
+    .name = "doctor",
+    .summary = "try every wall on this machine and say how to mend what is missing",
+    .usage = "[--json]",
+    .flags = kFlags,
+    .details = "Exit code 0: every required wall stands. 1: something is missing or broken.\n",
+    .run = RunDoctor,
+};
+
 }  // namespace igloo::cli

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/asio/signal_set.hpp>
 #include <charconv>
 #include <memory>
 
@@ -14,18 +13,14 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/execute.h"
 #include "cli/programs.h"
 #include "cli/run_output.h"
-#include "environment/facts.h"
-#include "environment/host.h"
 #include "environment/run_policy.h"
-#include "session/asio.h"
 #include "session/run.h"
 
 namespace igloo::cli {
 namespace {
-
-namespace asio = boost::asio;
 
 constexpr std::size_t kMaxCode = 64U << 20;
 
@@ -174,13 +169,6 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
   return options;
 }
 
-Result<sandbox::Plan> PlanFor(const RunOptions& options) {
-  IGLOO_ASSIGN(const auto environment, environment::MakeHostEnvironment(
-                                           options.environment, environment::ReadHostLayout()));
-  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, options.request));
-  return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
-}
-
 /// Standard input for the program, unless there is none to pass on.
 UniqueFd OpenInput(const RunOptions& options) {
   if (options.code_from_input || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
@@ -190,50 +178,17 @@ UniqueFd OpenInput(const RunOptions& options) {
   return fd;
 }
 
-/// First signal: ask the code to stop. Second: end it.
-asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run) {
-  for (bool first = true;; first = false) {
-    boost::system::error_code error;
-    auto token = asio::redirect_error(asio::use_awaitable, error);
-    const int signal = co_await signals.async_wait(token);
-    if (error) co_return;
-    if (first && signal == SIGINT) {
-      run.Interrupt();
-    } else {
-      run.Kill();
-    }
-  }
-}
-
-Result<session::RunResult> ExecutePlan(const RunOptions& options, const sandbox::Plan& plan,
+/// Output as it comes, or nothing but the captured text for --json.
+Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
                                        backend::Backend& backend, Console& console) {
-  asio::io_context loop(1);
-  bool reader_gone = false;
   session::RunIo io{.input = OpenInput(options)};
-  session::Run* running = nullptr;
   if (!options.json) {
     io.capture_limit = 0;
     io.live = [&](session::Stream stream, std::string_view bytes) {
-      if (reader_gone) return;
-      const bool written = stream == session::Stream::kOutput ? console.Out(bytes)
-                                                              : console.Err(bytes);
-      if (!written) {
-        reader_gone = true;
-        running->Kill();
-      }
+      return stream == session::Stream::kOutput ? console.Out(bytes) : console.Err(bytes);
     };
   }
-  session::Run run(loop, plan, backend, std::move(io));
-  running = &run;
-  asio::signal_set signals(loop, SIGINT, SIGTERM, SIGHUP);
-  std::optional<Result<session::RunResult>> result;
-  asio::co_spawn(loop, WatchSignals(signals, run), asio::detached);
-  asio::co_spawn(loop, run.Execute(), [&](std::exception_ptr, Result<session::RunResult> value) {
-    result = std::move(value);
-    loop.stop();
-  });
-  loop.run();
-  return *std::move(result);
+  return Execute(plan, backend, std::move(io), Signals::kForward);
 }
 
 int ExitCodeFor(const Error& error) {
@@ -253,7 +208,7 @@ void SayHowItEnded(const RunOptions& options, const session::RunResult& result, 
 }
 
 Result<int> DryRun(const RunOptions& options, Console& console) {
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options.environment, options.request));
   if (options.as_bwrap) {
     IGLOO_ASSIGN(const auto programs, FindPrograms());
     IGLOO_ASSIGN(const auto rendered, backend::bubblewrap::Render(plan, programs.init));
@@ -278,8 +233,8 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
                  "in /dev/shm; sizes are limited");
     IGLOO_ASSIGN(backend, backend::bubblewrap::Make(programs.init));
   }
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options));
-  IGLOO_ASSIGN(const session::RunResult result, ExecutePlan(options, plan, *backend, console));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options.environment, options.request));
+  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, *backend, console));
   if (options.json) {
     console.Out(ResultJson(result));
   } else {

@@ -108,6 +108,11 @@ class Launcher {
     unsigned count = 0;
     const uint32_t block = BlockOf(job.request.host_id_base, getpid());
     int socket = -1;
+    int own[1 + kMaxTemplates];
+    own[0] = socket_;
+    for (unsigned i = 0; i < kMaxTemplates; ++i) own[1 + i] = templates_[i].socket;
+    setup_.launcher_fds = own;
+    setup_.launcher_fd_count = 1 + kMaxTemplates;
     if (!OpenSources(job.environment(), job.request.environment_bytes, 0, setup_.by_root,
                      setup_.proc_fd, block, g_sources, count, failure)) {
       SendFailure(job.reply(), failure);

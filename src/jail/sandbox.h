@@ -35,6 +35,9 @@ struct Setup {
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;
   unsigned source_count, next_source;
+  /// The launcher's own sockets: a template that kept copies would keep its siblings alive.
+  const int* launcher_fds;
+  unsigned launcher_fd_count;
 };
 
 /// Where a step failed; sent to igloo as it is.

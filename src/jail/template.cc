@@ -123,6 +123,8 @@ class Template {
       FailAndExit(job.reply(), {ops::Step::kIdentity, 0, errno});
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    // The template's own descriptor of the root belongs to the template's mount namespace.
+    setup_.root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     FinishRun(setup_, operations_);
   }
 
@@ -191,6 +193,7 @@ pid_t StartTemplate(const Job& job, Setup& setup, uint32_t block, const int* sou
   if (pid == 0) {
     close(sockets[0]);
     close(go[1]);
+    CloseAll(setup.launcher_fds, setup.launcher_fd_count);
     TemplateChild(job, setup, sockets[1], go[0]);
   }
   CloseQuietly(sockets[1]);

@@ -242,7 +242,10 @@ asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
     if (error) break;
     const std::string_view bytes(buffer.data(), count);
     captured[index].Append(bytes);
-    if (io.live) io.live(index == 0 ? Stream::kOutput : Stream::kError, bytes);
+    if (io.live && !io.live(index == 0 ? Stream::kOutput : Stream::kError, bytes)) {
+      io.live = nullptr;
+      Tell(wire::ToInit::kKill);
+    }
     if (count == buffer.size() && buffer.size() < (1U << 20)) {
       // A program that fills the pipe gets a larger one, if this user's share allows it.
       buffer.resize(1U << 20);

@@ -23,8 +23,9 @@ enum class Stream { kOutput, kError };
 struct RunIo {
   /// Read to its end and passed on; empty: the program reads end of file at once.
   UniqueFd input = {};
-  /// Called with output as it comes. Without one, output is only captured.
-  std::function<void(Stream, std::string_view)> live = {};
+  /// Called with output as it comes; false means nobody reads any more, and the run is ended.
+  /// Without one, output is only captured.
+  std::function<bool(Stream, std::string_view)> live = {};
   std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
 };
 

@@ -1,0 +1,58 @@
+#include "cli/execute.h"
+
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <optional>
+
+#include "environment/facts.h"
+#include "environment/host.h"
+#include "session/asio.h"
+
+namespace igloo::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run) {
+  for (bool first = true;; first = false) {
+    boost::system::error_code error;
+    auto token = asio::redirect_error(asio::use_awaitable, error);
+    const int signal = co_await signals.async_wait(token);
+    if (error) co_return;
+    if (first && signal == SIGINT) {
+      run.Interrupt();
+    } else {
+      run.Kill();
+    }
+  }
+}
+
+}  // namespace
+
+Result<sandbox::Plan> PlanFor(std::string_view environment,
+                              const environment::RunRequest& request) {
+  IGLOO_ASSIGN(const auto contents, environment::MakeHostEnvironment(
+                                        environment, environment::ReadHostLayout()));
+  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(contents, request));
+  return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
+                                   session::RunIo io, Signals signals) {
+  asio::io_context loop(1);
+  session::Run run(loop, plan, backend, std::move(io));
+  asio::signal_set watched(loop);
+  if (signals == Signals::kForward) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) watched.add(signal);
+    asio::co_spawn(loop, WatchSignals(watched, run), asio::detached);
+  }
+  std::optional<Result<session::RunResult>> result;
+  asio::co_spawn(loop, run.Execute(), [&](std::exception_ptr, Result<session::RunResult> value) {
+    result = std::move(value);
+    loop.stop();
+  });
+  loop.run();
+  return *std::move(result);
+}
+
+}  // namespace igloo::cli
