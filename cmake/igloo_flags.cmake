@@ -16,6 +16,10 @@ if(IGLOO_SANITIZE)
   target_link_options(igloo_flags INTERFACE -fsanitize=${IGLOO_SANITIZE})
 endif()
 
+if(IGLOO_FUZZ)
+  target_compile_options(igloo_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(igloo_flags INTERFACE -O2 -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS
     -fstack-protector-strong -fstack-clash-protection -fcf-protection -ffunction-sections -fdata-sections)
