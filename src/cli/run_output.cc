@@ -43,7 +43,8 @@ std::string TimelineText(const session::RunResult& result, std::uint64_t main_mi
                          std::uint64_t end_micros) {
   const auto& line = result.timeline;
   const auto& init = result.usage.stamps;
-  std::string out;
+  // A time of CLOCK_MONOTONIC, so that whoever started igloo can tell how long that took.
+  std::string out = fmt::format("timing {:<11} {} us  (clock)\n", "main", main_micros);
   std::uint64_t before = main_micros;
   const auto add = [&](const char* name, std::uint64_t at) {
     if (at == 0) return;

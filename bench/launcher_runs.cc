@@ -1,0 +1,84 @@
+#include "bench/launcher_runs.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/clock.h"
+#include "environment/facts.h"
+#include "environment/host.h"
+#include "environment/run_policy.h"
+#include "session/asio.h"
+#include "session/run.h"
+
+namespace igloo::bench {
+
+namespace asio = boost::asio;
+
+struct LauncherRuns::State {
+  State(backend::jail::Programs programs, backend::jail::Mode mode)
+      : backend(std::move(programs), mode) {}
+  asio::io_context loop{1};
+  backend::jail::JailBackend backend;
+};
+
+LauncherRuns::LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode)
+    : state_(std::make_unique<State>(std::move(programs), mode)) {}
+
+LauncherRuns::~LauncherRuns() = default;
+
+Result<double> LauncherRuns::Once(const sandbox::Plan& plan) {
+  std::optional<Result<session::RunResult>> result;
+  std::int64_t end = 0;
+  const std::int64_t begin = MonotonicMicros();
+  session::Run run(state_->loop, plan, state_->backend, session::RunIo{});
+  asio::co_spawn(state_->loop, run.Execute(),
+                 [&](std::exception_ptr, Result<session::RunResult> value) {
+                   end = MonotonicMicros();
+                   result = std::move(value);
+                 });
+  state_->loop.restart();
+  state_->loop.run();
+  if (!*result) return std::unexpected(std::move(*result).error());
+  if ((*result)->exit_code != 0) {
+    return Fail(Errc::kFailedPrecondition,
+                fmt::format("the program ended with {}", (*result)->exit_code));
+  }
+  return static_cast<double>(end - begin);
+}
+
+Result<FakeStore> FakeStore::Make(std::size_t packages) {
+  IGLOO_ASSIGN(TempDir directory, TempDir::Make("/tmp"));
+  FakeStore store(std::move(directory));
+  for (std::size_t i = 0; i < packages; ++i) {
+    std::string path = fmt::format("{}/{:032x}-pkg{}", store.directory_.path(), i, i);
+    if (::mkdir(path.c_str(), 0755) != 0) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot make '" + path + "'");
+    }
+    store.sources_.push_back(std::move(path));
+  }
+  return store;
+}
+
+std::string FakeStore::TargetOf(const std::string& source) {
+  return "/nix/store" + source.substr(source.rfind('/'));
+}
+
+Result<sandbox::Plan> PlanFor(const std::string& environment, std::vector<std::string> argv,
+                              const FakeStore* store) {
+  IGLOO_ASSIGN(const auto host,
+               environment::MakeHostEnvironment(environment, environment::ReadHostLayout()));
+  const environment::RunRequest request{.what = environment::Program{std::move(argv)}};
+  IGLOO_ASSIGN(sandbox::Policy policy, environment::PolicyForRun(host, request));
+  if (store != nullptr) {
+    for (const std::string& source : store->sources()) {
+      policy.environment.emplace_back(
+          sandbox::HostTree{.source = source, .target = FakeStore::TargetOf(source)});
+    }
+  }
+  return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+}  // namespace igloo::bench

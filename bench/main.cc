@@ -1,0 +1,135 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "bench/candidates.h"
+#include "bench/report.h"
+#include "cli/console.h"
+
+namespace igloo::bench {
+namespace {
+
+constexpr const char* kUsage =
+    "igloo-bench - how fast igloo starts sandboxes, beside fork + exec and bwrap\n\n"
+    "  --rounds N   how often each candidate is measured (default 40)\n"
+    "  --quick      8 rounds\n"
+    "  --only TEXT  only candidates whose key holds TEXT, and T and bwrap\n"
+    "  --json FILE  write the results there, too\n";
+
+struct Options {
+  unsigned rounds = 40;
+  std::string only = {}, json = {};
+  bool help = false;
+};
+
+Result<Options> Parse(const std::vector<std::string>& words) {
+  Options options;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--help") {
+      options.help = true;
+    } else if (word == "--quick") {
+      options.rounds = 8;
+    } else if (i + 1 == words.size()) {
+      return Fail(Errc::kInvalidArgument, "'" + word + "' is unknown or needs a value", kUsage);
+    } else if (word == "--rounds") {
+      const std::string& text = words[++i];
+      const char* end = text.data() + text.size();
+      const auto parsed = std::from_chars(text.data(), end, options.rounds);
+      if (parsed.ptr != end || options.rounds == 0 || options.rounds > 100'000) {
+        return Fail(Errc::kInvalidArgument, "'" + text + "' is not a number of rounds");
+      }
+    } else if (word == "--only") {
+      options.only = words[++i];
+    } else if (word == "--json") {
+      options.json = words[++i];
+    } else {
+      return Fail(Errc::kInvalidArgument, "there is no option '" + word + "'", kUsage);
+    }
+  }
+  return options;
+}
+
+bool Wanted(const Candidate& candidate, const std::string& only) {
+  return candidate.key == "T" || candidate.key == "bwrap" ||
+         candidate.key.find(only) != std::string::npos;
+}
+
+/// One sample; a candidate that failed once is not tried again.
+void Measure(Candidate& candidate, Conditions& conditions) {
+  if (!candidate.failure.empty()) return;
+  const bool quiet = WaitUntilQuiet();
+  const Result<double> micros = candidate.once();
+  if (!micros) {
+    candidate.failure = micros.error().what;
+    return;
+  }
+  candidate.samples.Add(*micros);
+  ++conditions.samples;
+  if (!quiet) ++conditions.noisy;
+}
+
+/// All candidates interleaved in random order, so that what the machine does hits all alike.
+Conditions MeasureAll(Field& field, const Options& options, cli::Console& console) {
+  auto& candidates = field.candidates();
+  std::erase_if(candidates, [&](const Candidate& each) { return !Wanted(each, options.only); });
+  Conditions conditions{.rounds = options.rounds};
+  // Templates are built and files read before anything counts.
+  for (Candidate& each : candidates) {
+    if (auto warm = each.once(); !warm) each.failure = warm.error().what;
+  }
+  std::mt19937 random(std::random_device{}());
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (unsigned round = 0; round < options.rounds; ++round) {
+    std::ranges::shuffle(order, random);
+    for (const std::size_t index : order) {
+      if (round % candidates[index].every == 0) Measure(candidates[index], conditions);
+    }
+    if ((round + 1) % 10 == 0) {
+      console.Note("round " + std::to_string(round + 1) + " of " + std::to_string(options.rounds));
+    }
+  }
+  return conditions;
+}
+
+Result<void> WriteJson(const std::string& path, const std::string& text) {
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot write '" + path + "'");
+  }
+  return WriteAll(fd.get(), text);
+}
+
+Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
+  IGLOO_ASSIGN(const Options options, Parse(words));
+  if (options.help) {
+    console.Out(kUsage);
+    return {};
+  }
+  IGLOO_ASSIGN(const auto field, Field::Make());
+  const Conditions conditions = MeasureAll(*field, options, console);
+  console.Out(ReportText(*field, conditions));
+  if (!options.json.empty()) IGLOO_TRY(WriteJson(options.json, ReportJson(*field, conditions)));
+  return {};
+}
+
+}  // namespace
+}  // namespace igloo::bench
+
+int main(int argc, char** argv) {
+  igloo::cli::Console console(STDOUT_FILENO, STDERR_FILENO);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto done = igloo::bench::Run(words, console);
+  if (done) return 0;
+  console.Report(done.error());
+  return 1;
+}

@@ -1,0 +1,38 @@
+#include "bench/timeline.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace igloo::bench {
+
+void Timeline::Put(const std::string& name, double at, double before) {
+  auto stage = std::ranges::find(stages_, name, &Stage::name);
+  if (stage == stages_.end()) stage = stages_.insert(stages_.end(), Stage{.name = name});
+  stage->at.Add(at);
+  stage->took.Add(at - before);
+}
+
+Result<void> Timeline::Add(const ProcessRun& run) {
+  std::istringstream lines(run.errors);
+  std::string line;
+  double main = -1;
+  double before = 0;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string timing;
+    std::string name;
+    double micros = 0;
+    if (!(words >> timing >> name >> micros) || timing != "timing") continue;
+    // The first line is a time of the machine's clock, the others count from it.
+    const double at =
+        name == "main" ? main = micros - static_cast<double>(run.begin) : main + micros;
+    if (main < 0) break;
+    Put(name, at, before);
+    before = at;
+  }
+  if (main < 0) return Fail(Errc::kProtocol, "'igloo run --timing' did not say when it began");
+  Put("exit", run.micros(), before);
+  return {};
+}
+
+}  // namespace igloo::bench
