@@ -29,6 +29,8 @@ class Child {
   Result<int> Wait();
   void Signal(int signal) const;
   void KillAndReap();
+  /// Lets it go on without us: something else (a lifeline) ends it, init reaps it.
+  void Detach() { pid_ = -1; }
 
  private:
   pid_t pid_ = -1;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -200,7 +201,7 @@ int ExitCodeFor(const Error& error) {
 void SayHowItEnded(const RunOptions& options, const session::RunResult& result, Console& console) {
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the code was stopped at its time limit of " +
-                 std::to_string(options.request.time_ms / 1000) +
+                 fmt::format("{:g}", static_cast<double>(options.request.time_ms) / 1000.0) +
                  " s; --timeout SECONDS gives it more");
   } else if (result.verdict == session::Verdict::kSignal) {
     console.Note("the code was ended by signal " + std::to_string(result.signal));
@@ -221,20 +222,21 @@ Result<int> DryRun(const RunOptions& options, Console& console) {
 
 Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_t main_micros) {
   IGLOO_ASSIGN(const auto programs, FindPrograms());
-  std::unique_ptr<backend::Backend> backend;
+  backend::jail::JailBackend jail(programs, backend::jail::Mode::kCold);
+  std::unique_ptr<backend::Backend> other;
   if (options.backend == BackendKind::kJail) {
-    auto jail = std::make_unique<backend::jail::JailBackend>(programs, backend::jail::Mode::kCold);
-    jail->set_timeline(options.timing);
+    jail.set_timeline(options.timing);
     // It starts while we plan.
-    IGLOO_TRY(jail->Warm());
-    backend = std::move(jail);
+    IGLOO_TRY(jail.Warm());
   } else {
     console.Note("note: bubblewrap cannot limit the number of files in memory nor forbid programs "
                  "in /dev/shm; sizes are limited");
-    IGLOO_ASSIGN(backend, backend::bubblewrap::Make(programs.init));
+    IGLOO_ASSIGN(other, backend::bubblewrap::Make(programs.init));
   }
+  backend::Backend& backend = other ? *other : jail;
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options.environment, options.request));
-  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, *backend, console));
+  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend, console));
+  jail.Abandon();
   if (options.json) {
     console.Out(ResultJson(result));
   } else {

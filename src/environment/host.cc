@@ -33,12 +33,11 @@ constexpr std::string_view kPasswd =
 constexpr std::string_view kGroup = "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n";
 constexpr std::string_view kHosts = "127.0.0.1 localhost igloo\n::1 localhost\n";
 constexpr std::string_view kNsswitch =
-    "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n";
+    "passwd: files\ngroup: files\nhosts: files dns\n";
 
 /// What of the host's /etc programs need to start at all; nothing in it is a secret.
-constexpr std::array<std::string_view, 5> kEtc = {
-    "/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
-    "/etc/protocols"};
+constexpr std::array<std::string_view, 3> kEtc = {"/etc/ld.so.cache", "/etc/alternatives",
+                                                  "/etc/ssl/certs"};
 
 void AddTree(std::vector<sandbox::Entry>& contents, std::string_view path, Presence presence) {
   contents.emplace_back(HostTree{

@@ -318,9 +318,6 @@ class Planner {
 
   void AssembleRun() {
     auto& steps = plan_.run;
-    if (std::holds_alternative<NoNetwork>(policy_.network)) {
-      steps.push_back(step::PrivateNetwork{});
-    }
     steps.push_back(step::Hostname{policy_.hostname});
     steps.push_back(step::Proc{"/proc"});
     steps.push_back(step::NoMoreNamespaces{});
@@ -332,6 +329,10 @@ class Planner {
     }
     steps.push_back(step::ReadOnly{"/proc/sys"});
     std::ranges::move(run_.steps, std::back_inserter(steps));
+    // Late: the namespace is made beside everything above, and entering it waits for that.
+    if (std::holds_alternative<NoNetwork>(policy_.network)) {
+      steps.push_back(step::PrivateNetwork{});
+    }
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
     steps.push_back(step::DropPrivileges{});
     steps.push_back(step::StartInit{});

@@ -33,6 +33,9 @@ class Launcher {
   Result<void> Send(ops::Request request, std::string_view environment, std::string_view run,
                     std::span<const int> fds);
 
+  /// Does not wait for the launcher's end; end of file of its socket ends it.
+  void Abandon() { child_.Detach(); }
+
  private:
   Launcher(Child child, UniqueFd socket) : child_(std::move(child)), socket_(std::move(socket)) {}
   Child child_;
