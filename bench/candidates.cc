@@ -47,12 +47,13 @@ std::function<Result<double>()> Spawning(Words words) {
 struct Field::Shared {
   explicit Shared(const backend::jail::Programs& programs)
       : prepared(programs, backend::jail::Mode::kPrepared),
+        timed(programs, backend::jail::Mode::kPrepared, &prepared_timeline),
         cold(programs, backend::jail::Mode::kCold) {}
 
   std::deque<FakeStore> stores = {};     // candidates point to elements
   std::deque<sandbox::Plan> plans = {};  // the same
-  Timeline timeline = {};
-  LauncherRuns prepared, cold;
+  Timeline one_shot_timeline = {}, prepared_timeline = {};
+  LauncherRuns prepared, timed, cold;
 };
 
 Field::Field(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
@@ -105,7 +106,7 @@ void Field::AddPrograms(const std::string& igloo) {
                          .against = "bwrap",
                          .once = [this, words = running({"--timing"})]() -> Result<double> {
                            IGLOO_ASSIGN(const ProcessRun timed, RunSpawned(words, Errors::kKept));
-                           IGLOO_TRY(shared_->timeline.Add(timed));
+                           IGLOO_TRY(shared_->one_shot_timeline.Add(timed));
                            return timed.micros();
                          }});
   candidates_.push_back({.key = "one_shot_bubblewrap",
@@ -124,6 +125,10 @@ Result<void> Field::AddLauncher() {
                          .name = "running launcher, prepared",
                          .against = "bwrap",
                          .once = through(shared_->prepared, program)});
+  candidates_.push_back({.key = "prepared_timing",
+                         .name = "the same with its timeline",
+                         .against = "bwrap",
+                         .once = through(shared_->timed, program)});
   candidates_.push_back({.key = "cold",
                          .name = "running launcher, not prepared",
                          .against = "bwrap",
@@ -167,6 +172,7 @@ const Candidate* Field::Find(std::string_view key) const {
   return found == candidates_.end() ? nullptr : &*found;
 }
 
-const Timeline& Field::timeline() const { return shared_->timeline; }
+const Timeline& Field::one_shot_timeline() const { return shared_->one_shot_timeline; }
+const Timeline& Field::prepared_timeline() const { return shared_->prepared_timeline; }
 
 }  // namespace igloo::bench

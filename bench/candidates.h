@@ -33,7 +33,8 @@ class Field {
   std::vector<Candidate>& candidates() { return candidates_; }
   const std::vector<Candidate>& candidates() const { return candidates_; }
   const Candidate* Find(std::string_view key) const;
-  const Timeline& timeline() const;
+  const Timeline& one_shot_timeline() const;
+  const Timeline& prepared_timeline() const;
 
  private:
   struct Shared;

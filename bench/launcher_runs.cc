@@ -17,14 +17,35 @@ namespace igloo::bench {
 namespace asio = boost::asio;
 
 struct LauncherRuns::State {
-  State(backend::jail::Programs programs, backend::jail::Mode mode)
-      : backend(std::move(programs), mode) {}
+  State(backend::jail::Programs programs, backend::jail::Mode mode, Timeline* line)
+      : backend(std::move(programs), mode), timeline(line) {
+    backend.set_timeline(line != nullptr);
+  }
   asio::io_context loop{1};
   backend::jail::JailBackend backend;
+  Timeline* timeline;
 };
 
-LauncherRuns::LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode)
-    : state_(std::make_unique<State>(std::move(programs), mode)) {}
+namespace {
+
+/// The launcher's own start is long ago and its environment stands, so neither is a stage here.
+Timeline::Marks MarksOf(const session::RunResult& result, std::int64_t begin, std::int64_t end) {
+  const auto since = [&](std::uint64_t at) {
+    return static_cast<double>(static_cast<std::int64_t>(at) - begin);
+  };
+  return {{"namespaces", since(result.timeline.namespaces)},
+          {"exec", since(result.timeline.exec)},
+          {"init", since(result.usage.stamps[0])},
+          {"program", since(result.usage.stamps[1])},
+          {"ended", since(result.usage.stamps[2])},
+          {"report", static_cast<double>(end - begin)}};
+}
+
+}  // namespace
+
+LauncherRuns::LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode,
+                           Timeline* timeline)
+    : state_(std::make_unique<State>(std::move(programs), mode, timeline)) {}
 
 LauncherRuns::~LauncherRuns() = default;
 
@@ -45,6 +66,7 @@ Result<double> LauncherRuns::Once(const sandbox::Plan& plan) {
     return Fail(Errc::kFailedPrecondition,
                 fmt::format("the program ended with {}", (*result)->exit_code));
   }
+  if (state_->timeline != nullptr) state_->timeline->Add(MarksOf(**result, begin, end));
   return static_cast<double>(end - begin);
 }
 

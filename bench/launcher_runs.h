@@ -7,6 +7,7 @@
 #include "backend/jail/jail.h"
 #include "base/error.h"
 #include "base/temp_dir.h"
+#include "bench/timeline.h"
 #include "sandbox/plan.h"
 
 namespace igloo::bench {
@@ -14,7 +15,9 @@ namespace igloo::bench {
 /// Runs in this process through a launcher that is already there, as a server does.
 class LauncherRuns {
  public:
-  LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode);
+  /// With a `timeline`, every run is entered there.
+  LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode,
+               Timeline* timeline = nullptr);
   ~LauncherRuns();
 
   /// One run, from before session::Run exists to its result, in microseconds.

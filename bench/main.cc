@@ -20,7 +20,7 @@ constexpr const char* kUsage =
     "igloo-bench - how fast igloo starts sandboxes, beside fork + exec and bwrap\n\n"
     "  --rounds N   how often each candidate is measured (default 40)\n"
     "  --quick      8 rounds\n"
-    "  --only TEXT  only candidates whose key holds TEXT, and T and bwrap\n"
+    "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap\n"
     "  --json FILE  write the results there, too\n";
 
 struct Options {
@@ -58,8 +58,8 @@ Result<Options> Parse(const std::vector<std::string>& words) {
 }
 
 bool Wanted(const Candidate& candidate, const std::string& only) {
-  return candidate.key == "T" || candidate.key == "bwrap" ||
-         candidate.key.find(only) != std::string::npos;
+  return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
+         ("," + only + ",").find("," + candidate.key + ",") != std::string::npos;
 }
 
 /// One sample; a candidate that failed once is not tried again.

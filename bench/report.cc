@@ -93,12 +93,21 @@ std::string GoalTable(const Field& field) {
   return out;
 }
 
-std::string TimelineTable(const Field& field) {
-  std::string out = fmt::format("{:<18} {:>9} {:>9}   one-shot runs, medians, us since spawn\n",
-                                "stage reached", "at", "took");
-  for (const Timeline::Stage& stage : field.timeline().stages()) {
-    out += fmt::format("{:<18} {:>9.0f} {:>9.0f}\n", stage.name, stage.at.median(),
+std::string TimelineTable(const Timeline& timeline, std::string_view kind) {
+  std::string out =
+      fmt::format("{:<32} {:>9} {:>9}\n", fmt::format("{}, stage reached", kind), "at", "took");
+  for (const Timeline::Stage& stage : timeline.stages()) {
+    out += fmt::format("{:<32} {:>9.0f} {:>9.0f}\n", stage.name, stage.at.median(),
                        stage.took.median());
+  }
+  return out;
+}
+
+json::array TimelineJson(const Timeline& timeline) {
+  json::array out;
+  for (const Timeline::Stage& stage : timeline.stages()) {
+    out.push_back(json::object{
+        {"stage", stage.name}, {"at_us", stage.at.median()}, {"took_us", stage.took.median()}});
   }
   return out;
 }
@@ -138,9 +147,11 @@ json::object GoalJson(const Field& field, const Goal& goal) {
 }  // namespace
 
 std::string ReportText(const Field& field, const Conditions& conditions) {
-  return fmt::format("{}\n{}\n{}\n{} rounds; {} of {} samples were taken on a busy machine\n",
-                     CandidateTable(field), GoalTable(field), TimelineTable(field),
-                     conditions.rounds, conditions.noisy, conditions.samples);
+  return fmt::format("{}\n{}\n{}\n{}\n{} rounds; {} of {} samples were taken on a busy machine\n",
+                     CandidateTable(field), GoalTable(field),
+                     TimelineTable(field.one_shot_timeline(), "one shot"),
+                     TimelineTable(field.prepared_timeline(), "prepared"), conditions.rounds,
+                     conditions.noisy, conditions.samples);
 }
 
 std::string ReportJson(const Field& field, const Conditions& conditions) {
@@ -150,11 +161,6 @@ std::string ReportJson(const Field& field, const Conditions& conditions) {
   }
   json::array goals;
   for (const Goal& goal : kGoals) goals.push_back(GoalJson(field, goal));
-  json::array timeline;
-  for (const Timeline::Stage& stage : field.timeline().stages()) {
-    timeline.push_back(json::object{
-        {"stage", stage.name}, {"at_us", stage.at.median()}, {"took_us", stage.took.median()}});
-  }
   const json::object document{
       {"machine", MachineJson()},
       {"rounds", conditions.rounds},
@@ -162,7 +168,8 @@ std::string ReportJson(const Field& field, const Conditions& conditions) {
       {"noisy_samples", conditions.noisy},
       {"candidates", std::move(candidates)},
       {"goals", std::move(goals)},
-      {"timeline", std::move(timeline)},
+      {"one_shot_timeline", TimelineJson(field.one_shot_timeline())},
+      {"prepared_timeline", TimelineJson(field.prepared_timeline())},
   };
   return json::serialize(document) + "\n";
 }

@@ -5,18 +5,22 @@
 
 namespace igloo::bench {
 
-void Timeline::Put(const std::string& name, double at, double before) {
-  auto stage = std::ranges::find(stages_, name, &Stage::name);
-  if (stage == stages_.end()) stage = stages_.insert(stages_.end(), Stage{.name = name});
-  stage->at.Add(at);
-  stage->took.Add(at - before);
+void Timeline::Add(const Marks& marks) {
+  double before = 0;
+  for (const auto& [name, at] : marks) {
+    auto stage = std::ranges::find(stages_, name, &Stage::name);
+    if (stage == stages_.end()) stage = stages_.insert(stages_.end(), Stage{.name = name});
+    stage->at.Add(at);
+    stage->took.Add(at - before);
+    before = at;
+  }
 }
 
 Result<void> Timeline::Add(const ProcessRun& run) {
   std::istringstream lines(run.errors);
   std::string line;
   double main = -1;
-  double before = 0;
+  Marks marks;
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     std::string timing;
@@ -27,11 +31,11 @@ Result<void> Timeline::Add(const ProcessRun& run) {
     const double at =
         name == "main" ? main = micros - static_cast<double>(run.begin) : main + micros;
     if (main < 0) break;
-    Put(name, at, before);
-    before = at;
+    marks.emplace_back(name, at);
   }
   if (main < 0) return Fail(Errc::kProtocol, "'igloo run --timing' did not say when it began");
-  Put("exit", run.micros(), before);
+  marks.emplace_back("exit", run.micros());
+  Add(marks);
   return {};
 }
 

@@ -10,7 +10,7 @@
 
 namespace igloo::bench {
 
-/// Where one-shot runs spend their time, collected from `igloo run --timing`.
+/// Where runs of one kind spend their time.
 class Timeline {
  public:
   struct Stage {
@@ -19,12 +19,14 @@ class Timeline {
     Samples took = {};  ///< since the stage before
   };
 
-  /// Takes the lines that `run` wrote; fails when they are not what igloo writes.
+  /// One run: the stages it reached, in order, and when, in microseconds since its begin.
+  using Marks = std::vector<std::pair<std::string, double>>;
+  void Add(const Marks& marks);
+  /// The lines that `igloo run --timing` wrote; fails when they are not what igloo writes.
   Result<void> Add(const ProcessRun& run);
   const std::vector<Stage>& stages() const { return stages_; }
 
  private:
-  void Put(const std::string& name, double at, double before);
   std::vector<Stage> stages_ = {};  // in the order in which they happen
 };
 
