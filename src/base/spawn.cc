@@ -56,6 +56,10 @@ int Prepare(const ChildPlan& plan) {
     moved[i] = ::fcntl((*plan.fds)[i].from, F_DUPFD, plan.first_free);
     if (moved[i] < 0) return errno;
   }
+  // SECURITY: the numbers between the listed ones hold whatever the parent forgot to mark.
+  if (plan.first_free > 3 && ::syscall(SYS_close_range, 3, plan.first_free - 1, 0) != 0) {
+    return errno;
+  }
   bool given[3] = {};
   for (std::size_t i = 0; i < count; ++i) {
     const int to = (*plan.fds)[i].to;
@@ -66,7 +70,9 @@ int Prepare(const ChildPlan& plan) {
     if (given[fd]) continue;
     const int null = ::open("/dev/null", O_RDWR);
     if (null < 0) return errno;
-    if (null != fd && ::dup2(null, fd) < 0) return errno;
+    if (null == fd) continue;
+    if (::dup2(null, fd) < 0) return errno;
+    ::close(null);
   }
   // SECURITY: everything above the listed numbers goes, whoever forgot close-on-exec.
   if (::syscall(SYS_close_range, plan.first_free, ~0U, 0) != 0) return errno;

@@ -52,7 +52,9 @@ std::string Show(const Step& step) {
           [](const step::PrivateNetwork&) {
             return std::string("private network: loopback and nothing else");
           },
-          [](const step::Hostname& s) { return fmt::format("{:<10} {}", "hostname", s.name); },
+          [](const step::Hostname& s) {
+            return fmt::format("{:<10} {}", "hostname", Printable(s.name));
+          },
           [](const step::NoMoreNamespaces&) {
             return std::string("forbid further user namespaces");
           },

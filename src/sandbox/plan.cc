@@ -129,7 +129,8 @@ class Planner {
   /// Makes directories where the plan owns the place; leaves the host's trees alone.
   Result<void> MakeNames(const std::vector<std::string>& paths, Part& part) {
     for (const std::string& path : paths) {
-      if (names_.contains(path)) continue;
+      // A mount inside a tree of the host has no name of ours, but it is there all the same.
+      if (names_.contains(path) || places_.contains(path)) continue;
       const Mounted* holder = HolderOf(path);
       // SECURITY: nothing is ever created inside a tree of the host; the mount point must be
       // there already, and the launcher finds out by descriptor.

@@ -1,0 +1,102 @@
+#include "backend/jail/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace igloo::backend::jail {
+namespace {
+
+namespace step = sandbox::step;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+sandbox::Plan Example() {
+  sandbox::Plan plan;
+  plan.environment = {step::Root{}, step::Bind{"/home/ada\x1b", "/project"}, step::Proc{"/proc"}};
+  plan.run = {step::Overlay{"/lower", "/view"}, step::Tmpfs{"/tmp"}};
+  return plan;
+}
+
+Error ExplainFailure(ops::Step where, int sys_errno, std::uint32_t index = 0) {
+  ops::Reply reply{};
+  reply.kind = static_cast<std::uint32_t>(ops::ReplyKind::kFailed);
+  reply.step = static_cast<std::uint32_t>(where);
+  reply.index = index;
+  reply.sys_errno = sys_errno;
+  return Explain(reply, Example());
+}
+
+TEST(ExplainTest, EveryStepHasWordsTheReasonAndAnAction) {
+  for (std::uint32_t number = 0; number <= static_cast<std::uint32_t>(ops::Step::kOperation) + 1;
+       ++number) {
+    for (const int sys_errno : {EPERM, EACCES, ENOENT, EINVAL, ENOSPC, EAGAIN, ELOOP, EIO}) {
+      const Error error = ExplainFailure(static_cast<ops::Step>(number), sys_errno);
+      EXPECT_THAT(error.what, HasSubstr(ErrnoText(sys_errno))) << number;
+      EXPECT_NE(error.hint, "") << number;
+      EXPECT_EQ(error.sys_errno, sys_errno) << number;
+    }
+  }
+}
+
+TEST(ExplainTest, ARequestTheLauncherCannotReadIsABugAndAMachineThatRefusesIsNot) {
+  for (const ops::Step where : {ops::Step::kNone, ops::Step::kDecode}) {
+    EXPECT_EQ(ExplainFailure(where, EINVAL).code, Errc::kInternal);
+  }
+  for (const ops::Step where :
+       {ops::Step::kClone, ops::Step::kMaps, ops::Step::kSource, ops::Step::kSourceChanged,
+        ops::Step::kSourceMap, ops::Step::kIdentity, ops::Step::kUnshare, ops::Step::kTemplateFull,
+        ops::Step::kOperation}) {
+    EXPECT_EQ(ExplainFailure(where, EPERM).code, Errc::kFailedPrecondition)
+        << static_cast<std::uint32_t>(where);
+  }
+}
+
+TEST(ExplainTest, ForbiddenNamespacesAreNamed) {
+  for (const ops::Step where : {ops::Step::kClone, ops::Step::kUnshare}) {
+    for (const int sys_errno : {EPERM, EACCES}) {
+      EXPECT_THAT(ExplainFailure(where, sys_errno).hint, HasSubstr("user namespaces"));
+    }
+    EXPECT_THAT(ExplainFailure(where, ENOSPC).hint, HasSubstr("max_user_namespaces"));
+    EXPECT_THAT(ExplainFailure(where, EUSERS).hint, HasSubstr("max_user_namespaces"));
+    EXPECT_THAT(ExplainFailure(where, EAGAIN).hint, HasSubstr("processes"));
+    EXPECT_THAT(ExplainFailure(where, ENOSYS).hint, HasSubstr("igloo doctor"));
+  }
+}
+
+TEST(ExplainTest, SourcesAreNamedWithoutTheirControls) {
+  for (const ops::Step where :
+       {ops::Step::kSource, ops::Step::kSourceChanged, ops::Step::kSourceMap}) {
+    EXPECT_THAT(ExplainFailure(where, EACCES, 1).what, HasSubstr("'/home/ada\\x1b'"));
+    EXPECT_THAT(ExplainFailure(where, EACCES, 3).what, HasSubstr("'/lower'"))
+        << "counted over both lists";
+    EXPECT_THAT(ExplainFailure(where, EACCES, 0).what, HasSubstr("a mount source"));
+    EXPECT_THAT(ExplainFailure(where, EACCES, 999).what, HasSubstr("a mount source"))
+        << "a wrong index is no crash";
+  }
+  EXPECT_THAT(ExplainFailure(ops::Step::kSource, EINVAL, 1).hint, HasSubstr("mounted below"));
+}
+
+TEST(ExplainTest, OperationsAreShownInThePlansWords) {
+  const auto operation = [](std::uint32_t index, int sys_errno) {
+    return ExplainFailure(ops::Step::kOperation, sys_errno, index);
+  };
+  EXPECT_THAT(operation(4, EIO).what, AllOf(HasSubstr("memory"), HasSubstr("/tmp")));
+  EXPECT_THAT(operation(2, EPERM).hint, HasSubstr("unmasked /proc"));
+  EXPECT_THAT(operation(2, EIO).hint, Not(HasSubstr("unmasked /proc")));
+  EXPECT_THAT(operation(3, EINVAL).hint, HasSubstr("overlay"));
+  EXPECT_THAT(operation(1, ENOENT).hint, HasSubstr("does not exist"));
+  EXPECT_THAT(operation(1, ELOOP).hint, HasSubstr("symbolic link"));
+  EXPECT_THAT(operation(4, ENOSPC).hint, HasSubstr("too small"));
+  EXPECT_THAT(operation(999, EIO).what, HasSubstr("step "));
+}
+
+TEST(ExplainTest, MissingIdMapsNameTheRange) {
+  EXPECT_THAT(ExplainFailure(ops::Step::kMaps, EPERM).hint,
+              HasSubstr(std::to_string(Example().identity.host_id_base)));
+}
+
+}  // namespace
+}  // namespace igloo::backend::jail

@@ -1,0 +1,136 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace igloo {
+namespace {
+
+struct Row {
+  std::string_view in;
+  std::string_view out;
+};
+
+TEST(PrintableTest, LeavesTextAlone) {
+  for (const std::string_view text :
+       {"", "plain", "na\u00efve \u96ea \U0001F9CA", "\u00a0", "~ \\x1b"}) {
+    EXPECT_EQ(Printable(text), text);
+  }
+}
+
+TEST(PrintableTest, MakesEveryControlCharacterVisible) {
+  using namespace std::string_view_literals;
+  const Row rows[] = {{"\x1b[2J"sv, "\\x1b[2J"},
+                      {"a\0b"sv, "a\\x00b"},
+                      {"\x7f"sv, "\\x7f"},
+                      {"\r\b"sv, "\\x0d\\x08"},
+                      {"\u009b31m"sv, "\\xc2\\x9b31m"},  // CSI in one character
+                      {"\u0080\u009f"sv, "\\xc2\\x80\\xc2\\x9f"}};
+  for (const Row& row : rows) EXPECT_EQ(Printable(row.in), row.out);
+  for (int byte = 0; byte < 0x20; ++byte) {
+    const char c = static_cast<char>(byte);
+    EXPECT_EQ(Printable({&c, 1}).size(), 4U) << byte;
+  }
+}
+
+TEST(PrintableTest, MakesBytesThatAreNotTextVisible) {
+  EXPECT_EQ(Printable("a\xff\xc3"), "a\\xff\\xc3");
+  EXPECT_EQ(Printable("\x9b"), "\\x9b") << "CSI for terminals that speak Latin-1";
+}
+
+TEST(PrintableTest, KeepsLinesOnlyWhenAsked) {
+  EXPECT_EQ(Printable("a\n\tb"), "a\\x0a\\x09b");
+  EXPECT_EQ(Printable("a\n\tb\r", Newlines::kKeep), "a\n\tb\\x0d");
+}
+
+TEST(ToUtf8Test, KeepsValidTextOfEveryLength) {
+  for (const std::string_view text : {"", "a", "\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000",
+                                      "\uffff", "\U00010000", "\U0010ffff"}) {
+    EXPECT_EQ(ToUtf8(text), text);
+  }
+}
+
+TEST(ToUtf8Test, ReplacesEveryOffendingByte) {
+#define R "\xEF\xBF\xBD"
+  const Row rows[] = {
+      {"\x80", R},                    // a continuation without a start
+      {"\xff\xfe", R R},              // never part of UTF-8
+      {"\xc0\xaf", R R},              // overlong '/'
+      {"\xc1\xbf", R R},              // overlong DEL
+      {"\xe0\x9f\xbf", R R R},        // overlong U+07FF
+      {"\xf0\x8f\xbf\xbf", R R R R},  // overlong U+FFFF
+      {"\xed\xa0\x80", R R R},        // a surrogate
+      {"\xed\xbf\xbf", R R R},        // the last surrogate
+      {"\xf4\x90\x80\x80", R R R R},  // beyond U+10FFFF
+      {"\xf5\x80\x80\x80", R R R R},  // so is every lead above
+      {"\xc3", R},                    // cut short, 1 of 2
+      {"\xe2\x82", R R},              // 2 of 3
+      {"\xf0\x9f\xa7", R R R},        // 3 of 4
+      {"\xc3(", R "("},               // what follows a bad lead survives
+      {"\xe2\x82"
+       "A",
+       R R "A"},
+      {"a\xffz", "a" R "z"},
+  };
+#undef R
+  for (const Row& row : rows) EXPECT_EQ(ToUtf8(row.in), row.out);
+}
+
+TEST(ToUtf8Test, ItsOwnOutputIsAlwaysValid) {
+  std::string every;
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) every += {static_cast<char>(a), static_cast<char>(b)};
+  }
+  const std::string once = ToUtf8(every);
+  EXPECT_EQ(ToUtf8(once), once);
+}
+
+TEST(ShellQuoteTest, QuotesOnlyWhatNeedsIt) {
+  const Row rows[] = {{"plain", "plain"},
+                      {"/a-b_c.d=e:f,g@h%i+1", "/a-b_c.d=e:f,g@h%i+1"},
+                      {"", "''"},
+                      {"a b", "'a b'"},
+                      {"$HOME", "'$HOME'"},
+                      {"`id`", "'`id`'"},
+                      {"~", "'~'"},
+                      {"a\nb", "'a\nb'"},
+                      {"it's", "'it'\\''s'"},
+                      {"'", "''\\'''"}};
+  for (const Row& row : rows) EXPECT_EQ(ShellQuote(row.in), row.out);
+}
+
+TEST(HumanBytesTest, UsesTheLargestWholeUnit) {
+  EXPECT_EQ(HumanBytes(0), "0 bytes");
+  EXPECT_EQ(HumanBytes(1023), "1023 bytes");
+  EXPECT_EQ(HumanBytes(1024), "1 KB");
+  EXPECT_EQ(HumanBytes(1025), "1025 bytes");
+  EXPECT_EQ(HumanBytes(64ULL << 10), "64 KB");
+  EXPECT_EQ(HumanBytes(256ULL << 20), "256 MB");
+  EXPECT_EQ(HumanBytes((256ULL << 20) + 1024), "262145 KB");
+  EXPECT_EQ(HumanBytes(3ULL << 30), "3 GB");
+}
+
+TEST(NearestTest, FindsWhatIsAtMostTwoEditsAway) {
+  constexpr std::array<std::string_view, 3> kNames = {"python", "node", "shell"};
+  const auto nearest = [&](std::string_view word) {
+    return Nearest(word, kNames.data(), kNames.size());
+  };
+  EXPECT_EQ(nearest("python"), "python");
+  EXPECT_EQ(nearest("pyhton"), "python") << "swapped letters are two edits";
+  EXPECT_EQ(nearest("pythn"), "python");
+  EXPECT_EQ(nearest("nodejs"), "node");
+  EXPECT_EQ(nearest("shel"), "shell");
+  EXPECT_EQ(nearest("ruby"), "");
+  EXPECT_EQ(nearest("pyt"), "") << "three edits are too many";
+  EXPECT_EQ(Nearest("python", nullptr, 0), "");
+}
+
+TEST(NearestTest, PrefersTheCloserAndThenTheFirst) {
+  constexpr std::array<std::string_view, 3> kNames = {"abcd", "abcx", "abce"};
+  EXPECT_EQ(Nearest("abcx", kNames.data(), kNames.size()), "abcx");
+  EXPECT_EQ(Nearest("abcy", kNames.data(), kNames.size()), "abcd");
+}
+
+}  // namespace
+}  // namespace igloo

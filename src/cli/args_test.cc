@@ -1,0 +1,119 @@
+#include "cli/args.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace igloo::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+constexpr Flag kFlags[] = {{"--timeout", "SECONDS", "how long it may run"},
+                           {"--dry-run", "", "print the plan and stop"}};
+
+const Command& Example() {
+  static const Command command{.name = "run",
+                               .summary = "run code",
+                               .usage = "[OPTIONS] [CODE]",
+                               .flags = kFlags,
+                               .details = "More words.\n",
+                               .run = nullptr};
+  return command;
+}
+
+Result<ParsedArgs> Parse(std::vector<std::string> words) { return ParseArgs(Example(), words); }
+
+TEST(ParseArgsTest, NothingIsFine) {
+  const auto parsed = Parse({});
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(parsed->flags, IsEmpty());
+  EXPECT_THAT(parsed->words, IsEmpty());
+  EXPECT_EQ(parsed->rest, std::nullopt);
+}
+
+TEST(ParseArgsTest, ValuesComeBehindASpaceOrAnEqualsSign) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--timeout", "5"}, {"--timeout=5"}}) {
+    const auto parsed = Parse(words);
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->Get("--timeout"), "5");
+    EXPECT_TRUE(parsed->Has("--timeout"));
+    EXPECT_FALSE(parsed->Has("--dry-run"));
+    EXPECT_EQ(parsed->Get("--dry-run"), std::nullopt);
+  }
+  EXPECT_EQ(Parse({"--timeout="})->Get("--timeout"), "");
+  EXPECT_EQ(Parse({"--timeout=a=b"})->Get("--timeout"), "a=b");
+}
+
+TEST(ParseArgsTest, OptionsAndWordsMix) {
+  const auto parsed = Parse({"one", "--dry-run", "two", "-", ""});
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(parsed->flags, ElementsAre(Pair("--dry-run", "")));
+  EXPECT_THAT(parsed->words, ElementsAre("one", "two", "-", ""));
+}
+
+TEST(ParseArgsTest, BehindTwoDashesNothingIsInterpreted) {
+  const auto parsed = Parse({"a", "--", "--dry-run", "--nonsense", "--", "-h"});
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(parsed->flags, IsEmpty());
+  EXPECT_THAT(parsed->words, ElementsAre("a"));
+  ASSERT_TRUE(parsed->rest);
+  EXPECT_THAT(*parsed->rest, ElementsAre("--dry-run", "--nonsense", "--", "-h"));
+  EXPECT_THAT(*Parse({"--"})->rest, IsEmpty()) << "an empty rest is not no rest";
+}
+
+TEST(ParseArgsTest, HelpIsAlwaysUnderstood) {
+  EXPECT_TRUE(Parse({"-h"})->Has("--help"));
+  EXPECT_TRUE(Parse({"--help", "--help"})->Has("--help"));
+}
+
+TEST(ParseArgsTest, UnknownOptionsSayWhatWasMeant) {
+  EXPECT_EQ(Parse({"--timout=5"}).error(), (Error{.code = Errc::kInvalidArgument,
+                                                  .what = "'igloo run' has no option '--timout'",
+                                                  .hint = "did you mean '--timeout'?"}));
+  EXPECT_EQ(Parse({"--wholly-different\x1b"}).error(),
+            (Error{.code = Errc::kInvalidArgument,
+                   .what = "'igloo run' has no option '--wholly-different\\x1b'",
+                   .hint = "see 'igloo run --help'"}));
+  EXPECT_EQ(Parse({"-x"}).error().code, Errc::kInvalidArgument);
+}
+
+TEST(ParseArgsTest, AMissingValueIsAskedFor) {
+  EXPECT_EQ(Parse({"--timeout"}).error(), (Error{.code = Errc::kInvalidArgument,
+                                                 .what = "'--timeout' needs a value",
+                                                 .hint = "write --timeout SECONDS"}));
+}
+
+TEST(ParseArgsTest, SwitchesTakeNoValue) {
+  EXPECT_EQ(Parse({"--dry-run=yes"}).error().what, "'--dry-run' takes no value");
+}
+
+TEST(ParseArgsTest, NothingIsGivenTwice) {
+  EXPECT_EQ(Parse({"--timeout=1", "--timeout", "2"}).error().what, "'--timeout' is given twice");
+  EXPECT_FALSE(Parse({"--dry-run", "--dry-run"}));
+}
+
+TEST(HelpTest, ComesFromTheSameTable) {
+  EXPECT_EQ(HelpFor(Example()),
+            "igloo run - run code\n"
+            "\n"
+            "Usage: igloo run [OPTIONS] [CODE]\n"
+            "\n"
+            "Options:\n"
+            "  --timeout SECONDS        how long it may run\n"
+            "  --dry-run                print the plan and stop\n"
+            "  --help                   show this\n"
+            "\n"
+            "More words.\n");
+}
+
+TEST(HelpTest, TheOverviewListsEveryCommand) {
+  const Command* commands[] = {&Example()};
+  EXPECT_THAT(Overview(commands), HasSubstr("  run        run code\n"));
+}
+
+}  // namespace
+}  // namespace igloo::cli

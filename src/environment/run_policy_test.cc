@@ -1,0 +1,150 @@
+#include "environment/run_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sandbox/plan.h"
+
+namespace igloo::environment {
+namespace {
+
+using sandbox::Access;
+using sandbox::Entry;
+using sandbox::Execution;
+using sandbox::HostTree;
+using sandbox::MemoryTree;
+using sandbox::OverlayTree;
+using sandbox::Policy;
+using sandbox::TextFile;
+
+Environment Python() {
+  return {.name = "python",
+          .contents = {sandbox::EmptyDirectory{.path = "/etc"}},
+          .variables = {{"PATH", "/usr/bin"}, {"HOME", "/root"}},
+          .interpreter = {"/usr/bin/python3", "-I"},
+          .code_file = "main.py"};
+}
+
+Policy PolicyOf(const RunRequest& request) {
+  auto policy = PolicyForRun(Python(), request);
+  EXPECT_TRUE(policy) << policy.error().what;
+  return policy ? *std::move(policy) : Policy{};
+}
+
+template <class T>
+const T* Find(const Policy& policy, const std::string& path) {
+  for (const Entry& entry : policy.run) {
+    const T* found = std::get_if<T>(&entry);
+    if (found == nullptr) continue;
+    if constexpr (requires { found->target; }) {
+      if (found->target == path) return found;
+    } else {
+      if (found->path == path) return found;
+    }
+  }
+  return nullptr;
+}
+
+TEST(PolicyForRunTest, CodeBecomesAFileBehindTheInterpreter) {
+  const std::string code("print('x')\0\xff", 12);
+  const Policy policy = PolicyOf({.what = Code{code}});
+  EXPECT_THAT(policy.argv, ::testing::ElementsAre("/usr/bin/python3", "-I", "/run/igloo/main.py"));
+  const auto* file = Find<TextFile>(policy, "/run/igloo/main.py");
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(file->content, code) << "any byte, no quoting";
+  const auto* place = Find<MemoryTree>(policy, "/run/igloo");
+  ASSERT_NE(place, nullptr);
+  EXPECT_GE(place->capacity.bytes, code.size());
+}
+
+TEST(PolicyForRunTest, LargeCodeHasRoom) {
+  const Policy policy = PolicyOf({.what = Code{std::string(64U << 20, 'x')}});
+  EXPECT_GT(Find<MemoryTree>(policy, "/run/igloo")->capacity.bytes, 64U << 20);
+}
+
+TEST(PolicyForRunTest, AProgramIsStartedAsWritten) {
+  const Policy policy = PolicyOf({.what = Program{{"/usr/bin/env", "-0"}}});
+  EXPECT_THAT(policy.argv, ::testing::ElementsAre("/usr/bin/env", "-0"));
+  EXPECT_EQ(Find<MemoryTree>(policy, "/run/igloo"), nullptr);
+}
+
+TEST(PolicyForRunTest, NoProgramIsAnErrorWithAnExample) {
+  const auto failed = PolicyForRun(Python(), {.what = Program{}});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Errc::kInvalidArgument);
+  EXPECT_NE(failed.error().hint, "");
+}
+
+TEST(PolicyForRunTest, NothingIsInheritedAndHomeIsTheWorkspace) {
+  const Policy policy = PolicyOf({.what = Code{""}});
+  EXPECT_EQ(policy.variables, (std::map<std::string, std::string>{{"HOME", "/workspace"},
+                                                                  {"PATH", "/usr/bin"},
+                                                                  {"PWD", "/workspace"},
+                                                                  {"TERM", "dumb"},
+                                                                  {"TMPDIR", "/tmp"},
+                                                                  {"USER", "user"}}));
+  EXPECT_EQ(policy.cwd, "/workspace");
+  EXPECT_TRUE(std::holds_alternative<sandbox::NoNetwork>(policy.network));
+  EXPECT_EQ(policy.seccomp, sandbox::Seccomp::kDefault);
+  EXPECT_EQ(policy.environment.size(), Python().contents.size());
+}
+
+TEST(PolicyForRunTest, WritablePlacesAreMemoryWithLimits) {
+  const Policy policy = PolicyOf({.what = Code{""}});
+  for (const char* path : {"/workspace", "/tmp", "/dev/shm"}) {
+    const auto* place = Find<MemoryTree>(policy, path);
+    ASSERT_NE(place, nullptr) << path;
+    EXPECT_GT(place->capacity.bytes, 0U) << path;
+    EXPECT_TRUE(place->capacity.inodes) << path;
+  }
+  EXPECT_EQ(Find<MemoryTree>(policy, "/tmp")->mode, 01777U);
+  EXPECT_EQ(Find<MemoryTree>(policy, "/dev/shm")->execution, Execution::kForbidden);
+}
+
+TEST(PolicyForRunTest, CoarseBackendsAreAskedForNothingFine) {
+  const Policy policy = PolicyOf({.what = Code{""},
+                                  .project = Project{"/home/ada", ProjectMode::kOverlay},
+                                  .fine_memory_limits = false});
+  for (const Entry& entry : policy.run) {
+    if (const auto* place = std::get_if<MemoryTree>(&entry)) {
+      EXPECT_EQ(place->capacity.inodes, std::nullopt) << place->target;
+      EXPECT_EQ(place->execution, Execution::kAllowed) << place->target;
+      EXPECT_GT(place->capacity.bytes, 0U) << place->target;
+    }
+  }
+  EXPECT_EQ(Find<OverlayTree>(policy, "/project")->capacity.inodes, std::nullopt);
+}
+
+TEST(PolicyForRunTest, AProjectIsShownAsAsked) {
+  const auto with = [](ProjectMode mode) {
+    return PolicyOf({.what = Code{""}, .project = Project{"/home/ada/app", mode}});
+  };
+  const Policy read_only = with(ProjectMode::kReadOnly);
+  const auto* tree = Find<HostTree>(read_only, "/project");
+  ASSERT_NE(tree, nullptr);
+  EXPECT_EQ(tree->source, "/home/ada/app");
+  EXPECT_EQ(tree->access, Access::kReadOnly);
+  EXPECT_EQ(tree->presence, sandbox::Presence::kRequired);
+  EXPECT_TRUE(tree->map_owner);
+
+  const Policy read_write = with(ProjectMode::kReadWrite);
+  EXPECT_EQ(Find<HostTree>(read_write, "/project")->access, Access::kReadWrite);
+
+  const Policy overlay = with(ProjectMode::kOverlay);
+  EXPECT_EQ(Find<HostTree>(overlay, "/project"), nullptr);
+  EXPECT_EQ(Find<OverlayTree>(overlay, "/project")->source, "/home/ada/app");
+}
+
+TEST(PolicyForRunTest, WithoutAProjectNothingOfTheUsersIsSeen) {
+  EXPECT_TRUE(sandbox::SourcesOf(PolicyOf({.what = Code{""}})).empty());
+}
+
+TEST(PolicyForRunTest, ThePolicyCanBePlanned) {
+  const RunRequest request{.what = Code{"x"}, .time_ms = 7};
+  const auto plan = sandbox::MakePlan(PolicyOf(request), {});
+  ASSERT_TRUE(plan) << plan.error().what;
+  EXPECT_EQ(plan->payload.time_ms, 7U);
+}
+
+}  // namespace
+}  // namespace igloo::environment

@@ -1,0 +1,178 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
+#include "sandbox/plan.h"
+
+namespace igloo::sandbox {
+namespace {
+
+namespace json = boost::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+/// One of every step; the paths try to drive the terminal.
+Plan EveryStep() {
+  Plan plan;
+  plan.environment = {
+      step::Root{{.bytes = 8U << 20, .inodes = 65536}},
+      step::Directory{"/dir\x1b[2J"},
+      step::Symlink{"/link\r", "to\x07"},
+      step::File{"/file\n", "hello"},
+      step::Bind{"/source\x1b", "/target\x7f", Access::kReadWrite, {.device = 1, .inode = 2}},
+      step::Bind{"/dev/null", "/dev/null", Access::kReadWrite, {}, true},
+      step::Tmpfs{"/mem\b", {.bytes = 1U << 20}, 01777, Execution::kForbidden},
+      step::Overlay{"/lower\v", "/view\f", {.bytes = 1024, .inodes = 5}},
+      step::Proc{"/proc"},
+      step::EnterRoot{},
+      step::SealRoot{},
+  };
+  plan.run = {
+      step::PrivateNetwork{},
+      step::Hostname{"igloo\x1b"},
+      step::NoMoreNamespaces{},
+      step::Mask{"/proc/keys", false},
+      step::Mask{"/proc/bus", true},
+      step::ReadOnly{"/proc/sys"},
+      step::Listen{8080},
+      step::DropPrivileges{},
+      step::StartInit{},
+  };
+  plan.payload = {.argv = {"/bin/echo", "a b", "\x1b]0;owned"},
+                  .env = {"A=1", "B=\x9b"},
+                  .cwd = "/work\x01",
+                  .time_ms = 1500,
+                  .grace_ms = 500,
+                  .limits = {{"core", RLIMIT_CORE, 0}, {"nproc", RLIMIT_NPROC, 256}},
+                  .paths = {{PathRight::kRead, "/"},
+                            {PathRight::kReadWrite, "/mem\x02"},
+                            {PathRight::kDevice, "/dev/null"}}};
+  return plan;
+}
+
+TEST(DescribeTest, TheHostsNetworkIsWarnedAboutFirstWithItsReason) {
+  Plan plan = EveryStep();
+  plan.network = HostNetwork("the agent calls its model\x1b");
+  EXPECT_THAT(Describe(plan),
+              StartsWith("WARNING: this sandbox shares the host's network: the agent calls its "
+                         "model\\x1b\n"));
+  EXPECT_THAT(Describe(plan), HasSubstr("namespaces\n  user mount pid ipc uts cgroup\n"));
+}
+
+TEST(DescribeTest, WithoutItThereIsNothingToWarnAbout) {
+  EXPECT_THAT(Describe(EveryStep()), Not(HasSubstr("WARNING")));
+  EXPECT_THAT(Describe(EveryStep()),
+              HasSubstr("namespaces\n  user mount pid ipc uts cgroup net\n"));
+}
+
+TEST(DescribeTest, NothingInItReachesTheTerminalAsAControl) {
+  for (const char c : Describe(EveryStep())) {
+    const auto byte = static_cast<unsigned char>(c);
+    EXPECT_TRUE(c == '\n' || (byte >= 0x20 && byte < 0x7f)) << static_cast<int>(byte);
+  }
+}
+
+TEST(DescribeTest, ReadsLikeThis) {
+  EXPECT_EQ(Describe(EveryStep()), R"(identity
+  uid 1000 gid 1000 inside; outside an unprivileged id (the caller's own, or, started by root, one of its own)
+namespaces
+  user mount pid ipc uts cgroup net
+environment
+  root       / (memory, 8 MB, 65536 inodes)
+  directory  /dir\x1b[2J
+  link       /link\x0d -> to\x07
+  file       /file\x0a (5 bytes)
+  writable   /target\x7f <- /source\x1b
+  writable   /dev/null <- /dev/null (device)
+  memory     /mem\x08 (1 MB, inodes not limited, no programs)
+  overlay    /view\x0c <- /lower\x0b (changes stay in memory, 1 KB, 5 inodes)
+  proc       /proc
+  enter the root, drop the host's
+  make the root read-only
+run
+  private network: loopback and nothing else
+  hostname   igloo\x1b
+  forbid further user namespaces
+  hide       /proc/keys
+  hide       /proc/bus
+  freeze     /proc/sys
+  listen     127.0.0.1:8080 inside, socket handed to igloo
+  drop every capability, set no_new_privs
+  start igloo-init
+payload
+  run        /bin/echo 'a b' '\x1b]0;owned'
+  in         /work\x01
+  variables  A=1 'B=\x9b'
+  time       1.5 s, then interrupt, 500 ms later kill
+  limits     core=0 nproc=256
+  landlock   read /
+  landlock   write /mem\x02
+  landlock   device /dev/null
+  keyring    fresh
+  seccomp    default
+)");
+}
+
+TEST(DescribeTest, SaysWhatIsNotLimitedAndWhatIsWeaker) {
+  Plan plan = EveryStep();
+  plan.payload.time_ms = 0;
+  plan.payload.seccomp = Seccomp::kDebug;
+  EXPECT_THAT(Describe(plan), HasSubstr("  time       not limited\n"));
+  EXPECT_THAT(Describe(plan), HasSubstr("  seccomp    debug (ptrace allowed)\n"));
+}
+
+TEST(DescribeTest, StepsAreCountedOverBothLists) {
+  const Plan plan = EveryStep();
+  EXPECT_THAT(DescribeStep(plan, 0), StartsWith("root "));
+  EXPECT_EQ(DescribeStep(plan, plan.environment.size() - 1), "make the root read-only");
+  EXPECT_EQ(DescribeStep(plan, plan.environment.size()),
+            "private network: loopback and nothing else");
+  EXPECT_EQ(DescribeStep(plan, plan.environment.size() + plan.run.size() - 1), "start igloo-init");
+  EXPECT_THAT(DescribeStep(plan, 1000), StartsWith("step ")) << "a wrong index is no crash";
+}
+
+TEST(ToJsonTest, IsOneDocumentWithEveryStep) {
+  const Plan plan = EveryStep();
+  const json::value document = json::parse(ToJson(plan));
+  EXPECT_EQ(document.at("environment").as_array().size(), plan.environment.size());
+  EXPECT_EQ(document.at("run").as_array().size(), plan.run.size());
+  for (const char* part : {"environment", "run"}) {
+    for (const json::value& step : document.at(part).as_array()) {
+      EXPECT_NE(step.at("op").as_string(), "");
+    }
+  }
+  EXPECT_EQ(document.at("network"), json::value({{"tier", "none"}}));
+  EXPECT_EQ(document.at("identity"), json::value({{"uid", 1000}, {"gid", 1000}}));
+}
+
+TEST(ToJsonTest, KeepsValuesAsTheyAre) {
+  const json::value document = json::parse(ToJson(EveryStep()));
+  EXPECT_EQ(document.at("environment").as_array()[4], json::value({{"op", "bind"},
+                                                                   {"source", "/source\x1b"},
+                                                                   {"target", "/target\x7f"},
+                                                                   {"access", "rw"},
+                                                                   {"device_node", false},
+                                                                   {"map_owner", false},
+                                                                   {"device", 1},
+                                                                   {"inode", 2}}));
+  const json::value& payload = document.at("payload");
+  EXPECT_EQ(payload.at("env"), json::value({"A=1", "B=\uFFFD"}));
+  EXPECT_EQ(payload.at("limits"), json::value({{"core", 0}, {"nproc", 256}}));
+  EXPECT_EQ(payload.at("landlock").as_array()[1],
+            json::value({{"right", "write"}, {"path", "/mem\x02"}}));
+}
+
+TEST(ToJsonTest, NamesTheHostsNetworkAndItsReason) {
+  Plan plan = EveryStep();
+  plan.network = HostNetwork("because");
+  EXPECT_EQ(json::parse(ToJson(plan)).at("network"),
+            json::value({{"tier", "host"}, {"reason", "because"}}));
+}
+
+}  // namespace
+}  // namespace igloo::sandbox
