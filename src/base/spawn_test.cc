@@ -19,10 +19,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
+/// Both ends above the standard numbers, also where the test itself was started without those.
 FdPair Pipe() {
-  auto pipe = MakePipe();
+  const auto pipe = MakePipe();
   EXPECT_TRUE(pipe);
-  return *std::move(pipe);
+  const auto high = [](const UniqueFd& fd) {
+    return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 10));
+  };
+  return {high(pipe->first), high(pipe->second)};
 }
 
 std::string PipeName(const UniqueFd& fd) {

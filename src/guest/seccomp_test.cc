@@ -90,7 +90,7 @@ TEST_P(DeniedCallTest, DoesNotExistInOtherAbis) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seccomp, DeniedCallTest, ::testing::ValuesIn(kDeniedCalls),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST(SeccompTest, NoCallIsListedTwiceOrOutOfReach) {
   std::set<uint32_t> numbers;
@@ -138,6 +138,13 @@ TEST(SeccompTest, OtherArchitecturesHaveNoCallsAtAll) {
     EXPECT_EQ(Verdict({.number = number, .arch = AUDIT_ARCH_I386}), Denied(ENOSYS)) << number;
     EXPECT_EQ(Verdict({.number = number | 0x40000000}), Denied(ENOSYS)) << number;
   }
+}
+
+TEST(SeccompTest, LimitsOfInitStayAsTheyAre) {
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {1}}), Denied(EPERM));
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {1 | kGarbage}}), Denied(EPERM));
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {0}}), kAllow);
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {2}}), kAllow);
 }
 
 TEST(SeccompTest, Clone3DoesNotExistSoThatLibcFallsBackToClone) {
