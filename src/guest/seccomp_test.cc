@@ -140,13 +140,6 @@ TEST(SeccompTest, OtherArchitecturesHaveNoCallsAtAll) {
   }
 }
 
-TEST(SeccompTest, LimitsOfInitStayAsTheyAre) {
-  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {1}}), Denied(EPERM));
-  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {1 | kGarbage}}), Denied(EPERM));
-  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {0}}), kAllow);
-  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {2}}), kAllow);
-}
-
 TEST(SeccompTest, Clone3DoesNotExistSoThatLibcFallsBackToClone) {
   EXPECT_EQ(Verdict({.number = SYS_clone3}), Denied(ENOSYS));
 }
