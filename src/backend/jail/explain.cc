@@ -45,6 +45,10 @@ Error ExplainClone(const ops::Reply& reply) {
 }
 
 Error ExplainSource(const ops::Reply& reply, const std::string& source) {
+  if (reply.sys_errno == E2BIG) {
+    return Make(reply, "the sandbox has too many host paths",
+                "a prepared run can have 64 of its own; put the others into its environment");
+  }
   if (reply.sys_errno == EINVAL) {
     return Make(reply, "cannot mount '" + source + "'",
                 "something is mounted below it that this user may not separate from it; name a "
@@ -109,10 +113,13 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
       return Make(reply, "255 sandboxes are running already", "wait for one to end");
     case ops::Step::kOperation:
       return ExplainOperation(reply, plan);
-    case ops::Step::kNone:
-    case ops::Step::kDecode:
     case ops::Step::kUnknownTemplate:
     case ops::Step::kTemplateGone:
+      return Make(reply, "the prepared environment is gone",
+                  "something on this machine killed it (out of memory?); run again to prepare it "
+                  "anew");
+    case ops::Step::kNone:
+    case ops::Step::kDecode:
       break;
   }
   return {Errc::kInternal,

@@ -12,7 +12,12 @@ namespace {
 
 class JailSandbox : public Sandbox {
  public:
-  JailSandbox(UniqueFd reply, const sandbox::Plan& plan) : reply_(std::move(reply)), plan_(plan) {}
+  JailSandbox(UniqueFd reply, const sandbox::Plan& plan, std::shared_ptr<Templates> templates,
+              std::uint64_t template_id)
+      : reply_(std::move(reply)),
+        plan_(plan),
+        templates_(std::move(templates)),
+        template_id_(template_id) {}
   ~JailSandbox() override { JailSandbox::Kill(); }
 
   int setup_fd() const override { return reply_.get(); }
@@ -54,6 +59,7 @@ class JailSandbox : public Sandbox {
         timeline = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
         return {};
       case ops::ReplyKind::kFailed:
+        ForgetTemplateIfGone(static_cast<ops::Step>(reply.step));
         return std::unexpected(Explain(reply, plan_));
       case ops::ReplyKind::kReady:
         break;
@@ -61,9 +67,16 @@ class JailSandbox : public Sandbox {
     return Fail(Errc::kProtocol, "the launcher sent an answer that does not belong here");
   }
 
+  void ForgetTemplateIfGone(ops::Step step) {
+    if (step != ops::Step::kUnknownTemplate && step != ops::Step::kTemplateGone) return;
+    std::erase_if(*templates_, [&](const auto& each) { return each.second == template_id_; });
+  }
+
   UniqueFd reply_;
   UniqueFd pidfd_ = {};
   const sandbox::Plan& plan_;  // the caller keeps it: it may hold 64 MB of code
+  std::shared_ptr<Templates> templates_;  // the backend's
+  std::uint64_t template_id_;
 };
 
 ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
@@ -86,27 +99,42 @@ Result<void> JailBackend::Warm() {
   return {};
 }
 
+Result<void> JailBackend::Send(const ops::Request& request, std::string_view environment,
+                               std::string_view run, std::span<const int> fds) {
+  auto sent = launcher_->Send(request, environment, run, fds);
+  // A dead launcher took its templates along; the next run starts a new one. A request that was
+  // refused before it was sent is no reason to end everybody else's runs.
+  if (!sent && sent.error().sys_errno != 0) {
+    launcher_.reset();
+    templates_->clear();
+  }
+  return sent;
+}
+
 Result<std::uint64_t> JailBackend::TemplateFor(const sandbox::Plan& plan,
                                                const std::string& environment) {
-  if (const auto found = templates_.find(environment); found != templates_.end()) {
+  if (const auto found = templates_->find(environment); found != templates_->end()) {
     return found->second;
   }
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
   request.template_id = next_template_;
   const int fds[] = {reply.second.get()};
-  IGLOO_TRY(launcher_->Send(request, environment, {}, fds));
+  IGLOO_TRY(Send(request, environment, {}, fds));
   reply.second.Reset();
   // Preparing is off the path of every run but the first: this one waits.
   for (;;) {
     IGLOO_ASSIGN(const auto received, ReceiveReply(reply.first.get()));
     if (!received) continue;
-    if (received->end) return Fail(Errc::kFailedPrecondition, "the launcher died while preparing");
+    if (received->end) {
+      return Fail(Errc::kFailedPrecondition, "the environment's process died while preparing",
+                  "something on this machine killed it (out of memory?); run again");
+    }
     const auto kind = static_cast<ops::ReplyKind>(received->reply.kind);
     if (kind == ops::ReplyKind::kFailed) return std::unexpected(Explain(received->reply, plan));
     if (kind == ops::ReplyKind::kReady) break;
   }
-  templates_.emplace(environment, next_template_);
+  templates_->emplace(environment, next_template_);
   return next_template_++;
 }
 
@@ -129,14 +157,10 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
   for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
   request.init_fds = static_cast<std::uint16_t>(fds.size() - ops::kControl);
   const std::string_view environment = prepared ? std::string_view() : encoded.environment;
-  if (auto sent = launcher_->Send(request, environment, encoded.run, fds); !sent) {
-    // A dead launcher took its templates along; the next run starts a new one.
-    launcher_.reset();
-    templates_.clear();
-    return std::unexpected(std::move(sent).error());
-  }
+  IGLOO_TRY(Send(request, environment, encoded.run, fds));
   IGLOO_TRY(SetNonBlocking(reply.first.get()));
-  return std::make_unique<JailSandbox>(std::move(reply.first), plan);
+  return std::make_unique<JailSandbox>(std::move(reply.first), plan, templates_,
+                                       request.template_id);
 }
 
 }  // namespace igloo::backend::jail

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "backend/backend.h"
 #include "backend/jail/launcher.h"
@@ -13,6 +17,10 @@ enum class Mode {
   kCold,      ///< one child applies both lists: best for a single run
   kPrepared,  ///< the environment is built once per distinct list and kept
 };
+
+/// Ids of the templates that were prepared, by their encoded environment itself: two that differ in
+/// one byte are two templates.
+using Templates = std::map<std::string, std::uint64_t>;
 
 /// Our own launcher behind the backend interface. Not copied between threads: runs start from the
 /// thread that made it.
@@ -35,13 +43,15 @@ class JailBackend : public Backend {
 
  private:
   Result<std::uint64_t> TemplateFor(const sandbox::Plan& plan, const std::string& environment);
+  Result<void> Send(const ops::Request& request, std::string_view environment,
+                    std::string_view run, std::span<const int> fds);
 
   Programs programs_;
   Mode mode_;
   bool timeline_ = false;
   std::optional<Launcher> launcher_ = {};
-  /// Keyed by the encoded environment itself: two that differ in one byte are two templates.
-  std::map<std::string, std::uint64_t> templates_ = {};
+  /// Shared with the sandboxes: one that finds its template gone strikes it off.
+  std::shared_ptr<Templates> templates_ = std::make_shared<Templates>();
   std::uint64_t next_template_ = 1;
 };
 
