@@ -13,7 +13,7 @@ namespace {
 /// The body of the request being handled. Untouched pages cost nothing.
 alignas(4096) unsigned char g_body[ops::kMaxBytes];
 
-constexpr unsigned kMaxForwarded = ops::kMaxFds + 64;
+constexpr unsigned kMaxForwarded = ops::kMaxFds + kMaxRunSources;
 
 struct Forward {
   ops::Request request;
@@ -129,8 +129,8 @@ bool SendJob(int socket, const Job& job, const int* sources, unsigned source_cou
   const Forward forward{job.request, source_count, host_id};
   int fds[kMaxForwarded];
   const unsigned own = job.request.fd_count;
-  if (own + source_count > kMaxForwarded) {
-    errno = EMFILE;
+  if (own > ops::kMaxFds || source_count > kMaxRunSources) {
+    errno = E2BIG;
     return false;
   }
   memcpy(fds, job.fds, own * sizeof(int));
@@ -146,7 +146,10 @@ bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count
   unsigned count = 0;
   if (!ReceiveWithFds(socket, &forward, sizeof forward, fds, kMaxForwarded, count)) return false;
   const unsigned own = forward.request.fd_count;
-  if (own > ops::kMaxFds || count != own + forward.source_count) return false;
+  if (own > ops::kMaxFds || forward.source_count > kMaxRunSources ||
+      count != own + forward.source_count) {
+    return false;
+  }
   job.request = forward.request;
   job.body = g_body;
   memcpy(job.fds, fds, own * sizeof(int));

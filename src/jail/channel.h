@@ -8,10 +8,13 @@ namespace igloo::jail {
 /// False at end of file and on anything malformed.
 bool ReceiveJob(int socket, Job& job);
 
+/// How many mount sources a run of a template may have of its own.
+inline constexpr unsigned kMaxRunSources = 64;
+
 /// Passes a job on to a template, its sources behind its own descriptors.
 bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count,
              uint32_t host_id);
-/// The template's side of SendJob.
+/// The template's side of SendJob; `sources` has room for kMaxRunSources.
 bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count,
                       uint32_t& host_id);
 

@@ -134,6 +134,8 @@ class Launcher {
     if (!OpenSources(job.run(), job.request.run_bytes, templates_[row].operations,
                      setup_.by_root, setup_.proc_fd, host_id, g_sources, count, failure)) {
       SendFailure(job.reply(), failure);
+    } else if (count > kMaxRunSources) {
+      SendFailure(job.reply(), {ops::Step::kSource, failure.index, E2BIG});
     } else if (!SendJob(templates_[row].socket, job, g_sources, count, slot)) {
       SendFailure(job.reply(), {ops::Step::kTemplateGone, 0, errno});
     } else if (setup_.by_root) {

@@ -74,7 +74,7 @@ class Template {
 
   void HandleRun() {
     Job job{};
-    int sources[64];
+    int sources[kMaxRunSources];
     unsigned source_count = 0;
     uint32_t slot = 0;
     // End of file: the launcher forgot this template or is gone.
