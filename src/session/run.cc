@@ -103,6 +103,11 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
 
   void Tell(wire::ToInit kind) {
     const std::string frame = wire::EncodeSimple(kind);
+    // INVARIANT: frames follow each other; one in the middle of the start message would break it.
+    if (!start_sent) {
+      orders += frame;
+      return;
+    }
     // Five bytes; a socket that cannot take them belongs to a sandbox that is gone.
     if (control.is_open()) {
       (void)!::send(control.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -124,13 +129,16 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
   std::array<CappedText, 2> captured;
   int open_outputs = 2;
-  std::string start_frame = {};
+  std::string orders = {};  ///< the start message, and what is said before it is sent
+  bool start_sent = false;
   std::optional<wire::Report> report = {};
   std::optional<Error> failure = {};
 };
 
 Result<void> Run::State::Start() {
-  IGLOO_ASSIGN(start_frame, wire::EncodeStart(backend::StartMessage(plan.payload, nonce)));
+  IGLOO_ASSIGN(const std::string start,
+               wire::EncodeStart(backend::StartMessage(plan.payload, nonce)));
+  orders.insert(0, start);
   IGLOO_ASSIGN(FdPair control_pair, MakeSocketPair(SOCK_STREAM));
   IGLOO_ASSIGN(FdPair out, MakePipe());
   IGLOO_ASSIGN(FdPair err, MakePipe());
@@ -165,13 +173,12 @@ Result<void> Run::State::Start() {
 
 asio::awaitable<void> Run::State::SendStart() {
   const auto self = shared_from_this();
-  std::string_view left = start_frame;
   control.non_blocking(true);
-  while (!left.empty()) {
-    const ssize_t sent =
-        ::send(control.native_handle(), left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (std::size_t done = 0; done < orders.size();) {
+    const ssize_t sent = ::send(control.native_handle(), orders.data() + done, orders.size() - done,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
-      left.remove_prefix(static_cast<std::size_t>(sent));
+      done += static_cast<std::size_t>(sent);
       continue;
     }
     if (errno != EAGAIN && errno != EINTR) co_return;  // WatchControl sees the end of file
@@ -180,6 +187,7 @@ asio::awaitable<void> Run::State::SendStart() {
     co_await control.async_wait(stream_descriptor::wait_write, token);
     if (error) co_return;
   }
+  start_sent = true;
 }
 
 asio::awaitable<void> Run::State::WatchSetup() {
