@@ -92,8 +92,12 @@ Result<void> CheckProject(environment::Project& project) {
     return FailSys(saved_errno, "cannot resolve the project '" + named + "'");
   }
   project.path = real.get();
+  // By identity: HOME may end in a slash or be reached through a link.
   const char* home = std::getenv("HOME");
-  if (project.path == "/" || (home != nullptr && project.path == home)) {
+  struct stat info {};
+  const bool is_home = home != nullptr && ::stat(home, &info) == 0 && info.st_dev == link.st_dev &&
+                       info.st_ino == link.st_ino;
+  if (project.path == "/" || is_home) {
     return Fail(Errc::kInvalidArgument,
                 "'" + project.path + "' holds far more than a project; it is not mounted",
                 "name the directory of the one project that the code needs");

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -21,11 +22,20 @@ Error UnknownCommand(const std::string& word) {
           0};
 }
 
+/// SECURITY: a closed 0, 1 or 2 would become the number of the next thing igloo opens, and the
+/// code's output would go to the launcher's socket, say.
+void FillStandardDescriptors() {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)!::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY);
+  }
+}
+
 }  // namespace
 
 int Main(std::span<const std::string> words) {
   // A reader that goes away is an error of write(), not the end of igloo in the middle of a step.
   ::signal(SIGPIPE, SIG_IGN);
+  FillStandardDescriptors();
   Console console(STDOUT_FILENO, STDERR_FILENO);
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     console.Out(Overview(kCommands));
