@@ -8,10 +8,10 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
+#include "base/file.h"
 #include "support/igloo.h"
 
 namespace igloo::testing {
@@ -102,7 +102,9 @@ std::string UniqueMarker() {
 std::vector<pid_t> FindMarked(const std::string& marker) {
   std::vector<pid_t> found;
   for (const pid_t pid : ProcessIds()) {
-    if (HasWord(ProcFile(pid, "cmdline"), marker)) found.push_back(pid);
+    if (!HasWord(ProcFile(pid, "cmdline"), marker)) continue;
+    // The igloo that was told to run it has the word in its command line, too.
+    if (const auto info = LookAt(pid); info && info->name != "igloo") found.push_back(pid);
   }
   return found;
 }
@@ -140,8 +142,8 @@ int CountDescriptors(pid_t pid) {
 }
 
 std::string ReadProc(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // A process may end between opening and reading; that is no error here.
+  return ReadFile(path, std::size_t{64} << 20).value_or("");
 }
 
 std::string MountTable() { return ReadProc("/proc/self/mountinfo"); }
@@ -149,12 +151,12 @@ std::string MountTable() { return ReadProc("/proc/self/mountinfo"); }
 std::map<std::string, std::string> SnapshotOf(const std::string& root) {
   std::map<std::string, std::string> snapshot;
   const auto add = [&](const fs::path& path) {
-    struct stat info {};
+    struct stat info{};
     if (::lstat(path.c_str(), &info) != 0) return;
     std::ostringstream line;
-    line << std::oct << info.st_mode << std::dec << ' ' << info.st_uid << ' ' << info.st_size
-         << ' ' << info.st_mtim.tv_sec << '.' << info.st_mtim.tv_nsec << ' '
-         << info.st_ctim.tv_sec << '.' << info.st_ctim.tv_nsec << ' ' << ContentOf(path, info);
+    line << std::oct << info.st_mode << std::dec << ' ' << info.st_uid << ' ' << info.st_size << ' '
+         << info.st_mtim.tv_sec << '.' << info.st_mtim.tv_nsec << ' ' << info.st_ctim.tv_sec << '.'
+         << info.st_ctim.tv_nsec << ' ' << ContentOf(path, info);
     snapshot[path.string()] = line.str();
   };
   add(root);

@@ -27,7 +27,7 @@ bool IsGone(pid_t pid);
 
 /// A word that no other process on this machine has in its command line.
 std::string UniqueMarker();
-/// Processes whose command line holds a word equal to `marker`.
+/// Processes whose command line holds a word equal to `marker`; igloo itself is not one.
 std::vector<pid_t> FindMarked(const std::string& marker);
 /// Waits for the one process that carries `marker`; 0 when none comes.
 pid_t WaitForMarked(const std::string& marker);

@@ -16,11 +16,10 @@ Running::Running(const Invocation& invocation) {
   FdPair in = MakePipe().value();
   FdPair out = MakePipe().value();
   FdPair err = MakePipe().value();
-  SpawnOptions options{
-      .program = invocation.program,
-      .argv = {invocation.program},
-      .env = invocation.env,
-      .fds = {{in.first.get(), 0}, {out.second.get(), 1}, {err.second.get(), 2}}};
+  SpawnOptions options{.program = invocation.program,
+                       .argv = {invocation.program},
+                       .env = invocation.env,
+                       .fds = {{in.first.get(), 0}, {out.second.get(), 1}, {err.second.get(), 2}}};
   options.argv.insert(options.argv.end(), invocation.args.begin(), invocation.args.end());
   child_ = Spawn(options).value();
   input_ = std::move(in.second);

@@ -1,0 +1,122 @@
+// A thousand runs leave nothing behind.
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "jail/identity.h"
+#include "support/host.h"
+#include "support/igloo.h"
+#include "support/sandbox.h"
+
+namespace igloo::testing {
+namespace {
+
+using backend::jail::Mode;
+
+/// How many keys the users have that the sandboxes of these launchers can be.
+int KeysInUse(const std::vector<pid_t>& launchers) {
+  const auto is_ours = [&](std::uint64_t uid) {
+    if (!RunningAsRoot()) return uid == ::getuid();
+    return std::ranges::any_of(launchers, [&](pid_t launcher) {
+      const std::uint64_t base = jail::BlockOf(sandbox::Identity{}.host_id_base, launcher);
+      return uid >= base && uid < base + jail::kBlockSize;
+    });
+  };
+  std::istringstream users(ReadProc("/proc/key-users"));
+  int keys = 0;
+  // "UID: references keys/instantiated ..."
+  for (std::string line; std::getline(users, line);) {
+    std::istringstream words(line);
+    std::uint64_t uid = 0;
+    char colon = ' ';
+    int references = 0;
+    int count = 0;
+    words >> uid >> colon >> references >> count;
+    if (is_ours(uid)) keys += count;
+  }
+  return keys;
+}
+
+/// Everything of the machine that a run could use up.
+struct Machine {
+  std::string cgroups = ReadProc("/proc/cgroups");
+  std::string mounts = MountTable();
+  std::size_t children = ChildrenOf(::getpid()).size();
+  int descriptors = CountDescriptors(::getpid());
+  bool operator==(const Machine&) const = default;
+};
+
+/// A launcher and its templates, in full: pid, number of children and of descriptors of each.
+std::string FamilyOf(pid_t launcher) {
+  std::ostringstream text;
+  std::vector<ProcessInfo> family = DescendantsOf(launcher);
+  family.push_back({.pid = launcher});
+  std::ranges::sort(family, {}, &ProcessInfo::pid);
+  for (const ProcessInfo& each : family) {
+    text << each.pid << ": " << ChildrenOf(each.pid).size() << " children, "
+         << CountDescriptors(each.pid) << " descriptors\n";
+  }
+  return text.str();
+}
+
+std::vector<pid_t> Launchers() {
+  std::vector<pid_t> pids;
+  for (const ProcessInfo& each : ChildrenOf(::getpid())) pids.push_back(each.pid);
+  return pids;
+}
+
+void ExpectAllWork(const std::vector<Result<session::RunResult>>& results) {
+  for (const auto& result : results) {
+    ASSERT_TRUE(result) << result.error().what;
+    ASSERT_EQ(result->exit_code, 0) << result->error.kept();
+    ASSERT_EQ(result->output.kept(), "hello\n");
+  }
+}
+
+TEST(Soak, AThousandRunsLeaveNothing) {
+  const Machine before;
+  const sandbox::Plan plan = PlanForProgram({"/bin/echo", "hello"});
+  std::vector<pid_t> launchers;
+  {
+    Workbench prepared(Mode::kPrepared);
+    Workbench cold(Mode::kCold);
+    ExpectAllWork({prepared.Run(plan), cold.Run(plan)});
+    launchers = Launchers();
+    ASSERT_EQ(launchers.size(), 2U);
+    // A template stocks networks while nothing happens; wait until it has its full stock.
+    const auto families = [&] { return FamilyOf(launchers[0]) + FamilyOf(launchers[1]); };
+    std::string settled = families();
+    ASSERT_TRUE(WaitFor([&] { return settled == std::exchange(settled, families()); }));
+    EXPECT_EQ(settled.find("-1 descriptors"), std::string::npos) << settled;
+    const int keys_before = KeysInUse(launchers);
+    const int descriptors = CountDescriptors(::getpid());
+
+    const std::vector<sandbox::Plan> group(10, plan);
+    for (int i = 0; i < 95; ++i) {
+      ExpectAllWork(prepared.RunTogether(group));
+      if (i % 2 == 0) ExpectAllWork({cold.Run(plan)});
+    }
+    EXPECT_TRUE(WaitFor([&] { return families() == settled; })) << "before:\n"
+                                                                << settled << "after:\n"
+                                                                << families();
+    EXPECT_EQ(CountDescriptors(::getpid()), descriptors);
+    // The kernel collects keys when it likes, so earlier ones may go while this runs.
+    EXPECT_TRUE(WaitFor([&] { return KeysInUse(launchers) <= keys_before; }, 30))
+        << keys_before << " keys before, " << KeysInUse(launchers) << " after";
+    EXPECT_EQ(MountTable(), before.mounts);
+  }
+  for (int i = 0; i < 2; ++i) {
+    Workbench fresh(i == 0 ? Mode::kCold : Mode::kPrepared);
+    ExpectAllWork({fresh.Run(plan)});
+  }
+  EXPECT_TRUE(WaitFor([&] { return Machine() == before; }))
+      << "descriptors " << before.descriptors << " -> " << Machine().descriptors << ", children "
+      << before.children << " -> " << Machine().children << "\n"
+      << before.cgroups << Machine().cgroups << before.mounts << Machine().mounts;
+}
+
+}  // namespace
+}  // namespace igloo::testing
