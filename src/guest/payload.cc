@@ -5,8 +5,10 @@
 #include <linux/landlock.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,8 +110,11 @@ bool InstallFilter(wire::SeccompProfile profile) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/// Ignored and blocked signals outlive exec; the payload starts with none, whoever started igloo.
-void ResetSignals() {
+/// Ignored and blocked signals, the umask and the personality (address randomisation switched off)
+/// outlive exec; the payload starts with none of its caller's, whatever backend is around it.
+void ResetHabits() {
+  umask(022);
+  personality(0);
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number) sigaction(number, &action, nullptr);
@@ -162,7 +167,7 @@ wire::InitStep Become(const StartView& start, int landlock_abi) {
   if (!ApplyLandlock(start, landlock_abi)) return InitStep::kLandlock;
   if (!PlaceDescriptors(start)) return InitStep::kDescriptors;
   if (!ApplyLimits(start)) return InitStep::kResourceLimit;
-  ResetSignals();
+  ResetHabits();
   if (!InstallFilter(start.seccomp)) return InitStep::kSeccomp;
   Exec(start);
   return InitStep::kExec;

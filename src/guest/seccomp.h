@@ -115,6 +115,7 @@ class FilterBuilder {
 #endif
     MknodRule(SYS_mknodat, 2);
     PersonalityRule();
+    LimitRule();
     RangeSearch(debug);
     return filter_;
   }
@@ -216,6 +217,17 @@ class FilterBuilder {
     LoadArgument(0);
     JumpIfEqual(0, 2, 0);
     JumpIfEqual(0xFFFFFFFF, 1, 0);  // asks, does not set
+    ReturnErrno(EPERM);
+    Return(kAllow);
+    EndBlock(block);
+  }
+
+  /// SECURITY: igloo-init has the payload's own id, so the kernel would let the payload take its
+  /// descriptors away, and an init that cannot poll hears neither igloo nor the end of a child.
+  constexpr void LimitRule() {
+    const uint16_t block = BeginBlock(SYS_prlimit64);
+    LoadArgument(0);
+    JumpIfEqual(1 /* igloo-init's process number */, 0, 1);
     ReturnErrno(EPERM);
     Return(kAllow);
     EndBlock(block);

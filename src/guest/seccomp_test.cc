@@ -140,6 +140,13 @@ TEST(SeccompTest, OtherArchitecturesHaveNoCallsAtAll) {
   }
 }
 
+TEST(SeccompTest, LimitsOfInitStayAsTheyAre) {
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {1}}), Denied(EPERM));
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {1 | kGarbage}}), Denied(EPERM));
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {0}}), kAllow);
+  EXPECT_EQ(Verdict({.number = SYS_prlimit64, .args = {2}}), kAllow);
+}
+
 TEST(SeccompTest, Clone3DoesNotExistSoThatLibcFallsBackToClone) {
   EXPECT_EQ(Verdict({.number = SYS_clone3}), Denied(ENOSYS));
 }
@@ -315,10 +322,10 @@ uint64_t HashOf(const Filter& filter) {
 // it.
 #ifdef __x86_64__
 TEST(SeccompTest, TheFilterIsTheOneThatWasReviewed) {
-  EXPECT_EQ(kDefaultFilter.size, 193);
-  EXPECT_EQ(HashOf(kDefaultFilter), 11614066556518534180U);
-  EXPECT_EQ(kDebugFilter.size, 189);
-  EXPECT_EQ(HashOf(kDebugFilter), 6901313978729397269U);
+  EXPECT_EQ(kDefaultFilter.size, 198);
+  EXPECT_EQ(HashOf(kDefaultFilter), 12125536768592957961U);
+  EXPECT_EQ(kDebugFilter.size, 194);
+  EXPECT_EQ(HashOf(kDebugFilter), 16775889516213334488U);
 }
 #endif
 
