@@ -30,6 +30,7 @@ struct ChildPlan {
   char** env;
   const std::vector<PassedFd>* fds;
   std::optional<uid_t> become;
+  bool reset_signals;
   int first_free = 3;  ///< above every target number
 };
 
@@ -48,7 +49,9 @@ int Prepare(const ChildPlan& plan) {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
+  if (plan.reset_signals) {
+    for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  }
   // Two passes: first out of the way of every target number, then into place.
   int moved[kMaxPassed];
   const std::size_t count = plan.fds->size();
@@ -119,7 +122,8 @@ Result<Child> Spawn(const SpawnOptions& options) {
                  .argv = argv.data(),
                  .env = env.data(),
                  .fds = &options.fds,
-                 .become = options.become};
+                 .become = options.become,
+                 .reset_signals = options.reset_signals};
   for (const PassedFd& fd : options.fds) plan.first_free = std::max(plan.first_free, fd.to + 1);
 
   // The child reports here through the shared memory of vfork: no pipe is needed.

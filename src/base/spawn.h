@@ -51,6 +51,8 @@ struct SpawnOptions {
   std::vector<PassedFd> fds = {};  ///< 0-2 are /dev/null unless listed
   /// Given up to before exec, group and supplementary groups too (the caller must be root).
   std::optional<uid_t> become = {};
+  /// Ignored signals are inherited otherwise. A program that resets them itself saves 64 calls.
+  bool reset_signals = true;
 };
 
 /// Starts a program without copying this process (vfork), so a large server starts children as

@@ -81,13 +81,13 @@ bool ApplyLandlock(const StartView& start, int abi) {
 
 bool ApplyLimits(const StartView& start) {
   for (uint32_t i = 0; i < start.limit_count; ++i) {
-    rlimit now{};
     const int resource = static_cast<int>(start.limits[i].resource);
-    if (getrlimit(resource, &now) != 0) return false;
+    rlimit wanted{start.limits[i].value, start.limits[i].value};
+    if (setrlimit(resource, &wanted) == 0) continue;
     // A limit of the machine's own that is already lower stays: raising needs a right nobody has.
-    rlim_t value = start.limits[i].value;
-    if (value > now.rlim_max) value = now.rlim_max;
-    const rlimit wanted{value, value};
+    rlimit now{};
+    if (getrlimit(resource, &now) != 0 || now.rlim_max > start.limits[i].value) return false;
+    wanted = {now.rlim_max, now.rlim_max};
     if (setrlimit(resource, &wanted) != 0) return false;
   }
   return true;
@@ -110,14 +110,12 @@ bool InstallFilter(wire::SeccompProfile profile) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-/// Ignored and blocked signals, the umask and the personality (address randomisation switched off)
-/// outlive exec; the payload starts with none of its caller's, whatever backend is around it.
+/// Blocked signals, the umask and the personality (address randomisation switched off) outlive
+/// exec; the payload starts with none of its caller's, whatever backend is around it. Ignored
+/// signals do so, too; whoever starts a backend's program resets them, off the path of a run.
 void ResetHabits() {
   umask(022);
   personality(0);
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  for (int number = 1; number < _NSIG; ++number) sigaction(number, &action, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -13,12 +13,12 @@ namespace {
 /// The body of the request being handled. Untouched pages cost nothing.
 alignas(4096) unsigned char g_body[ops::kMaxBytes];
 
-constexpr unsigned kMaxForwarded = ops::kMaxFds + kMaxRunSources;
+/// The kernel takes at most 253 descriptors with one message.
+constexpr unsigned kFdsPerMessage = 128;
 
 struct Forward {
   ops::Request request;
   uint32_t source_count;
-  uint32_t host_id;
 };
 
 bool ReadExactly(int socket, void* to, size_t size) {
@@ -47,10 +47,23 @@ bool WriteExactly(int socket, const void* from, size_t size) {
 
 union ControlBuffer {
   cmsghdr align;
-  char bytes[CMSG_SPACE(sizeof(int) * kMaxForwarded)];
+  char bytes[CMSG_SPACE(sizeof(int) * kFdsPerMessage)];
 };
 
-/// Reads exactly `size` bytes that carry descriptors on their first byte.
+bool SaneRequest(const ops::Request& request, unsigned fd_count) {
+  const uint64_t body = uint64_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
+  return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
+         fd_count >= 1 && request.fresh_bytes % 8 == 0 && request.init_fds < fd_count && request.cgroup_slot < fd_count &&
+         request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
+         request.inner_gid != 0;
+}
+
+size_t BodySize(const ops::Request& request) {
+  return size_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
+}
+
+}  // namespace
+
 bool ReceiveWithFds(int socket, void* to, size_t size, int* fds, unsigned max, unsigned& count) {
   ControlBuffer control;
   iovec io{to, size};
@@ -101,20 +114,6 @@ bool SendWithFds(int socket, const void* from, size_t size, const int* fds, unsi
   return rest == 0 || WriteExactly(socket, static_cast<const unsigned char*>(from) + sent, rest);
 }
 
-bool SaneRequest(const ops::Request& request, unsigned fd_count) {
-  const uint64_t body = uint64_t{request.environment_bytes} + request.run_bytes;
-  return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
-         fd_count >= 1 && request.init_fds < fd_count && request.cgroup_slot < fd_count &&
-         request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
-         request.inner_gid != 0;
-}
-
-size_t BodySize(const ops::Request& request) {
-  return size_t{request.environment_bytes} + request.run_bytes;
-}
-
-}  // namespace
-
 bool ReceiveJob(int socket, Job& job) {
   unsigned count = 0;
   if (!ReceiveWithFds(socket, &job.request, sizeof job.request, job.fds, ops::kMaxFds, count)) {
@@ -124,38 +123,33 @@ bool ReceiveJob(int socket, Job& job) {
   return SaneRequest(job.request, count) && ReadExactly(socket, g_body, BodySize(job.request));
 }
 
-bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count,
-             uint32_t host_id) {
-  const Forward forward{job.request, source_count, host_id};
-  int fds[kMaxForwarded];
-  const unsigned own = job.request.fd_count;
-  if (own > ops::kMaxFds || source_count > kMaxRunSources) {
-    errno = E2BIG;
-    return false;
+bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count) {
+  const Forward forward{job.request, source_count};
+  if (!SendWithFds(socket, &forward, sizeof forward, job.fds, job.request.fd_count)) return false;
+  for (unsigned done = 0; done < source_count; done += kFdsPerMessage) {
+    const unsigned left = source_count - done;
+    const unsigned here = left < kFdsPerMessage ? left : kFdsPerMessage;
+    if (!SendWithFds(socket, "s", 1, sources + done, here)) return false;
   }
-  memcpy(fds, job.fds, own * sizeof(int));
-  memcpy(fds + own, sources, source_count * sizeof(int));
-  return SendWithFds(socket, &forward, sizeof forward, fds, own + source_count) &&
-         WriteExactly(socket, job.body, BodySize(job.request));
+  return WriteExactly(socket, job.body, BodySize(job.request));
 }
 
-bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count,
-                      uint32_t& host_id) {
+bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count) {
   Forward forward;
-  int fds[kMaxForwarded];
   unsigned count = 0;
-  if (!ReceiveWithFds(socket, &forward, sizeof forward, fds, kMaxForwarded, count)) return false;
-  const unsigned own = forward.request.fd_count;
-  if (own > ops::kMaxFds || forward.source_count > kMaxRunSources ||
-      count != own + forward.source_count) {
+  if (!ReceiveWithFds(socket, &forward, sizeof forward, job.fds, ops::kMaxFds, count) ||
+      count != forward.request.fd_count || forward.source_count > kMaxSources) {
     return false;
   }
   job.request = forward.request;
   job.body = g_body;
-  memcpy(job.fds, fds, own * sizeof(int));
-  memcpy(sources, fds + own, forward.source_count * sizeof(int));
-  source_count = forward.source_count;
-  host_id = forward.host_id;
+  for (source_count = 0; source_count < forward.source_count; source_count += count) {
+    char mark = 0;
+    const unsigned room = forward.source_count - source_count;
+    if (!ReceiveWithFds(socket, &mark, 1, sources + source_count, room, count) || count == 0) {
+      return false;
+    }
+  }
   return ReadExactly(socket, g_body, BodySize(job.request));
 }
 

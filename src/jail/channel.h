@@ -8,15 +8,14 @@ namespace igloo::jail {
 /// False at end of file and on anything malformed.
 bool ReceiveJob(int socket, Job& job);
 
-/// How many mount sources a run of a template may have of its own.
-inline constexpr unsigned kMaxRunSources = 64;
+/// Passes a job on to a slot, with the trees of its sources.
+bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count);
+/// The slot's side of SendJob; `sources` has room for kMaxSources.
+bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count);
 
-/// Passes a job on to a template, its sources behind its own descriptors.
-bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count,
-             uint32_t host_id);
-/// The template's side of SendJob; `sources` has room for kMaxRunSources.
-bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count,
-                      uint32_t& host_id);
+/// A message whose first byte carries descriptors, sent or received whole.
+bool SendWithFds(int socket, const void* from, size_t size, const int* fds, unsigned count);
+bool ReceiveWithFds(int socket, void* to, size_t size, int* fds, unsigned max, unsigned& count);
 
 /// Gives memory of an unusually large request back to the system.
 void ReleaseBody(const Job& job);

@@ -11,9 +11,8 @@
 #include <sys/wait.h>
 
 #include "jail/channel.h"
-#include "jail/identity.h"
 #include "jail/operations.h"
-#include "jail/sandbox.h"
+#include "jail/slot.h"
 #include "jail/sources.h"
 #include "jail/sys.h"
 #include "jail/template.h"
@@ -22,56 +21,69 @@ namespace igloo::jail {
 namespace {
 
 constexpr unsigned kMaxTemplates = 64;
+/// Sandboxes that wait on each template.
+constexpr unsigned kReadySlots = 3;
+/// A request is answered first; what it used up is replaced once nothing more has come.
+constexpr int kIdleMs = 2;
+
 int g_sources[kMaxSources];
+
+/// A template as the launcher knows it, and the slots that wait on it.
+struct Row {
+  uint64_t id;
+  int socket;  ///< -1: free
+  uint32_t block;
+  uint32_t operations;  ///< of its lists: those of a run are counted on from there
+  Slot ready[kReadySlots];
+  unsigned ready_count;
+  unsigned ordered;  ///< asked for and not come yet
+};
 
 /// The running launcher: requests in, sandboxes out.
 class Launcher {
  public:
-  Launcher(int socket, int init_fd) : socket_(socket), begun_(NowMicros()) {
+  Launcher(int socket, int init_fd) : socket_(socket) {
     setup_.init_fd = init_fd;
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (Row& row : templates_) row.socket = -1;
+    setup_.stamps[0] = NowMicros();
+    for (Row& row : rows_) row.socket = -1;
+  }
+
+  /// Makes the first sandbox while igloo is still planning it.
+  void MakeAhead() {
+    Failure ignored{};  // the run itself will meet it again and say so
+    ops::Request request{};
+    request.host_id_base = ops::kDefaultHostIdBase;
+    request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
+    has_ahead_ = MakeCold(request, -1, ahead_, ignored);
   }
 
   [[noreturn]] void Serve() {
     sigset_t mask;
     sigemptyset(&mask);
     sigaddset(&mask, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &mask, nullptr);
-    HandleRequest();  // the first one is always coming; everything else can wait for it
     const int signals = signalfd(-1, &mask, SFD_CLOEXEC);
     for (;;) {
       pollfd fds[2 + kMaxTemplates];
       fds[0] = {socket_, POLLIN, 0};
       fds[1] = {signals, POLLIN, 0};
-      for (unsigned i = 0; i < kMaxTemplates; ++i) fds[2 + i] = {templates_[i].socket, POLLIN, 0};
-      if (poll(fds, 2 + kMaxTemplates, -1) <= 0) continue;
+      for (unsigned i = 0; i < kMaxTemplates; ++i) fds[2 + i] = {rows_[i].socket, POLLIN, 0};
+      const int ready = poll(fds, 2 + kMaxTemplates, SlotsMissing() ? kIdleMs : -1);
+      if (ready == 0) OrderSlots();
+      if (ready <= 0) continue;
       if (fds[1].revents != 0) Reap(signals);
       for (unsigned i = 0; i < kMaxTemplates; ++i) {
-        if (fds[2 + i].revents != 0) HearTemplate(i);
+        if (fds[2 + i].revents != 0) TakeSlot(rows_[i]);
       }
       if (fds[0].revents != 0) HandleRequest();
     }
   }
 
  private:
-  struct Row {
-    uint64_t id;
-    int socket;  ///< -1: free
-    uint32_t operations;  ///< of its environment: those of a run are counted on from there
-  };
-  /// Who has a host id of our block: a cold run by its pid, a template's run by its row.
-  struct Holder {
-    pid_t cold;
-    unsigned row_plus_one;
-  };
-
   void HandleRequest() {
     Job job{};
     if (!ReceiveJob(socket_, job)) _exit(0);  // igloo is gone; the kernel ends what we started
-    setup_.stamps[0] = begun_;
-    setup_.next_source = 0;
     switch (static_cast<ops::Kind>(job.request.kind)) {
       case ops::Kind::kRun:
         Run(job);
@@ -83,7 +95,7 @@ class Launcher {
         RunPrepared(job);
         break;
       case ops::Kind::kForget:
-        Forget(FindRow(job.request.template_id));
+        if (Row* row = FindRow(job.request.template_id)) Forget(*row);
         break;
       default:
         SendFailure(job.reply(), {ops::Step::kDecode, 0, EBADMSG});
@@ -92,56 +104,175 @@ class Launcher {
     ReleaseBody(job);
   }
 
+  // Cold runs: one slot, all three lists.
+
   void Run(const Job& job) {
-    uint32_t slot = 0;
-    if (!TakeId(slot)) return SendFailure(job.reply(), {ops::Step::kTemplateFull, 0, EAGAIN});
-    setup_.host_id = BlockOf(job.request.host_id_base, getpid()) + slot;
-    const pid_t pid = StartCold(job, setup_);
-    if (setup_.by_root) holders_[slot] = {pid > 0 ? pid : 0, 0};
+    Slot slot{};
+    Failure failure{};
+    if (!TakeAhead(job.request, slot)) {
+      const bool into_cgroup = (job.request.flags & ops::kRequestIntoCgroup) != 0;
+      const int cgroup = into_cgroup ? job.fds[job.request.cgroup_slot] : -1;
+      if (!MakeCold(job.request, cgroup, slot, failure)) return SendFailure(job.reply(), failure);
+    }
+    unsigned count = 0;
+    if (setup_.by_root && !OpenAll(job, HostId(job.request, slot), count, failure)) {
+      SendFailure(job.reply(), failure);
+      DropSlot(slot);
+    } else {
+      UseSlot(slot, job, g_sources, count);
+    }
+    CloseAll(g_sources, count);
   }
 
+  bool OpenAll(const Job& job, uint32_t host_id, unsigned& count, Failure& failure) {
+    const SourceOwner owner{true, setup_.proc_fd, host_id};
+    const uint32_t fresh_index = CountOperations(job.environment());
+    const uint32_t run_index = fresh_index + CountOperations(job.fresh());
+    return OpenSources(job.environment(), 0, owner, g_sources, count, failure) &&
+           OpenSources(job.fresh(), fresh_index, owner, g_sources, count, failure) &&
+           OpenSources(job.run(), run_index, owner, g_sources, count, failure);
+  }
+
+  bool MakeCold(const ops::Request& request, int cgroup_fd, Slot& slot, Failure& failure) {
+    uint32_t number = 0;
+    if (setup_.by_root && !FreeNumber(number)) {
+      failure = {ops::Step::kTemplateFull, 0, EAGAIN};
+      return false;
+    }
+    const uint32_t uid = setup_.by_root ? BlockOf(request.host_id_base, getpid()) + number : getuid();
+    const uint32_t gid = setup_.by_root ? uid : getgid();
+    const SlotSpec spec{.setup = &setup_,
+                        .map = {request.inner_uid, request.inner_gid, uid, gid, 1},
+                        .number = number,
+                        .fresh = {},
+                        .operations = 0,
+                        .on_template = false,
+                        .cgroup_fd = cgroup_fd};
+    if (!MakeSlot(spec, slot, failure)) return false;
+    if (setup_.by_root) cold_[number] = slot.pid;
+    return true;
+  }
+
+  bool TakeAhead(const ops::Request& request, Slot& slot) {
+    if (!has_ahead_) return false;
+    has_ahead_ = false;
+    slot = ahead_;
+    const bool fits = request.host_id_base == ops::kDefaultHostIdBase &&
+                      request.inner_uid == ops::kDefaultInnerId &&
+                      request.inner_gid == ops::kDefaultInnerId &&
+                      (request.flags & ops::kRequestIntoCgroup) == 0;
+    if (!fits) DropSlot(ahead_);
+    return fits;
+  }
+
+  uint32_t HostId(const ops::Request& request, const Slot& slot) const {
+    return BlockOf(request.host_id_base, getpid()) + slot.number;
+  }
+
+  bool FreeNumber(uint32_t& number) const {
+    for (number = 1; number < kBlockSize; ++number) {
+      if (cold_[number] == 0) return true;
+    }
+    return false;
+  }
+
+  // Prepared runs: a template per environment, slots that wait on it.
+
   void Prepare(const Job& job) {
-    const int row = FreeRow();
-    if (row < 0) return SendFailure(job.reply(), {ops::Step::kTemplateFull, 0, ENOSPC});
+    Row* row = FindFree();
+    if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kTemplateFull, 0, ENOSPC});
     if (!GainMountRights()) return SendFailure(job.reply(), {ops::Step::kUnshare, 0, errno});
     Failure failure{};
     unsigned count = 0;
-    const uint32_t block = BlockOf(job.request.host_id_base, getpid());
-    int socket = -1;
-    int own[1 + kMaxTemplates];
-    own[0] = socket_;
-    for (unsigned i = 0; i < kMaxTemplates; ++i) own[1 + i] = templates_[i].socket;
-    setup_.launcher_fds = own;
-    setup_.launcher_fd_count = 1 + kMaxTemplates;
-    if (!OpenSources(job.environment(), job.request.environment_bytes, 0, setup_.by_root,
-                     setup_.proc_fd, block, g_sources, count, failure)) {
+    // What an environment shows belongs to everybody; no owner is mapped.
+    const SourceOwner nobody{false, -1, 0};
+    if (!OpenSources(job.environment(), 0, nobody, g_sources, count, failure)) {
       SendFailure(job.reply(), failure);
-    } else if (StartTemplate(job, setup_, block, g_sources, count, socket) > 0) {
-      templates_[row] = {job.request.template_id, socket,
-                         CountOperations(job.environment(), job.request.environment_bytes)};
+    } else {
+      StartRow(job, *row, count);
     }
     CloseAll(g_sources, count);
   }
 
+  void StartRow(const Job& job, Row& row, unsigned source_count) {
+    int own[2 + kMaxTemplates * (1 + 2 * kReadySlots)];
+    const unsigned own_count = OwnDescriptors(own);
+    Setup setup = setup_;
+    setup.job = &job;
+    setup.sources = g_sources;
+    setup.source_count = source_count;
+    int socket = -1;
+    const pid_t pid = StartTemplate(job, setup, own, own_count, socket);
+    if (pid < 0) return;
+    row = {};
+    row.id = job.request.template_id;
+    row.socket = socket;
+    row.block = BlockOf(job.request.host_id_base, pid);
+    row.operations = CountOperations(job.environment()) + CountOperations(job.fresh());
+  }
+
   void RunPrepared(const Job& job) {
-    const int row = FindRow(job.request.template_id);
-    if (row < 0) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
-    uint32_t slot = 0;
-    if (!TakeId(slot)) return SendFailure(job.reply(), {ops::Step::kTemplateFull, 0, EAGAIN});
-    const uint32_t host_id = BlockOf(job.request.host_id_base, getpid()) + slot;
+    Row* row = FindRow(job.request.template_id);
+    if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
+    Slot slot{};
     Failure failure{};
+    if (!NextSlot(*row, slot, failure)) return SendFailure(job.reply(), failure);
     unsigned count = 0;
-    if (!OpenSources(job.run(), job.request.run_bytes, templates_[row].operations,
-                     setup_.by_root, setup_.proc_fd, host_id, g_sources, count, failure)) {
+    const SourceOwner owner{setup_.by_root, setup_.proc_fd, row->block + slot.number};
+    if (OpenSources(job.run(), row->operations, owner, g_sources, count, failure)) {
+      UseSlot(slot, job, g_sources, count);
+    } else {
       SendFailure(job.reply(), failure);
-    } else if (count > kMaxRunSources) {
-      SendFailure(job.reply(), {ops::Step::kSource, failure.index, E2BIG});
-    } else if (!SendJob(templates_[row].socket, job, g_sources, count, slot)) {
-      SendFailure(job.reply(), {ops::Step::kTemplateGone, 0, errno});
-    } else if (setup_.by_root) {
-      holders_[slot] = {0, static_cast<unsigned>(row) + 1};
+      DropSlot(slot);
     }
     CloseAll(g_sources, count);
+  }
+
+  bool NextSlot(Row& row, Slot& slot, Failure& failure) {
+    if (row.ready_count > 0) {
+      slot = row.ready[--row.ready_count];
+      return true;
+    }
+    failure = {ops::Step::kTemplateGone, 0, ENOENT};
+    if (row.ordered == 0 && !AskForSlot(row.socket)) return false;
+    if (row.ordered > 0) --row.ordered;
+    if (ReceiveSlot(row.socket, slot, failure)) return true;
+    if (failure.step == ops::Step::kTemplateGone) Forget(row);
+    return false;
+  }
+
+  bool SlotsMissing() const {
+    for (const Row& row : rows_) {
+      if (row.socket >= 0 && row.ready_count + row.ordered < kReadySlots) return true;
+    }
+    return false;
+  }
+
+  void OrderSlots() {
+    for (Row& row : rows_) {
+      const bool missing = row.socket >= 0 && row.ready_count + row.ordered < kReadySlots;
+      if (missing && AskForSlot(row.socket)) ++row.ordered;
+    }
+  }
+
+  /// An ordered slot has come, or the template is gone.
+  void TakeSlot(Row& row) {
+    Slot slot{};
+    Failure failure{};
+    if (row.ordered > 0) --row.ordered;
+    if (ReceiveSlot(row.socket, slot, failure)) {
+      row.ready[row.ready_count++] = slot;
+    } else if (failure.step == ops::Step::kTemplateGone) {
+      Forget(row);
+    }
+  }
+
+  /// Closing the socket ends the template, and with it every sandbox that stands on it.
+  void Forget(Row& row) {
+    for (unsigned i = 0; i < row.ready_count; ++i) DropSlot(row.ready[i]);
+    CloseQuietly(row.socket);
+    row = {};
+    row.socket = -1;
   }
 
   /// Started by a user, only a namespace of our own lets us clone mounts for runs of a template.
@@ -159,71 +290,71 @@ class Launcher {
     return true;
   }
 
-  /// Slot 0 is the templates' own; started by a user there is one id and no choice.
-  bool TakeId(uint32_t& slot) {
-    if (!setup_.by_root) return true;
-    for (slot = 1; slot < kBlockSize; ++slot) {
-      if (holders_[slot].cold == 0 && holders_[slot].row_plus_one == 0) return true;
+  unsigned OwnDescriptors(int* fds) const {
+    unsigned count = 0;
+    fds[count++] = socket_;
+    for (const Row& row : rows_) {
+      if (row.socket < 0) continue;
+      fds[count++] = row.socket;
+      for (unsigned i = 0; i < row.ready_count; ++i) {
+        fds[count++] = row.ready[i].socket;
+        fds[count++] = row.ready[i].pidfd;
+      }
     }
-    return false;
-  }
-
-  void HearTemplate(unsigned row) {
-    uint32_t slot = 0;
-    if (read(templates_[row].socket, &slot, sizeof slot) != sizeof slot) {
-      return Forget(static_cast<int>(row));
-    }
-    if (slot < kBlockSize) holders_[slot] = {};
-  }
-
-  /// Closing the socket ends the template, and with it every run that stands on it.
-  void Forget(int row) {
-    if (row < 0) return;
-    CloseQuietly(templates_[row].socket);
-    templates_[row] = {0, -1, 0};
-    for (Holder& holder : holders_) {
-      if (holder.row_plus_one == static_cast<unsigned>(row) + 1) holder = {};
-    }
+    return count;
   }
 
   void Reap(int signals) {
     signalfd_siginfo ignored;
     (void)!read(signals, &ignored, sizeof ignored);
     for (pid_t pid = waitpid(-1, nullptr, WNOHANG); pid > 0; pid = waitpid(-1, nullptr, WNOHANG)) {
-      for (Holder& holder : holders_) {
-        if (holder.cold == pid) holder = {};
+      for (pid_t& each : cold_) {
+        if (each == pid) each = 0;
       }
     }
   }
 
-  int FindRow(uint64_t id) const {
-    for (unsigned i = 0; i < kMaxTemplates; ++i) {
-      if (templates_[i].socket >= 0 && templates_[i].id == id) return static_cast<int>(i);
+  Row* FindRow(uint64_t id) {
+    for (Row& row : rows_) {
+      if (row.socket >= 0 && row.id == id) return &row;
     }
-    return -1;
+    return nullptr;
   }
 
-  int FreeRow() const {
-    for (unsigned i = 0; i < kMaxTemplates; ++i) {
-      if (templates_[i].socket < 0) return static_cast<int>(i);
+  Row* FindFree() {
+    for (Row& row : rows_) {
+      if (row.socket < 0) return &row;
     }
-    return -1;
+    return nullptr;
   }
 
   int socket_;
-  uint64_t begun_;
   Setup setup_ = {};
   bool has_mount_rights_ = false;
-  Row templates_[kMaxTemplates] = {};
-  Holder holders_[kBlockSize] = {};
+  bool has_ahead_ = false;
+  Slot ahead_ = {};
+  Row rows_[kMaxTemplates] = {};
+  pid_t cold_[kBlockSize] = {};  ///< by number of the host id, for those that live
 };
+
+/// Ignored signals outlive exec; the code inside starts with none, whoever started igloo.
+void ResetSignals() {
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < _NSIG; ++number) sigaction(number, &action, nullptr);
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGCHLD);
+  sigaddset(&mask, SIGPIPE);  // a reader that is gone is an error of write()
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
 
 }  // namespace
 
-void Serve(int socket, int init_fd) {
+void Serve(int socket, int init_fd, bool ahead) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   umask(0);
-  signal(SIGPIPE, SIG_IGN);
+  ResetSignals();
   if (geteuid() == 0) syscall(SYS_setgroups, 0, nullptr);
   // Hundreds of mount sources are open at once; the payload's own limit is set by igloo-init.
   rlimit files{};
@@ -232,6 +363,7 @@ void Serve(int socket, int init_fd) {
     setrlimit(RLIMIT_NOFILE, &files);
   }
   static Launcher launcher(socket, init_fd);
+  if (ahead) launcher.MakeAhead();
   launcher.Serve();
 }
 

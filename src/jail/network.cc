@@ -29,12 +29,21 @@ bool RaiseLoopback() {
   return raised;
 }
 
+/// By socket, not by /proc: the root may be changing while this runs.
+int CurrentNetwork() {
+  const int socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket_fd < 0) return -1;
+  const int fd = ioctl(socket_fd, SIOCGSKNS);
+  CloseQuietly(socket_fd);
+  return fd;
+}
+
 alignas(16) unsigned char g_maker_stack[16384];
 
 /// Shares memory and descriptors with the process it helps, so it leaves its result in place.
 int MakerMain(void* argument) {
   auto* setup = static_cast<Setup*>(argument);
-  if (!MakeNetwork()) return errno;
+  if (unshare(CLONE_NEWNET) != 0 || !RaiseLoopback()) return errno;
   const int fd = CurrentNetwork();
   if (fd < 0) return errno;
   setup->network_fd = fd;
@@ -42,17 +51,6 @@ int MakerMain(void* argument) {
 }
 
 }  // namespace
-
-bool MakeNetwork() { return unshare(CLONE_NEWNET) == 0 && RaiseLoopback(); }
-
-int CurrentNetwork() {
-  // By socket, not by /proc: the root may be changing while this runs.
-  const int socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket_fd < 0) return -1;
-  const int fd = ioctl(socket_fd, SIOCGSKNS);
-  CloseQuietly(socket_fd);
-  return fd;
-}
 
 bool BeginNetwork(Setup& setup) {
   setup.network_fd = -1;
@@ -62,7 +60,7 @@ bool BeginNetwork(Setup& setup) {
 }
 
 bool EnterNetwork(Setup& setup) {
-  if (setup.network_maker == 0) return true;  // a template's run: already in its own
+  if (setup.network_maker == 0) return RaiseLoopback();
   int status = 0;
   pid_t ended = 0;
   do {

@@ -138,6 +138,8 @@ bool EnterCgroup(Setup& setup, const Op& op) {
   return write(setup.job->fds[op.fd], "0", 1) == 1;
 }
 
+bool Bound(Setup&, const Op&) { return BoundPrivileges(); }
+
 bool Drop(Setup&, const Op&) { return DropPrivileges(); }
 
 /// Control and stdio become 3, 4, ... and nothing else survives.
@@ -183,16 +185,15 @@ using Operation = bool (*)(Setup&, const Op&);
 constexpr Operation kTable[] = {
     Root,     Directory, Symlink,      File,     Bind,   Tmpfs,   Proc,
     MaskFile, MaskDirectory, ReadOnly, Overlay,  Pivot,  Seal,    Network,
-    Hostname, NoNamespaces, Listen,    EnterCgroup, Drop, ExecInit,
+    Hostname, NoNamespaces, Listen,    EnterCgroup, Bound, Drop, ExecInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));
 
 }  // namespace
 
-bool ApplyList(Setup& setup, const void* list, uint32_t bytes, uint32_t first_index,
-               Failure& failure) {
-  ops::Reader reader(list, bytes);
+bool ApplyList(Setup& setup, const List& list, uint32_t first_index, Failure& failure) {
+  ops::Reader reader(list.bytes, list.size);
   uint32_t index = first_index;
   for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++index) {
     const auto row = static_cast<size_t>(op->code) - static_cast<size_t>(Code::kRoot);
@@ -205,15 +206,15 @@ bool ApplyList(Setup& setup, const void* list, uint32_t bytes, uint32_t first_in
   return false;
 }
 
-uint32_t CountOperations(const void* list, uint32_t bytes) {
-  ops::Reader reader(list, bytes);
+uint32_t CountOperations(const List& list) {
+  ops::Reader reader(list.bytes, list.size);
   uint32_t count = 0;
   while (reader.Next() != nullptr) ++count;
   return count;
 }
 
-bool Contains(const void* list, uint32_t bytes, ops::Code code) {
-  ops::Reader reader(list, bytes);
+bool Contains(const List& list, ops::Code code) {
+  ops::Reader reader(list.bytes, list.size);
   while (const Op* op = reader.Next()) {
     if (op->code == static_cast<uint16_t>(code)) return true;
   }

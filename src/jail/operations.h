@@ -6,13 +6,12 @@ namespace igloo::jail {
 
 /// Applies one encoded list in order through the one table of operations. On failure `failure`
 /// names the step; nothing is undone, because the process that did it ends.
-bool ApplyList(Setup& setup, const void* list, uint32_t bytes, uint32_t first_index,
-               Failure& failure);
+bool ApplyList(Setup& setup, const List& list, uint32_t first_index, Failure& failure);
 
-/// How many operations a list has: the second list's are counted on from there.
-uint32_t CountOperations(const void* list, uint32_t bytes);
+/// How many operations a list has: the next list's are counted on from there.
+uint32_t CountOperations(const List& list);
 
 /// Whether a list has an operation of this kind.
-bool Contains(const void* list, uint32_t bytes, ops::Code code);
+bool Contains(const List& list, ops::Code code);
 
 }  // namespace igloo::jail

@@ -8,7 +8,7 @@
 
 namespace igloo::jail {
 
-bool DropPrivileges() {
+bool BoundPrivileges() {
   // The kernel answers EINVAL past its last capability.
   for (unsigned long capability = 0; capability < 64; ++capability) {
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) {
@@ -20,12 +20,15 @@ bool DropPrivileges() {
                                     SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                     SECBIT_NO_CAP_AMBIENT_RAISE |
                                     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-  if (prctl(PR_SET_SECUREBITS, kLocked, 0, 0, 0) != 0) return false;
+  return prctl(PR_SET_SECUREBITS, kLocked, 0, 0, 0) == 0 &&
+         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+bool DropPrivileges() {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return false;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
-  if (syscall(SYS_capset, &header, none) != 0) return false;
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+  return syscall(SYS_capset, &header, none) == 0;
 }
 
 }  // namespace igloo::jail

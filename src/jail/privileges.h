@@ -2,7 +2,10 @@
 
 namespace igloo::jail {
 
-/// Gives up every capability in every set, for good, and any way to regain one by exec.
+/// Closes every way to gain a capability by exec, for good. Those held now stay.
+bool BoundPrivileges();
+
+/// Gives up every capability in every other set.
 bool DropPrivileges();
 
 }  // namespace igloo::jail

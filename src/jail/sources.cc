@@ -56,9 +56,9 @@ int OpenSource(const Op& op, Failure& failure) {
 }
 
 /// Started by root, the sandbox's user is nobody the disk knows: its owner's files become its own.
-bool MapOwner(int tree, const Op& op, int proc_fd, uint32_t host_id, Failure& failure) {
+bool MapOwner(int tree, const Op& op, const SourceOwner& to, Failure& failure) {
   failure.step = Step::kSourceMap;
-  const int owner = OwnerNamespace(proc_fd, op.owner_uid, op.owner_gid, host_id);
+  const int owner = OwnerNamespace(to.proc_fd, op.owner_uid, op.owner_gid, to.host_id);
   if (owner < 0) return false;
   mount_attr attr{};
   attr.attr_set = MOUNT_ATTR_IDMAP;
@@ -70,9 +70,9 @@ bool MapOwner(int tree, const Op& op, int proc_fd, uint32_t host_id, Failure& fa
 
 }  // namespace
 
-bool OpenSources(const void* list, uint32_t bytes, uint32_t first_index, bool by_root, int proc_fd,
-                 uint32_t host_id, int* fds, unsigned& count, Failure& failure) {
-  ops::Reader reader(list, bytes);
+bool OpenSources(const List& list, uint32_t first_index, const SourceOwner& owner, int* fds,
+                 unsigned& count, Failure& failure) {
+  ops::Reader reader(list.bytes, list.size);
   failure.index = first_index;
   for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++failure.index) {
     const auto code = static_cast<Code>(op->code);
@@ -84,8 +84,8 @@ bool OpenSources(const void* list, uint32_t bytes, uint32_t first_index, bool by
     }
     const int tree = OpenSource(*op, failure);
     if (tree >= 0) fds[count++] = tree;
-    const bool map = by_root && (op->flags & ops::kFlagMapOwner) != 0;
-    if (tree < 0 || (map && !MapOwner(tree, *op, proc_fd, host_id, failure))) {
+    const bool map = owner.map && (op->flags & ops::kFlagMapOwner) != 0;
+    if (tree < 0 || (map && !MapOwner(tree, *op, owner, failure))) {
       failure.sys_errno = errno;
       return false;
     }

@@ -4,10 +4,16 @@
 
 namespace igloo::jail {
 
+/// Started by root, the files of a project's owner become those of `host_id`.
+struct SourceOwner {
+  bool map;
+  int proc_fd;
+  uint32_t host_id;
+};
+
 /// Opens the host tree of every kBind and kOverlay of a list as a detached mount with its final
-/// attributes, appending to `fds`. Compares each with what the planner saw.
-/// `proc_fd` is needed only when owners are mapped (by_root).
-bool OpenSources(const void* list, uint32_t bytes, uint32_t first_index, bool by_root, int proc_fd,
-                 uint32_t host_id, int* fds, unsigned& count, Failure& failure);
+/// attributes, appending to `fds` (room for kMaxSources). Compares each with what the planner saw.
+bool OpenSources(const List& list, uint32_t first_index, const SourceOwner& owner, int* fds,
+                 unsigned& count, Failure& failure);
 
 }  // namespace igloo::jail

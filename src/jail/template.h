@@ -1,13 +1,26 @@
 #pragma once
 
-#include "jail/sandbox.h"
+#include "jail/slot.h"
 
 namespace igloo::jail {
 
-/// Builds the environment of `job` in namespaces of its own and serves runs on it. The template's
-/// user namespace maps the launcher's whole block, so that every run gets an id of its own.
-/// Returns its pid, or -1 after the failure was sent; `socket` is the launcher's end.
-pid_t StartTemplate(const Job& job, Setup& setup, uint32_t block, const int* sources,
-                    unsigned source_count, int& socket);
+/// What a template sends for each slot it was asked for, with the slot's socket and pidfd.
+struct SlotMade {
+  uint32_t number;
+  pid_t pid;
+  Failure failure;  ///< kNone: the slot stands
+};
+
+/// Builds the environment of `job` in namespaces of its own and makes slots on it, one for each
+/// byte it is sent. Its user namespace maps the whole block that its pid selects, so that every
+/// slot gets an id of its own. Answers on the job's reply socket. Returns its pid, or -1;
+/// `socket` is the launcher's end. `launcher_fds` are closed in it: a template that kept copies
+/// would keep its siblings alive.
+pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
+                    unsigned launcher_fd_count, int& socket);
+
+bool AskForSlot(int socket);
+/// Blocks until a slot has come; false when the template is gone.
+bool ReceiveSlot(int socket, Slot& slot, Failure& failure);
 
 }  // namespace igloo::jail

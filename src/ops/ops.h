@@ -24,12 +24,13 @@ enum class Code : uint16_t {
   kOverlay,          ///< copy-on-write view of host path `text` at `path`
   kPivot,            ///< make the new root the root, drop the old one
   kSeal,             ///< make the root read-only
-  kNetwork,          ///< enter the private network namespace, loopback raised
+  kNetwork,          ///< be in a private network namespace, loopback raised
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
   kEnterCgroup,      ///< write 0 to the cgroup v1 `tasks` descriptor number `fd`
-  kDropPrivileges,   ///< capabilities, bounding set, securebits, no_new_privs
+  kBoundPrivileges,  ///< empty the bounding set, lock securebits, set no_new_privs
+  kDropPrivileges,   ///< give up every capability
   kExecInit,         ///< become igloo-init
   kEnd,
 };
@@ -63,10 +64,14 @@ constexpr size_t PaddedSize(size_t path_size, size_t text_size) {
   return (sizeof(Op) + path_size + text_size + 2 + 7) & ~size_t{7};
 }
 
+/// The default of Request::host_id_base and inner ids: what a sandbox made ahead of its request has.
+inline constexpr uint32_t kDefaultHostIdBase = 0x10000000;
+inline constexpr uint32_t kDefaultInnerId = 1000;
+
 /// What igloo asks of the launcher. Every request brings its own reply socket (descriptor 0).
 enum class Kind : uint16_t {
-  kRun = 1,      ///< both lists in one new sandbox
-  kPrepare,      ///< build template `template_id` from the environment list
+  kRun = 1,      ///< all three lists in one new sandbox
+  kPrepare,      ///< build template `template_id` from the environment and fresh lists
   kRunPrepared,  ///< the run list on template `template_id`
   kForget,       ///< end template `template_id`
 };
@@ -84,8 +89,10 @@ struct Request {
   uint32_t magic;
   uint16_t kind;
   uint16_t fd_count;
-  uint32_t environment_bytes;
+  uint32_t environment_bytes;  ///< the body: three lists, one behind the other
+  uint32_t fresh_bytes;
   uint32_t run_bytes;
+  uint32_t reserved;
   uint64_t template_id;
   uint32_t inner_uid, inner_gid;
   /// First of the host ids that sandboxes started by root are mapped to; see jail/identity.
@@ -93,9 +100,9 @@ struct Request {
   uint32_t flags;
   uint16_t init_fds;
   uint16_t cgroup_slot;  ///< kRequestIntoCgroup: which descriptor
-  uint32_t reserved;
+  uint32_t padding;
 };
-static_assert(sizeof(Request) == 48);
+static_assert(sizeof(Request) == 56);
 
 enum RequestFlag : uint32_t {
   kRequestTimeline = 1,  ///< send a kTimeline reply before exec
@@ -122,7 +129,7 @@ enum class Step : uint32_t {
   kSourceChanged,   ///< a mount source is not what the planner saw
   kSourceMap,       ///< mapping the owner of a mount source
   kIdentity,        ///< becoming the sandbox's user
-  kNetworkSlot,     ///< making a network namespace
+  kNetworkMaker,    ///< starting the maker of the network namespace
   kUnshare,         ///< the launcher's own namespaces (started by a user, template mode)
   kUnknownTemplate,
   kTemplateFull,    ///< no host id left for another run
@@ -133,7 +140,7 @@ enum class Step : uint32_t {
 struct Reply {
   uint32_t kind;
   uint32_t step;
-  uint32_t index;  ///< which operation, counted over both lists
+  uint32_t index;  ///< which operation, counted over all lists
   int32_t sys_errno;
   uint64_t stamps[4];  ///< kTimeline, CLOCK_MONOTONIC µs: launcher main, clone, first op, exec
 };

@@ -52,9 +52,7 @@ std::string Show(const Step& step) {
           [](const step::PrivateNetwork&) {
             return std::string("private network: loopback and nothing else");
           },
-          [](const step::Hostname& s) {
-            return fmt::format("{:<10} {}", "hostname", Printable(s.name));
-          },
+          [](const step::Hostname& s) { return fmt::format("{:<10} {}", "hostname", Printable(s.name)); },
           [](const step::NoMoreNamespaces&) {
             return std::string("forbid further user namespaces");
           },
@@ -62,9 +60,10 @@ std::string Show(const Step& step) {
             return fmt::format("{:<10} 127.0.0.1:{} inside, socket handed to igloo", "listen",
                                s.port);
           },
-          [](const step::DropPrivileges&) {
-            return std::string("drop every capability, set no_new_privs");
+          [](const step::BoundPrivileges&) {
+            return std::string("empty the bounding set, lock securebits, set no_new_privs");
           },
+          [](const step::DropPrivileges&) { return std::string("drop every capability"); },
           [](const step::StartInit&) { return std::string("start igloo-init"); },
       },
       step);
@@ -123,16 +122,22 @@ std::string Describe(const Plan& plan) {
   out += std::holds_alternative<NoNetwork>(plan.network) ? " net\n" : "\n";
   out += "environment\n";
   for (const Step& step : plan.environment) out += "  " + Show(step) + "\n";
-  out += "run\n";
+  out += "every sandbox of it\n";
+  for (const Step& step : plan.fresh) out += "  " + Show(step) + "\n";
+  out += "this run\n";
   for (const Step& step : plan.run) out += "  " + Show(step) + "\n";
   ShowPayload(plan.payload, out);
   return out;
 }
 
-std::string DescribeStep(const Plan& plan, std::size_t index) {
-  if (index < plan.environment.size()) return Show(plan.environment[index]);
-  index -= plan.environment.size();
-  return index < plan.run.size() ? Show(plan.run[index]) : "step " + std::to_string(index);
+const Step* StepAt(const Plan& plan, std::size_t index) {
+  for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
+    if (index < steps->size()) return &(*steps)[index];
+    index -= steps->size();
+  }
+  return nullptr;
 }
+
+std::string DescribeStep(const Step& step) { return Show(step); }
 
 }  // namespace igloo::sandbox

@@ -99,6 +99,7 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Hostname& s) { Append(out, Make(Code::kHostname), {}, s.name); },
           [&](const step::NoMoreNamespaces&) { Append(out, Make(Code::kNoNamespaces)); },
           [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },
+          [&](const step::BoundPrivileges&) { Append(out, Make(Code::kBoundPrivileges)); },
           [&](const step::DropPrivileges&) { Append(out, Make(Code::kDropPrivileges)); },
           [&](const step::StartInit&) { Append(out, Make(Code::kExecInit)); },
       },
@@ -107,10 +108,9 @@ void EncodeStep(std::string& out, const Step& step) {
 
 }  // namespace
 
-EncodedPlan Encode(const Plan& plan) {
-  EncodedPlan encoded;
-  for (const Step& step : plan.environment) EncodeStep(encoded.environment, step);
-  for (const Step& step : plan.run) EncodeStep(encoded.run, step);
+std::string Encode(const std::vector<Step>& steps) {
+  std::string encoded;
+  for (const Step& step : steps) EncodeStep(encoded, step);
   return encoded;
 }
 

@@ -65,9 +65,10 @@ class Planner {
     IGLOO_ASSIGN(const auto run, Sorted(policy_.run));
     for (const Entry* entry : environment) IGLOO_TRY(Place(*entry, environment_));
     IGLOO_TRY(MakeNames({"/proc"}, environment_));
-    for (const Entry* entry : run) IGLOO_TRY(Place(*entry, run_));
+    for (const Entry* entry : run) IGLOO_TRY(Place(*entry, PartOf(*entry)));
 
     AssembleEnvironment();
+    AssembleFresh();
     AssembleRun();
     FillPayload();
     return std::move(plan_);
@@ -82,6 +83,13 @@ class Planner {
     enum Kind { kHost, kMemory } kind;
     const Part* part;
   };
+
+  /// Memory of a sandbox's own is the same for every run, unless it lies in a tree of this one.
+  Part& PartOf(const Entry& entry) {
+    if (!std::holds_alternative<MemoryTree>(entry)) return run_;
+    const Mounted* holder = HolderOf(TargetOf(entry));
+    return holder != nullptr && holder->part == &run_ ? run_ : fresh_;
+  }
 
   Result<void> CheckPolicy() const {
     if (policy_.argv.empty() || policy_.argv[0].empty()) {
@@ -135,15 +143,18 @@ class Planner {
       // SECURITY: nothing is ever created inside a tree of the host; the mount point must be
       // there already, and the launcher finds out by descriptor.
       if (holder != nullptr && holder->kind == Mounted::kHost) continue;
-      Part& where = holder != nullptr && holder->part == &run_ ? run_ : environment_;
-      if (&where == &environment_ && &part == &run_) {
-        late_names_.push_back(step::Directory{path});
-      } else {
-        where.steps.push_back(step::Directory{path});
-      }
+      AddName(step::Directory{path}, holder, part);
       names_.insert(path);
     }
     return {};
+  }
+
+  /// A name in the shared root is made with the environment, one in a sandbox's own memory by the
+  /// part that needs it.
+  void AddName(Step name, const Mounted* holder, Part& part) {
+    const bool shared = holder == nullptr || holder->part == &environment_;
+    auto& steps = shared && &part != &environment_ ? late_names_ : part.steps;
+    steps.push_back(std::move(name));
   }
 
   Result<void> CheckNotHiding(const Entry& entry, const std::string& target) const {
@@ -209,7 +220,7 @@ class Planner {
                                      .mode = tree.mode,
                                      .execution = tree.execution});
     places_[tree.target] = {Mounted::kMemory, &part};
-    writable_.push_back(tree.target);
+    (tree.access == Access::kReadWrite ? writable_ : frozen_).push_back(tree.target);
     return true;
   }
 
@@ -253,7 +264,7 @@ class Planner {
                                     .access = Access::kReadWrite,
                                     .fact = *fact,
                                     .device = true});
-    devices_.push_back(target);
+    has_devices_ = true;
     return true;
   }
 
@@ -276,7 +287,7 @@ class Planner {
       return Fail(Errc::kInvalidArgument, "'" + path + "' would be created in a tree of the host",
                   "choose another place inside the sandbox");
     }
-    if (&part == &run_ && (holder == nullptr || holder->part != &run_)) {
+    if (&part != &environment_ && (holder == nullptr || holder->part == &environment_)) {
       return Fail(Errc::kInvalidArgument,
                   "'" + path + "' would be created in the root that all runs share",
                   "put it below /workspace or /tmp");
@@ -289,15 +300,7 @@ class Planner {
     if (type == S_IFDIR) return MakeNames({target}, part);
     const Mounted* holder = HolderOf(target);
     if (names_.contains(target) || (holder != nullptr && holder->kind == Mounted::kHost)) return {};
-    const bool in_run = holder != nullptr && holder->part == &run_;
-    step::File file{target, "", 0444};
-    if (in_run) {
-      run_.steps.push_back(std::move(file));
-    } else if (&part == &run_) {
-      late_names_.push_back(std::move(file));
-    } else {
-      environment_.steps.push_back(std::move(file));
-    }
+    AddName(step::File{target, "", 0444}, holder, part);
     names_.insert(target);
     return {};
   }
@@ -317,8 +320,8 @@ class Planner {
     steps.push_back(step::SealRoot{});
   }
 
-  void AssembleRun() {
-    auto& steps = plan_.run;
+  void AssembleFresh() {
+    auto& steps = plan_.fresh;
     steps.push_back(step::Hostname{policy_.hostname});
     steps.push_back(step::Proc{"/proc"});
     steps.push_back(step::NoMoreNamespaces{});
@@ -329,11 +332,18 @@ class Planner {
       steps.push_back(step::Mask{"/proc/" + std::string(name), true});
     }
     steps.push_back(step::ReadOnly{"/proc/sys"});
-    std::ranges::move(run_.steps, std::back_inserter(steps));
-    // Late: the namespace is made beside everything above, and entering it waits for that.
+    std::ranges::move(fresh_.steps, std::back_inserter(steps));
+    steps.push_back(step::BoundPrivileges{});
+    // Last: a cold run makes the namespace beside everything above, and entering waits for that.
     if (std::holds_alternative<NoNetwork>(policy_.network)) {
       steps.push_back(step::PrivateNetwork{});
     }
+  }
+
+  void AssembleRun() {
+    auto& steps = plan_.run;
+    std::ranges::move(run_.steps, std::back_inserter(steps));
+    for (const std::string& path : frozen_) steps.push_back(step::ReadOnly{path});
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
     steps.push_back(step::DropPrivileges{});
     steps.push_back(step::StartInit{});
@@ -352,7 +362,8 @@ class Planner {
     payload.paths.push_back({PathRight::kRead, "/"});
     std::ranges::sort(writable_);
     for (const std::string& path : writable_) payload.paths.push_back({PathRight::kReadWrite, path});
-    for (const std::string& path : devices_) payload.paths.push_back({PathRight::kDevice, path});
+    // One rule for all of them: nothing else is in /dev that could be written to.
+    if (has_devices_) payload.paths.push_back({PathRight::kDevice, "/dev"});
   }
 
   static void FillLimits(const Limits& limits, std::vector<ResourceLimit>& out) {
@@ -378,13 +389,15 @@ class Planner {
   const HostFacts& facts_;
   Plan plan_ = {};
   Part environment_ = {};
+  Part fresh_ = {};
   Part run_ = {};
   std::vector<Step> late_names_ = {};  ///< mount points in the shared root that the run needs
   std::map<std::string, Mounted> places_ = {};
   std::set<std::string> names_ = {};
   std::set<std::string> taken_ = {};
   std::vector<std::string> writable_ = {};
-  std::vector<std::string> devices_ = {};
+  std::vector<std::string> frozen_ = {};
+  bool has_devices_ = false;
 };
 
 }  // namespace

@@ -86,6 +86,9 @@ struct Listen {
   std::uint16_t port = 0;
   bool operator==(const Listen&) const = default;
 };
+struct BoundPrivileges {
+  bool operator==(const BoundPrivileges&) const = default;
+};
 struct DropPrivileges {
   bool operator==(const DropPrivileges&) const = default;
 };
@@ -99,7 +102,7 @@ using Step = std::variant<step::Root, step::Directory, step::Symlink, step::File
                           step::Tmpfs, step::Overlay, step::Proc, step::Mask, step::ReadOnly,
                           step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Hostname,
                           step::NoMoreNamespaces, step::Listen,
-                          step::DropPrivileges, step::StartInit>;
+                          step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
 struct ResourceLimit {
@@ -129,13 +132,17 @@ struct Payload {
   bool operator==(const Payload&) const = default;
 };
 
-/// The exact, ordered, complete list of what will be done.
+/// The exact, ordered, complete list of what will be done, in three parts by how long a part
+/// stays true: `environment` for every sandbox of an environment, `fresh` for each of them anew but
+/// always the same way, `run` for one run only. A template applies the first once, keeps sandboxes
+/// ready that have applied the second, and a run applies the third.
 /// INVARIANT: a parent target precedes every target below it, so no later step hides an earlier
 /// one unless the policy said so.
-/// INVARIANT: `run` creates names only in file systems that `run` itself mounted, because the
-/// root of `environment` is shared by all runs of a template.
+/// INVARIANT: `fresh` and `run` create names only in file systems that they mounted themselves,
+/// because the root of `environment` is shared by all runs of a template.
 struct Plan {
   std::vector<Step> environment = {};
+  std::vector<Step> fresh = {};
   std::vector<Step> run = {};
   Identity identity = {};
   Network network = NoNetwork{};
@@ -150,15 +157,12 @@ std::string Describe(const Plan& plan);
 /// For programs: the same, as one JSON document.
 std::string ToJson(const Plan& plan);
 
-/// The two lists as the launcher reads them (ops/ops.h).
-struct EncodedPlan {
-  std::string environment = {};
-  std::string run = {};
-  bool operator==(const EncodedPlan&) const = default;
-};
-EncodedPlan Encode(const Plan& plan);
+/// One list as the launcher reads it (ops/ops.h).
+std::string Encode(const std::vector<Step>& steps);
 
-/// The step that the launcher counts as `index` (over both lists), in Describe's words.
-std::string DescribeStep(const Plan& plan, std::size_t index);
+/// The step that the launcher counts as `index` (over all lists), or null.
+const Step* StepAt(const Plan& plan, std::size_t index);
+/// A step in Describe's words.
+std::string DescribeStep(const Step& step);
 
 }  // namespace igloo::sandbox

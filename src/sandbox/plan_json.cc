@@ -92,6 +92,7 @@ json::object StepJson(const Step& step) {
           [](const step::Listen& s) {
             return json::object{{"op", "listen"}, {"port", s.port}};
           },
+          [](const step::BoundPrivileges&) { return json::object{{"op", "bound_privileges"}}; },
           [](const step::DropPrivileges&) { return json::object{{"op", "drop_privileges"}}; },
           [](const step::StartInit&) { return json::object{{"op", "start_init"}}; },
       },
@@ -141,6 +142,7 @@ std::string ToJson(const Plan& plan) {
       {"identity", json::object{{"uid", plan.identity.uid}, {"gid", plan.identity.gid}}},
       {"network", std::move(network)},
       {"environment", StepsJson(plan.environment)},
+      {"fresh", StepsJson(plan.fresh)},
       {"run", StepsJson(plan.run)},
       {"payload", PayloadJson(plan.payload)}};
   return json::serialize(document);

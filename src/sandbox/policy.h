@@ -46,6 +46,8 @@ struct MemoryTree {
   std::string target = {};
   Capacity capacity = {};
   std::uint32_t mode = 0755;
+  /// Read-only: what the policy puts into it stays as it is.
+  Access access = Access::kReadWrite;
   Execution execution = Execution::kAllowed;
   Covering covering = Covering::kForbidden;
 };

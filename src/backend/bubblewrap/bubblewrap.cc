@@ -42,7 +42,7 @@ class BwrapSandbox : public Sandbox {
 
 std::set<std::string> AbsentMasks(const sandbox::Plan& plan) {
   std::set<std::string> absent;
-  for (const sandbox::Step& each : plan.run) {
+  for (const sandbox::Step& each : plan.fresh) {
     const auto* mask = std::get_if<sandbox::step::Mask>(&each);
     if (mask != nullptr && ::access(mask->target.c_str(), F_OK) != 0) absent.insert(mask->target);
   }

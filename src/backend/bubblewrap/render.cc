@@ -25,7 +25,7 @@ class Renderer {
     Add({"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup",
          "--die-with-parent", "--new-session", "--clearenv", "--as-pid-1"});
     Add({"--uid", std::to_string(plan.identity.uid), "--gid", std::to_string(plan.identity.gid)});
-    for (const auto* steps : {&plan.environment, &plan.run}) {
+    for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
       for (const sandbox::Step& each : *steps) {
         IGLOO_TRY(std::visit([&](const auto& s) { return Put(s); }, each));
       }
@@ -106,7 +106,7 @@ class Renderer {
     return {};
   }
   Result<void> Put(const step::ReadOnly& s) {
-    if (s.target != "/proc/sys") return Cannot("make '" + s.target + "' read-only in place");
+    if (s.target != "/proc/sys") Add({"--remount-ro", s.target});
     return {};
   }
   Result<void> Put(const step::EnterRoot&) { return {}; }
@@ -127,6 +127,8 @@ class Renderer {
     return {};
   }
   Result<void> Put(const step::Listen&) { return Cannot("hand out a listening socket"); }
+  /// bwrap always sets no_new_privs; securebits say nothing once both are so.
+  Result<void> Put(const step::BoundPrivileges&) { return {}; }
   Result<void> Put(const step::DropPrivileges&) {
     Add({"--cap-drop", "ALL"});
     return {};

@@ -7,13 +7,12 @@
 namespace igloo::backend::jail {
 namespace {
 
-/// The host path that operation `index` mounts, or the step in words.
+/// The host path that operation `index` mounts.
 std::string SourceOf(const sandbox::Plan& plan, std::size_t index) {
-  const auto& steps = index < plan.environment.size() ? plan.environment : plan.run;
-  if (index >= plan.environment.size()) index -= plan.environment.size();
-  if (index >= steps.size()) return "a mount source";
-  if (const auto* bind = std::get_if<sandbox::step::Bind>(&steps[index])) return bind->source;
-  if (const auto* view = std::get_if<sandbox::step::Overlay>(&steps[index])) return view->source;
+  const sandbox::Step* step = sandbox::StepAt(plan, index);
+  if (step == nullptr) return "a mount source";
+  if (const auto* bind = std::get_if<sandbox::step::Bind>(step)) return bind->source;
+  if (const auto* view = std::get_if<sandbox::step::Overlay>(step)) return view->source;
   return "a mount source";
 }
 
@@ -47,7 +46,7 @@ Error ExplainClone(const ops::Reply& reply) {
 Error ExplainSource(const ops::Reply& reply, const std::string& source) {
   if (reply.sys_errno == E2BIG) {
     return Make(reply, "the sandbox has too many host paths",
-                "a prepared run can have 64 of its own; put the others into its environment");
+                "8192 can be shown; name directories that hold several of them");
   }
   if (reply.sys_errno == EINVAL) {
     return Make(reply, "cannot mount '" + source + "'",
@@ -59,9 +58,10 @@ Error ExplainSource(const ops::Reply& reply, const std::string& source) {
 }
 
 Error ExplainOperation(const ops::Reply& reply, const sandbox::Plan& plan) {
-  const auto index = static_cast<std::size_t>(reply.index);
-  const std::string what = "cannot build the sandbox at \"" +
-                           sandbox::DescribeStep(plan, index) + "\"";
+  const sandbox::Step* step = sandbox::StepAt(plan, reply.index);
+  const std::string what =
+      "cannot build the sandbox at \"" +
+      (step != nullptr ? sandbox::DescribeStep(*step) : std::to_string(reply.index)) + "\"";
   const std::string_view words = what;
   if (words.find("\"proc ") != std::string_view::npos && reply.sys_errno == EPERM) {
     return Make(reply, what,
@@ -104,7 +104,7 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
                   "copy the project elsewhere, or start igloo as its owner instead of root");
     case ops::Step::kIdentity:
       return Make(reply, "cannot become the sandbox's user", "run 'igloo doctor'");
-    case ops::Step::kNetworkSlot:
+    case ops::Step::kNetworkMaker:
       return Make(reply, "cannot make a private network",
                   "raise user.max_net_namespaces with sysctl");
     case ops::Step::kUnshare:

@@ -69,7 +69,7 @@ class JailSandbox : public Sandbox {
 
   void ForgetTemplateIfGone(ops::Step step) {
     if (step != ops::Step::kUnknownTemplate && step != ops::Step::kTemplateGone) return;
-    std::erase_if(*templates_, [&](const auto& each) { return each.second == template_id_; });
+    std::erase_if(*templates_, [&](const auto& each) { return each.id == template_id_; });
   }
 
   UniqueFd reply_;
@@ -95,58 +95,56 @@ ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
 
 Result<void> JailBackend::Warm() {
   if (launcher_) return {};
-  IGLOO_ASSIGN(launcher_, Launcher::Start(programs_));
+  IGLOO_ASSIGN(launcher_, Launcher::Start(programs_, mode_ == Mode::kCold));
   return {};
 }
 
-Result<void> JailBackend::Send(const ops::Request& request, std::string_view environment,
-                               std::string_view run, std::span<const int> fds) {
-  auto sent = launcher_->Send(request, environment, run, fds);
-  // A dead launcher took its templates along; the next run starts a new one. A request that was
-  // refused before it was sent is no reason to end everybody else's runs.
-  if (!sent && sent.error().sys_errno != 0) {
-    launcher_.reset();
-    templates_->clear();
-  }
-  return sent;
+void JailBackend::ForgetLauncher() {
+  launcher_.reset();
+  templates_->clear();
 }
 
-Result<std::uint64_t> JailBackend::TemplateFor(const sandbox::Plan& plan,
-                                               const std::string& environment) {
-  if (const auto found = templates_->find(environment); found != templates_->end()) {
-    return found->second;
+Result<std::uint64_t> JailBackend::TemplateFor(const sandbox::Plan& plan) {
+  for (const Template& each : *templates_) {
+    if (each.environment == plan.environment && each.fresh == plan.fresh) return each.id;
   }
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
   request.template_id = next_template_;
   const int fds[] = {reply.second.get()};
-  IGLOO_TRY(Send(request, environment, {}, fds));
+  const std::string environment = sandbox::Encode(plan.environment);
+  const std::string fresh = sandbox::Encode(plan.fresh);
+  const Launcher::Lists lists{.environment = environment, .fresh = fresh};
+  if (auto sent = launcher_->Send(request, lists, fds); !sent) {
+    ForgetLauncher();
+    return std::unexpected(std::move(sent).error());
+  }
   reply.second.Reset();
   // Preparing is off the path of every run but the first: this one waits.
   for (;;) {
     IGLOO_ASSIGN(const auto received, ReceiveReply(reply.first.get()));
     if (!received) continue;
     if (received->end) {
-      return Fail(Errc::kFailedPrecondition, "the environment's process died while preparing",
+      ForgetLauncher();
+      return Fail(Errc::kFailedPrecondition, "the launcher died while preparing",
                   "something on this machine killed it (out of memory?); run again");
     }
     const auto kind = static_cast<ops::ReplyKind>(received->reply.kind);
     if (kind == ops::ReplyKind::kFailed) return std::unexpected(Explain(received->reply, plan));
     if (kind == ops::ReplyKind::kReady) break;
   }
-  templates_->emplace(environment, next_template_);
+  templates_->push_back({plan.environment, plan.fresh, next_template_});
   return next_template_++;
 }
 
 Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, Channels channels) {
   IGLOO_TRY(Warm());
-  const sandbox::EncodedPlan encoded = sandbox::Encode(plan);
   const bool host_network = std::holds_alternative<sandbox::HostNetwork>(plan.network);
   // A template's runs get their network from the template, which cannot have the host's.
   const bool prepared = mode_ == Mode::kPrepared && !host_network;
   ops::Request request = RequestFor(plan, prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun);
   if (prepared) {
-    IGLOO_ASSIGN(request.template_id, TemplateFor(plan, encoded.environment));
+    IGLOO_ASSIGN(request.template_id, TemplateFor(plan));
   }
   if (timeline_) request.flags |= ops::kRequestTimeline;
 
@@ -156,8 +154,14 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
                           channels.standard_error.get()};
   for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
   request.init_fds = static_cast<std::uint16_t>(fds.size() - ops::kControl);
-  const std::string_view environment = prepared ? std::string_view() : encoded.environment;
-  IGLOO_TRY(Send(request, environment, encoded.run, fds));
+  const std::string environment = prepared ? "" : sandbox::Encode(plan.environment);
+  const std::string fresh = prepared ? "" : sandbox::Encode(plan.fresh);
+  const std::string run = sandbox::Encode(plan.run);
+  const Launcher::Lists lists{.environment = environment, .fresh = fresh, .run = run};
+  if (auto sent = launcher_->Send(request, lists, fds); !sent) {
+    ForgetLauncher();
+    return std::unexpected(std::move(sent).error());
+  }
   IGLOO_TRY(SetNonBlocking(reply.first.get()));
   return std::make_unique<JailSandbox>(std::move(reply.first), plan, templates_,
                                        request.template_id);

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "backend/backend.h"
 #include "backend/jail/launcher.h"
@@ -18,9 +14,13 @@ enum class Mode {
   kPrepared,  ///< the environment is built once per distinct list and kept
 };
 
-/// Ids of the templates that were prepared, by their encoded environment itself: two that differ in
-/// one byte are two templates.
-using Templates = std::map<std::string, std::uint64_t>;
+/// The templates that were prepared, by the steps they stand for: two that differ in one of them
+/// are two templates. There are few, and comparing costs less than encoding.
+struct Template {
+  std::vector<sandbox::Step> environment = {}, fresh = {};
+  std::uint64_t id = 0;
+};
+using Templates = std::vector<Template>;
 
 /// Our own launcher behind the backend interface. Not copied between threads: runs start from the
 /// thread that made it.
@@ -42,9 +42,9 @@ class JailBackend : public Backend {
   void set_timeline(bool wanted) { timeline_ = wanted; }
 
  private:
-  Result<std::uint64_t> TemplateFor(const sandbox::Plan& plan, const std::string& environment);
-  Result<void> Send(const ops::Request& request, std::string_view environment,
-                    std::string_view run, std::span<const int> fds);
+  Result<std::uint64_t> TemplateFor(const sandbox::Plan& plan);
+  /// A dead launcher took its templates along; the next run starts a new one.
+  void ForgetLauncher();
 
   Programs programs_;
   Mode mode_;

@@ -23,7 +23,7 @@ union Control {
 
 }  // namespace
 
-Result<Launcher> Launcher::Start(const Programs& programs) {
+Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
   IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
   const UniqueFd init(::open(programs.init.c_str(), O_RDONLY | O_CLOEXEC));
   if (!init) {
@@ -31,10 +31,12 @@ Result<Launcher> Launcher::Start(const Programs& programs) {
     return FailSys(saved_errno, "cannot open '" + programs.init + "'",
                    "install igloo completely ('make install'), or run it from build/*/bin");
   }
-  auto child = Spawn({.program = programs.jail,
-                      .argv = {"igloo-jail"},
-                      .env = {},
-                      .fds = {{sockets.second.get(), 3}, {init.get(), 4}}});
+  SpawnOptions options{.program = programs.jail,
+                       .argv = {"igloo-jail"},
+                       .fds = {{sockets.second.get(), 3}, {init.get(), 4}},
+                       .reset_signals = false};
+  if (ahead) options.argv.emplace_back("ahead");
+  auto child = Spawn(options);
   if (!child) {
     Error error = std::move(child).error();
     error.hint = "install igloo completely ('make install'), or run it from build/*/bin";
@@ -43,25 +45,27 @@ Result<Launcher> Launcher::Start(const Programs& programs) {
   return Launcher(*std::move(child), std::move(sockets.first));
 }
 
-Result<void> Launcher::Send(ops::Request request, std::string_view environment,
-                            std::string_view run, std::span<const int> fds) {
+Result<void> Launcher::Send(ops::Request request, const Lists& lists, std::span<const int> fds) {
   request.magic = ops::kMagic;
   request.fd_count = static_cast<std::uint16_t>(fds.size());
-  request.environment_bytes = static_cast<std::uint32_t>(environment.size());
-  request.run_bytes = static_cast<std::uint32_t>(run.size());
-  if (environment.size() + run.size() > ops::kMaxBytes) {
+  request.environment_bytes = static_cast<std::uint32_t>(lists.environment.size());
+  request.fresh_bytes = static_cast<std::uint32_t>(lists.fresh.size());
+  request.run_bytes = static_cast<std::uint32_t>(lists.run.size());
+  const std::size_t body = lists.environment.size() + lists.fresh.size() + lists.run.size();
+  if (body > ops::kMaxBytes) {
     return Fail(Errc::kExhausted, "the plan is larger than 80 MB",
                 "code of up to 64 MB can be run; pass larger data in the project");
   }
   if (fds.size() > ops::kMaxFds) return Fail(Errc::kInternal, "too many descriptors");
 
-  iovec pieces[3] = {{&request, sizeof request},
-                     {const_cast<char*>(environment.data()), environment.size()},
-                     {const_cast<char*>(run.data()), run.size()}};
+  iovec pieces[4] = {{&request, sizeof request},
+                     {const_cast<char*>(lists.environment.data()), lists.environment.size()},
+                     {const_cast<char*>(lists.fresh.data()), lists.fresh.size()},
+                     {const_cast<char*>(lists.run.data()), lists.run.size()}};
   Control<ops::kMaxFds> control{};
   msghdr message{};
   message.msg_iov = pieces;
-  message.msg_iovlen = 3;
+  message.msg_iovlen = 4;
   message.msg_control = control.bytes;
   message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
   cmsghdr* header = CMSG_FIRSTHDR(&message);
@@ -71,7 +75,7 @@ Result<void> Launcher::Send(ops::Request request, std::string_view environment,
   std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
 
   // The descriptors travel with the first byte; what does not fit at once follows alone.
-  std::size_t left = sizeof request + environment.size() + run.size();
+  std::size_t left = sizeof request + body;
   while (left > 0) {
     const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
     if (sent < 0) {

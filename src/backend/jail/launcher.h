@@ -27,11 +27,15 @@ struct ReceivedReply {
 /// The running igloo-jail. Start it from the thread that lives longest: it dies with it.
 class Launcher {
  public:
-  static Result<Launcher> Start(const Programs& programs);
+  /// `ahead`: a cold run follows at once, and its sandbox can be made while it is planned.
+  static Result<Launcher> Start(const Programs& programs, bool ahead);
 
+  /// The lists of a request, in the order of the plan; what a request does not need stays empty.
+  struct Lists {
+    std::string_view environment = {}, fresh = {}, run = {};
+  };
   /// Sends one request; its lists follow the header. Blocks only while the launcher is busy.
-  Result<void> Send(ops::Request request, std::string_view environment, std::string_view run,
-                    std::span<const int> fds);
+  Result<void> Send(ops::Request request, const Lists& lists, std::span<const int> fds);
 
   /// Does not wait for the launcher's end; end of file of its socket ends it.
   void Abandon() { child_.Detach(); }
