@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <string>
 #include <vector>
 
@@ -5,5 +7,6 @@
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  return igloo::cli::Main(words);
+  // Nothing is buffered and nothing static needs an end: the kernel is faster at cleaning up.
+  ::_exit(igloo::cli::Main(words));
 }

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -176,7 +177,10 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
 
 /// Standard input for the program, unless there is none to pass on.
 UniqueFd OpenInput(const RunOptions& options) {
-  if (options.code_from_input || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
+  struct stat info {};
+  const bool is_null = ::fstat(STDIN_FILENO, &info) != 0 ||
+                       (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
+  if (options.code_from_input || is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
   // A new description where possible: making ours non-blocking must not change the caller's.
   UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) fd.Reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));

@@ -2,11 +2,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/run_output.h"
 
 namespace igloo::cli {
 namespace {
@@ -55,7 +57,12 @@ int Main(std::span<const std::string> words) {
     const Result<int> code = args ? command->run(*args, console)
                                   : Result<int>(std::unexpected(args.error()));
     if (code) return *code;
-    console.Report(code.error());
+    // A program that asked for JSON gets it for a wrong command line, too.
+    if (std::ranges::find(words, "--json") != words.end()) {
+      console.Out(ErrorJson(code.error()));
+    } else {
+      console.Report(code.error());
+    }
     return kExitFailed;
   }
   console.Report(UnknownCommand(words[0]));

@@ -30,10 +30,6 @@ void AddWritablePlaces(const RunRequest& request, sandbox::Policy& policy) {
                                      .execution = request.fine_memory_limits
                                                       ? Execution::kForbidden
                                                       : Execution::kAllowed});
-  // The same size for every run, so that all of them can stand on one template.
-  policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
-                                     .capacity = Room(request, 65 * kMegabyte, 16),
-                                     .access = sandbox::Access::kReadOnly});
 }
 
 void AddProject(const RunRequest& request, sandbox::Policy& policy) {
@@ -54,8 +50,12 @@ void AddProject(const RunRequest& request, sandbox::Policy& policy) {
 }
 
 /// The code lives in a file of its own: any size, any byte, no quoting.
-void AddCode(const Environment& environment, const Code& code,
+void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
              sandbox::Policy& policy) {
+  // The same size for every run, so that all of them can stand on one template.
+  policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
+                                     .capacity = Room(request, 65 * kMegabyte, 16),
+                                     .access = sandbox::Access::kReadOnly});
   const std::string file = std::string(kCodeDirectory) + "/" + environment.code_file;
   policy.run.emplace_back(sandbox::TextFile{.path = file, .content = code.text});
   policy.argv = environment.interpreter;
@@ -78,7 +78,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   AddWritablePlaces(request, policy);
   AddProject(request, policy);
   std::visit(Overloaded{
-                 [&](const Code& code) { AddCode(environment, code, policy); },
+                 [&](const Code& code) { AddCode(environment, request, code, policy); },
                  [&](const Program& program) { policy.argv = program.argv; },
              },
              request.what);

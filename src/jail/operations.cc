@@ -138,7 +138,7 @@ bool EnterCgroup(Setup& setup, const Op& op) {
   return write(setup.job->fds[op.fd], "0", 1) == 1;
 }
 
-bool Bound(Setup&, const Op&) { return BoundPrivileges(); }
+bool Bound(Setup& setup, const Op&) { return setup.bounded || BoundPrivileges(); }
 
 bool Drop(Setup&, const Op&) { return DropPrivileges(); }
 

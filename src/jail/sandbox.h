@@ -46,6 +46,7 @@ struct Setup {
   bool by_root;         ///< the launcher is root: ids are mapped, sources are opened by it
   int network_fd;       ///< a network namespace being made, or -1
   pid_t network_maker;  ///< who makes it, or 0
+  bool bounded;         ///< kBoundPrivileges is done already
   uint64_t stamps[4];
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;

@@ -8,6 +8,7 @@
 #include "jail/channel.h"
 #include "jail/network.h"
 #include "jail/operations.h"
+#include "jail/privileges.h"
 #include "jail/sources.h"
 #include "jail/sys.h"
 
@@ -50,7 +51,11 @@ class SlotProcess {
     if (!BecomeUser(spec_.map.inner_uid, spec_.map.inner_gid)) return fail(ops::Step::kIdentity);
     // After the change of id, which clears it.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (!spec_.on_template) return true;
+    if (!spec_.on_template) {
+      // Forty calls that need no job: made while it is on its way.
+      setup_.bounded = BoundPrivileges();
+      return true;
+    }
     // The template's own descriptor of the root belongs to the template's mount namespace.
     setup_.root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return ApplyList(setup_, spec_.fresh, spec_.operations, failure);

@@ -62,9 +62,11 @@ int NewProc() {
 }
 
 bool Cover(int root_fd, const char* from, const char* path) {
+  // Asked first: a cloned tree that is closed unattached makes the kernel wait.
+  if (faccessat(root_fd, Relative(path), F_OK, 0) != 0) return errno == ENOENT;
   const int tree = OpenTree(root_fd, Relative(from), OPEN_TREE_CLONE);
   if (tree < 0) return false;
-  const bool covered = MoveMount(tree, root_fd, Relative(path), 0) == 0 || errno == ENOENT;
+  const bool covered = MoveMount(tree, root_fd, Relative(path), 0) == 0;
   CloseQuietly(tree);
   return covered;
 }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <chrono>
@@ -267,19 +266,20 @@ asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
 asio::awaitable<void> Run::State::FeedInput() {
   const auto self = shared_from_this();
   std::string buffer(64U << 10, '\0');
-  struct stat info {};
-  const bool input_is_file =
-      ::fstat(input_source.native_handle(), &info) == 0 && S_ISREG(info.st_mode);
+  bool can_be_watched = true;
   input.non_blocking(true);
   for (;;) {
-    boost::system::error_code error;
-    // Files are always readable and cannot be watched; pipes and sockets can.
-    if (!input_is_file) {
+    if (can_be_watched) {
+      boost::system::error_code error;
       auto token = Redirect(error);
       co_await input_source.async_wait(stream_descriptor::wait_read, token);
+      // Files and most devices cannot be watched and need not be: they never make anyone wait.
+      if (error == asio::error::operation_not_supported) can_be_watched = false;
+      if (error && can_be_watched) break;
     }
     const ssize_t count = ::read(input_source.native_handle(), buffer.data(), buffer.size());
-    if (error || count <= 0) break;
+    if (count < 0 && (errno == EAGAIN || errno == EINTR) && can_be_watched) continue;
+    if (count <= 0) break;
     std::string_view left(buffer.data(), static_cast<std::size_t>(count));
     while (!left.empty()) {
       const ssize_t written = ::write(input.native_handle(), left.data(), left.size());

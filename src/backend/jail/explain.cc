@@ -110,6 +110,9 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
     case ops::Step::kUnshare:
       return ExplainClone(reply);
     case ops::Step::kTemplateFull:
+      if (reply.sys_errno == ENOSPC) {
+        return Make(reply, "64 prepared environments are kept already", "wait for runs to end");
+      }
       return Make(reply, "255 sandboxes are running already", "wait for one to end");
     case ops::Step::kOperation:
       return ExplainOperation(reply, plan);

@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
+
 #include "backend/jail/explain.h"
 #include "base/file.h"
 
@@ -13,11 +15,11 @@ namespace {
 class JailSandbox : public Sandbox {
  public:
   JailSandbox(UniqueFd reply, const sandbox::Plan& plan, std::shared_ptr<Templates> templates,
-              std::uint64_t template_id)
+              std::shared_ptr<const std::uint64_t> template_id)
       : reply_(std::move(reply)),
         plan_(plan),
         templates_(std::move(templates)),
-        template_id_(template_id) {}
+        template_id_(std::move(template_id)) {}
   ~JailSandbox() override { JailSandbox::Kill(); }
 
   int setup_fd() const override { return reply_.get(); }
@@ -76,7 +78,7 @@ class JailSandbox : public Sandbox {
   UniqueFd pidfd_ = {};
   const sandbox::Plan& plan_;  // the caller keeps it: it may hold 64 MB of code
   std::shared_ptr<Templates> templates_;  // the backend's
-  std::uint64_t template_id_;
+  std::shared_ptr<const std::uint64_t> template_id_;
 };
 
 ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
@@ -104,10 +106,42 @@ void JailBackend::ForgetLauncher() {
   templates_->clear();
 }
 
-Result<std::uint64_t> JailBackend::TemplateFor(const sandbox::Plan& plan) {
-  for (const Template& each : *templates_) {
-    if (each.environment == plan.environment && each.fresh == plan.fresh) return each.id;
+Result<std::shared_ptr<const std::uint64_t>> JailBackend::TemplateFor(const sandbox::Plan& plan) {
+  const auto found = std::ranges::find_if(*templates_, [&](const Template& each) {
+    return each.environment == plan.environment && each.fresh == plan.fresh;
+  });
+  if (found != templates_->end()) {
+    std::rotate(found, found + 1, templates_->end());
+    return templates_->back().id;
   }
+  IGLOO_TRY(MakeRoom());
+  IGLOO_ASSIGN(const std::uint64_t id, Prepare(plan));
+  templates_->push_back({plan.environment, plan.fresh, std::make_shared<std::uint64_t>(id)});
+  return templates_->back().id;
+}
+
+Result<void> JailBackend::MakeRoom() {
+  // Half of what the launcher can hold; a template with its waiting sandboxes takes a megabyte.
+  constexpr std::size_t kMaxTemplates = 32;
+  if (templates_->size() < kMaxTemplates) return {};
+  const auto idle = std::ranges::find_if(
+      *templates_, [](const Template& each) { return each.id.use_count() == 1; });
+  if (idle == templates_->end()) {
+    return Fail(Errc::kExhausted, "32 prepared environments are in use already",
+                "wait for a run in one of them to end");
+  }
+  ops::Request request{};
+  request.kind = static_cast<std::uint16_t>(ops::Kind::kForget);
+  request.template_id = *idle->id;
+  request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
+  IGLOO_ASSIGN(const FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
+  const int fds[] = {reply.second.get()};
+  IGLOO_TRY(launcher_->Send(request, {}, fds));
+  templates_->erase(idle);
+  return {};
+}
+
+Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
   request.template_id = next_template_;
@@ -133,7 +167,6 @@ Result<std::uint64_t> JailBackend::TemplateFor(const sandbox::Plan& plan) {
     if (kind == ops::ReplyKind::kFailed) return std::unexpected(Explain(received->reply, plan));
     if (kind == ops::ReplyKind::kReady) break;
   }
-  templates_->push_back({plan.environment, plan.fresh, next_template_});
   return next_template_++;
 }
 
@@ -143,8 +176,10 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
   // A template's runs get their network from the template, which cannot have the host's.
   const bool prepared = mode_ == Mode::kPrepared && !host_network;
   ops::Request request = RequestFor(plan, prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun);
+  std::shared_ptr<const std::uint64_t> template_id;
   if (prepared) {
-    IGLOO_ASSIGN(request.template_id, TemplateFor(plan));
+    IGLOO_ASSIGN(template_id, TemplateFor(plan));
+    request.template_id = *template_id;
   }
   if (timeline_) request.flags |= ops::kRequestTimeline;
 
@@ -164,7 +199,7 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
   }
   IGLOO_TRY(SetNonBlocking(reply.first.get()));
   return std::make_unique<JailSandbox>(std::move(reply.first), plan, templates_,
-                                       request.template_id);
+                                       std::move(template_id));
 }
 
 }  // namespace igloo::backend::jail

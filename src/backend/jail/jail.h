@@ -18,7 +18,8 @@ enum class Mode {
 /// are two templates. There are few, and comparing costs less than encoding.
 struct Template {
   std::vector<sandbox::Step> environment = {}, fresh = {};
-  std::uint64_t id = 0;
+  /// Shared with the sandboxes that stand on it: one that nobody else holds is idle.
+  std::shared_ptr<const std::uint64_t> id = {};
 };
 using Templates = std::vector<Template>;
 
@@ -42,7 +43,10 @@ class JailBackend : public Backend {
   void set_timeline(bool wanted) { timeline_ = wanted; }
 
  private:
-  Result<std::uint64_t> TemplateFor(const sandbox::Plan& plan);
+  Result<std::shared_ptr<const std::uint64_t>> TemplateFor(const sandbox::Plan& plan);
+  Result<std::uint64_t> Prepare(const sandbox::Plan& plan);
+  /// Ends the template that was idle longest, when there are too many.
+  Result<void> MakeRoom();
   /// A dead launcher took its templates along; the next run starts a new one.
   void ForgetLauncher();
 
@@ -50,7 +54,8 @@ class JailBackend : public Backend {
   Mode mode_;
   bool timeline_ = false;
   std::optional<Launcher> launcher_ = {};
-  /// Shared with the sandboxes: one that finds its template gone strikes it off.
+  /// Least recently used first. Shared with the sandboxes: one that finds its template gone strikes
+  /// it off.
   std::shared_ptr<Templates> templates_ = std::make_shared<Templates>();
   std::uint64_t next_template_ = 1;
 };
