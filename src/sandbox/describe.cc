@@ -13,9 +13,9 @@ std::string Show(const Capacity& capacity) {
 }
 
 std::string ShowBind(const step::Bind& bind) {
-  return fmt::format("{:<10} {} <- {}{}", bind.access == Access::kReadOnly ? "read-only" : "writable",
-                     Printable(bind.target), Printable(bind.source),
-                     bind.device ? " (device)" : "");
+  return fmt::format(
+      "{:<10} {} <- {}{}", bind.access == Access::kReadOnly ? "read-only" : "writable",
+      Printable(bind.target), Printable(bind.source), bind.device ? " (device)" : "");
 }
 
 std::string Show(const Step& step) {
@@ -32,8 +32,7 @@ std::string Show(const Step& step) {
                                Printable(s.points_to));
           },
           [](const step::File& s) {
-            return fmt::format("{:<10} {} ({} bytes)", "file", Printable(s.path),
-                               s.content.size());
+            return fmt::format("{:<10} {} ({} bytes)", "file", Printable(s.path), s.content.size());
           },
           [](const step::Bind& s) { return ShowBind(s); },
           [](const step::Tmpfs& s) {
@@ -44,15 +43,19 @@ std::string Show(const Step& step) {
             return fmt::format("{:<10} {} <- {} (changes stay in memory, {})", "overlay",
                                Printable(s.target), Printable(s.source), Show(s.capacity));
           },
-          [](const step::Proc& s) { return fmt::format("{:<10} {}", "proc", s.target); },
-          [](const step::Mask& s) { return fmt::format("{:<10} {}", "hide", s.target); },
-          [](const step::ReadOnly& s) { return fmt::format("{:<10} {}", "freeze", s.target); },
+          [](const step::Proc& s) { return fmt::format("{:<10} {}", "proc", Printable(s.target)); },
+          [](const step::Mask& s) { return fmt::format("{:<10} {}", "hide", Printable(s.target)); },
+          [](const step::ReadOnly& s) {
+            return fmt::format("{:<10} {}", "freeze", Printable(s.target));
+          },
           [](const step::EnterRoot&) { return std::string("enter the root, drop the host's"); },
           [](const step::SealRoot&) { return std::string("make the root read-only"); },
           [](const step::PrivateNetwork&) {
             return std::string("private network: loopback and nothing else");
           },
-          [](const step::Hostname& s) { return fmt::format("{:<10} {}", "hostname", Printable(s.name)); },
+          [](const step::Hostname& s) {
+            return fmt::format("{:<10} {}", "hostname", Printable(s.name));
+          },
           [](const step::NoMoreNamespaces&) {
             return std::string("forbid further user namespaces");
           },

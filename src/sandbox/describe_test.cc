@@ -32,13 +32,13 @@ Plan EveryStep() {
       step::EnterRoot{},
       step::SealRoot{},
   };
-  plan.run = {
+  plan.fresh = {
+      step::Hostname{"igloo\x1b"},   step::NoMoreNamespaces{},    step::Mask{"/proc/keys", false},
+      step::Mask{"/proc/bus", true}, step::ReadOnly{"/proc/sys"}, step::BoundPrivileges{},
       step::PrivateNetwork{},
-      step::Hostname{"igloo\x1b"},
-      step::NoMoreNamespaces{},
-      step::Mask{"/proc/keys", false},
-      step::Mask{"/proc/bus", true},
-      step::ReadOnly{"/proc/sys"},
+  };
+  plan.run = {
+      step::ReadOnly{"/mem\x1b"},
       step::Listen{8080},
       step::DropPrivileges{},
       step::StartInit{},
@@ -94,15 +94,18 @@ environment
   proc       /proc
   enter the root, drop the host's
   make the root read-only
-run
-  private network: loopback and nothing else
+every sandbox of it
   hostname   igloo\x1b
   forbid further user namespaces
   hide       /proc/keys
   hide       /proc/bus
   freeze     /proc/sys
+  empty the bounding set, lock securebits, set no_new_privs
+  private network: loopback and nothing else
+this run
+  freeze     /mem\x1b
   listen     127.0.0.1:8080 inside, socket handed to igloo
-  drop every capability, set no_new_privs
+  drop every capability
   start igloo-init
 payload
   run        /bin/echo 'a b' '\x1b]0;owned'
@@ -126,22 +129,42 @@ TEST(DescribeTest, SaysWhatIsNotLimitedAndWhatIsWeaker) {
   EXPECT_THAT(Describe(plan), HasSubstr("  seccomp    debug (ptrace allowed)\n"));
 }
 
-TEST(DescribeTest, StepsAreCountedOverBothLists) {
+TEST(DescribeTest, AStepAloneReadsAsInTheWhole) {
   const Plan plan = EveryStep();
-  EXPECT_THAT(DescribeStep(plan, 0), StartsWith("root "));
-  EXPECT_EQ(DescribeStep(plan, plan.environment.size() - 1), "make the root read-only");
-  EXPECT_EQ(DescribeStep(plan, plan.environment.size()),
-            "private network: loopback and nothing else");
-  EXPECT_EQ(DescribeStep(plan, plan.environment.size() + plan.run.size() - 1), "start igloo-init");
-  EXPECT_THAT(DescribeStep(plan, 1000), StartsWith("step ")) << "a wrong index is no crash";
+  for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
+    for (const Step& step : *steps) {
+      EXPECT_THAT(Describe(plan), HasSubstr("\n  " + DescribeStep(step) + "\n"));
+    }
+  }
+}
+
+TEST(StepAtTest, CountsOverAllListsInTheirOrder) {
+  const Plan plan = EveryStep();
+  std::size_t index = 0;
+  for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
+    for (const Step& step : *steps) EXPECT_EQ(StepAt(plan, index++), &step) << index;
+  }
+  EXPECT_EQ(StepAt(plan, index), nullptr);
+  EXPECT_EQ(StepAt(plan, static_cast<std::size_t>(-1)), nullptr) << "a wrong index is no crash";
+}
+
+TEST(StepAtTest, EmptyListsAreStepsOver) {
+  Plan plan;
+  EXPECT_EQ(StepAt(plan, 0), nullptr);
+  plan.run = {step::StartInit{}};
+  EXPECT_EQ(StepAt(plan, 0), plan.run.data());
+  plan.environment = {step::SealRoot{}};
+  EXPECT_EQ(StepAt(plan, 0), plan.environment.data());
+  EXPECT_EQ(StepAt(plan, 1), plan.run.data());
 }
 
 TEST(ToJsonTest, IsOneDocumentWithEveryStep) {
   const Plan plan = EveryStep();
   const json::value document = json::parse(ToJson(plan));
   EXPECT_EQ(document.at("environment").as_array().size(), plan.environment.size());
+  EXPECT_EQ(document.at("fresh").as_array().size(), plan.fresh.size());
   EXPECT_EQ(document.at("run").as_array().size(), plan.run.size());
-  for (const char* part : {"environment", "run"}) {
+  for (const char* part : {"environment", "fresh", "run"}) {
     for (const json::value& step : document.at(part).as_array()) {
       EXPECT_NE(step.at("op").as_string(), "");
     }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <tuple>
@@ -104,6 +105,7 @@ const auto& Examples() {
       Example{step::Hostname{"igloo"}, Decoded{.code = Code::kHostname, .text = "igloo"}},
       Example{step::NoMoreNamespaces{}, Decoded{.code = Code::kNoNamespaces}},
       Example{step::Listen{8080}, Decoded{.code = Code::kListen, .mode = 8080}},
+      Example{step::BoundPrivileges{}, Decoded{.code = Code::kBoundPrivileges}},
       Example{step::DropPrivileges{}, Decoded{.code = Code::kDropPrivileges}},
       Example{step::StartInit{}, Decoded{.code = Code::kExecInit}},
   };
@@ -120,11 +122,7 @@ static_assert(std::is_same_v<StepsOf<std::remove_cvref_t<decltype(Examples())>>:
               "every alternative of Step needs an example, in the same order");
 
 Decoded EncodedAlone(const Step& step) {
-  Plan plan;
-  plan.environment = {step};
-  const EncodedPlan encoded = Encode(plan);
-  EXPECT_EQ(encoded.run, "");
-  const auto decoded = Decode(encoded.environment);
+  const auto decoded = Decode(Encode({step}));
   EXPECT_EQ(decoded.size(), 1U);
   return decoded.empty() ? Decoded{} : decoded.front();
 }
@@ -136,20 +134,30 @@ TEST(EncodeTest, EveryStepArrivesWithEveryField) {
   std::apply([&](const auto&... example) { (check(example), ...); }, Examples());
 }
 
-TEST(EncodeTest, ListsKeepTheirOrderAndStayApart) {
-  Plan plan;
+TEST(EncodeTest, AListKeepsItsOrder) {
+  std::vector<Step> steps;
   std::vector<Decoded> expected;
   std::apply(
       [&](const auto&... example) {
-        (plan.environment.emplace_back(example.step), ...);
+        (steps.emplace_back(example.step), ...);
         (expected.push_back(example.expected), ...);
       },
       Examples());
-  plan.run = {step::Listen{8080}, step::EnterRoot{}};
-  const EncodedPlan encoded = Encode(plan);
-  EXPECT_EQ(Decode(encoded.environment), expected);
-  EXPECT_EQ(Decode(encoded.run),
-            (std::vector<Decoded>{{.code = Code::kListen, .mode = 8080}, {.code = Code::kPivot}}));
+  EXPECT_EQ(Decode(Encode(steps)), expected);
+  std::ranges::reverse(steps);
+  std::ranges::reverse(expected);
+  EXPECT_EQ(Decode(Encode(steps)), expected);
+}
+
+TEST(EncodeTest, ListsBehindOneAnotherReadAsOne) {
+  const std::vector<Step> first = {step::Listen{8080}, step::EnterRoot{}};
+  const std::vector<Step> second = {step::Directory{"/odd", 0700}};
+  EXPECT_EQ(Decode(Encode(first) + Encode({}) + Encode(second)),
+            (std::vector<Decoded>{{.code = Code::kListen, .mode = 8080},
+                                  {.code = Code::kPivot},
+                                  {.code = Code::kDirectory, .path = "/odd", .mode = 0700}}))
+      << "the body of a request is its lists, one behind the other";
+  EXPECT_EQ(Encode({}), "");
 }
 
 TEST(EncodeTest, BindsSayHowTheyAreMounted) {
@@ -174,14 +182,14 @@ TEST(EncodeTest, MasksOfDirectoriesAndUnlimitedInodesHaveTheirOwnForm) {
 }
 
 TEST(EncodeTest, AnyPathLengthKeepsOperationsAligned) {
-  Plan plan;
+  std::vector<Step> steps;
   std::vector<Decoded> expected;
   for (std::size_t size = 1; size < 40; ++size) {
     const std::string path = "/" + std::string(size, 'a');
-    plan.run.emplace_back(step::Directory{path, 0755});
+    steps.emplace_back(step::Directory{path, 0755});
     expected.push_back({.code = Code::kDirectory, .path = path, .mode = 0755});
   }
-  EXPECT_EQ(Decode(Encode(plan).run), expected);
+  EXPECT_EQ(Decode(Encode(steps)), expected);
 }
 
 }  // namespace

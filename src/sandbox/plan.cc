@@ -57,7 +57,7 @@ class Planner {
   Result<Plan> Make() {
     plan_.identity = policy_.identity;
     plan_.network = policy_.network;
-    names_.insert("/.igloo");
+    names_["/.igloo"] = &environment_;
     taken_.insert("/.igloo");
     IGLOO_TRY(CheckPolicy());
 
@@ -84,11 +84,17 @@ class Planner {
     const Part* part;
   };
 
-  /// Memory of a sandbox's own is the same for every run, unless it lies in a tree of this one.
+  /// Memory of a sandbox's own is the same for every run, unless it lies in a tree or a directory
+  /// that this one brings.
   Part& PartOf(const Entry& entry) {
     if (!std::holds_alternative<MemoryTree>(entry)) return run_;
-    const Mounted* holder = HolderOf(TargetOf(entry));
-    return holder != nullptr && holder->part == &run_ ? run_ : fresh_;
+    for (std::string path = TargetOf(entry); !path.empty(); path.resize(path.rfind('/'))) {
+      const auto place = places_.find(path);
+      if (place != places_.end() && place->second.part == &run_) return run_;
+      const auto name = names_.find(path);
+      if (name != names_.end() && name->second == &run_) return run_;
+    }
+    return fresh_;
   }
 
   Result<void> CheckPolicy() const {
@@ -143,18 +149,18 @@ class Planner {
       // SECURITY: nothing is ever created inside a tree of the host; the mount point must be
       // there already, and the launcher finds out by descriptor.
       if (holder != nullptr && holder->kind == Mounted::kHost) continue;
-      AddName(step::Directory{path}, holder, part);
-      names_.insert(path);
+      AddName(path, step::Directory{path}, holder, part);
     }
     return {};
   }
 
   /// A name in the shared root is made with the environment, one in a sandbox's own memory by the
   /// part that needs it.
-  void AddName(Step name, const Mounted* holder, Part& part) {
+  void AddName(const std::string& path, Step step, const Mounted* holder, Part& part) {
     const bool shared = holder == nullptr || holder->part == &environment_;
     auto& steps = shared && &part != &environment_ ? late_names_ : part.steps;
-    steps.push_back(std::move(name));
+    steps.push_back(std::move(step));
+    names_[path] = shared ? &environment_ : &part;
   }
 
   Result<void> CheckNotHiding(const Entry& entry, const std::string& target) const {
@@ -204,10 +210,8 @@ class Planner {
     // The launcher assembles the view in these two and detaches them again.
     IGLOO_TRY(MakeNames({"/.igloo/lower", "/.igloo/upper"}, part));
     IGLOO_TRY(MakeMountPoint(tree.target, S_IFDIR, part));
-    part.steps.push_back(step::Overlay{.source = tree.source,
-                                       .target = tree.target,
-                                       .capacity = tree.capacity,
-                                       .fact = *fact});
+    part.steps.push_back(step::Overlay{
+        .source = tree.source, .target = tree.target, .capacity = tree.capacity, .fact = *fact});
     places_[tree.target] = {Mounted::kHost, &part};
     writable_.push_back(tree.target);
     return true;
@@ -230,27 +234,28 @@ class Planner {
     }
     IGLOO_TRY(CheckCreatable(link.path, part));
     part.steps.push_back(step::Symlink{link.path, link.points_to});
-    names_.insert(link.path);
+    names_[link.path] = &part;
     return true;
   }
 
   Result<bool> Add(const TextFile& file, Part& part) {
     IGLOO_TRY(CheckCreatable(file.path, part));
     part.steps.push_back(step::File{file.path, file.content, file.mode});
-    names_.insert(file.path);
+    names_[file.path] = &part;
     return true;
   }
 
   Result<bool> Add(const EmptyDirectory& directory, Part& part) {
     IGLOO_TRY(CheckCreatable(directory.path, part));
     part.steps.push_back(step::Directory{directory.path, directory.mode});
-    names_.insert(directory.path);
+    names_[directory.path] = &part;
     return true;
   }
 
   Result<bool> Add(const DeviceNode& node, Part& part) {
     if (std::ranges::find(kDevices, node.name) == kDevices.end()) {
-      return Fail(Errc::kInvalidArgument, "device '" + node.name + "' is not one a sandbox may have",
+      return Fail(Errc::kInvalidArgument,
+                  "device '" + node.name + "' is not one a sandbox may have",
                   "null, zero, full, random and urandom are");
     }
     IGLOO_ASSIGN(const PathFact* fact, FactOf("/dev/" + node.name, Presence::kRequired));
@@ -300,8 +305,7 @@ class Planner {
     if (type == S_IFDIR) return MakeNames({target}, part);
     const Mounted* holder = HolderOf(target);
     if (names_.contains(target) || (holder != nullptr && holder->kind == Mounted::kHost)) return {};
-    AddName(step::File{target, "", 0444}, holder, part);
-    names_.insert(target);
+    AddName(target, step::File{target, "", 0444}, holder, part);
     return {};
   }
 
@@ -361,7 +365,8 @@ class Planner {
     FillLimits(policy_.limits, payload.limits);
     payload.paths.push_back({PathRight::kRead, "/"});
     std::ranges::sort(writable_);
-    for (const std::string& path : writable_) payload.paths.push_back({PathRight::kReadWrite, path});
+    for (const std::string& path : writable_)
+      payload.paths.push_back({PathRight::kReadWrite, path});
     // One rule for all of them: nothing else is in /dev that could be written to.
     if (has_devices_) payload.paths.push_back({PathRight::kDevice, "/dev"});
   }
@@ -393,7 +398,7 @@ class Planner {
   Part run_ = {};
   std::vector<Step> late_names_ = {};  ///< mount points in the shared root that the run needs
   std::map<std::string, Mounted> places_ = {};
-  std::set<std::string> names_ = {};
+  std::map<std::string, const Part*> names_ = {};  ///< and who makes them
   std::set<std::string> taken_ = {};
   std::vector<std::string> writable_ = {};
   std::vector<std::string> frozen_ = {};

@@ -42,12 +42,13 @@ class Model {
  public:
   std::vector<std::string> Play(const Plan& plan) {
     for (const Step& step : plan.environment) Do(step, Part::kEnvironment);
+    for (const Step& step : plan.fresh) Do(step, Part::kFresh);
     for (const Step& step : plan.run) Do(step, Part::kRun);
     return complaints_;
   }
 
  private:
-  enum class Part { kEnvironment, kRun };
+  enum class Part { kEnvironment, kFresh, kRun };
   struct Mount {
     bool host;
     Part part;
@@ -61,6 +62,7 @@ class Model {
                    [&](const step::Bind& s) { MountAt(s.target, {!s.device, part}); },
                    [&](const step::Overlay& s) { MountAt(s.target, {true, part}); },
                    [&](const step::Tmpfs& s) { MountAt(s.target, {false, part}); },
+                   [&](const step::ReadOnly& s) { Freeze(s.target); },
                    [](const auto&) {},
                },
                step);
@@ -77,9 +79,10 @@ class Model {
   void Create(const std::string& path, Part part) {
     const Mount* holder = HolderOf(path);
     if (holder != nullptr && holder->host) Complain("creates in a tree of the host", path);
-    if (part == Part::kRun && (holder == nullptr || holder->part != Part::kRun)) {
-      Complain("run creates in the shared root", path);
+    if (part != Part::kEnvironment && (holder == nullptr || holder->part == Part::kEnvironment)) {
+      Complain("is created in the shared root", path);
     }
+    if (IsFrozen(path)) Complain("is created in what is frozen", path);
     if (mounts_.contains(path)) Complain("creates what is mounted", path);
     if (!names_.insert(path).second) Complain("creates twice", path);
     const std::string parent = path.substr(0, path.rfind('/'));
@@ -103,11 +106,20 @@ class Model {
     mounts_[target] = mount;
   }
 
+  void Freeze(const std::string& target) {
+    if (target != "/proc/sys" && !mounts_.contains(target)) Complain("freezes no mount", target);
+    frozen_.insert(target);
+  }
+  bool IsFrozen(const std::string& path) const {
+    return std::ranges::any_of(frozen_, [&](const auto& place) { return IsWithin(path, place); });
+  }
+
   void Complain(const std::string& what, const std::string& path) {
     complaints_.push_back(path + " " + what);
   }
 
   std::set<std::string> names_ = {};
+  std::set<std::string> frozen_ = {};
   std::map<std::string, Mount> mounts_ = {};
   std::vector<std::string> complaints_ = {};
 };
@@ -136,7 +148,7 @@ class Generator {
     return path;
   }
   Entry NextEntry() {
-    switch (Below(7)) {
+    switch (Below(8)) {
       case 0:
         return TextFile{.path = Path() + "/file"};
       case 1:
@@ -147,6 +159,8 @@ class Generator {
         return OverlayTree{.source = "/source", .target = Path()};
       case 4:
         return HostTree{.source = "/source", .target = Path()};
+      case 5:
+        return MemoryTree{.target = Path(), .access = Access::kReadOnly};
       default:
         return MemoryTree{.target = Path()};
     }
@@ -181,9 +195,12 @@ TEST(PlanPropertyTest, TheSamePolicyGivesTheSameBytes) {
       continue;
     }
     EXPECT_EQ(first->environment, second->environment);
+    EXPECT_EQ(first->fresh, second->fresh);
     EXPECT_EQ(first->run, second->run);
     EXPECT_EQ(first->payload, second->payload);
-    EXPECT_EQ(Encode(*first), Encode(*second));
+    EXPECT_EQ(Encode(first->environment), Encode(second->environment));
+    EXPECT_EQ(Encode(first->fresh), Encode(second->fresh));
+    EXPECT_EQ(Encode(first->run), Encode(second->run));
     EXPECT_EQ(Describe(*first), Describe(*second));
     EXPECT_EQ(ToJson(*first), ToJson(*second));
   }
@@ -311,8 +328,10 @@ TEST(PlanPropertyTest, StepsGrowWithTheEntriesAndNotFaster) {
   ASSERT_TRUE(empty && in_environment && in_run);
   // /nix and /nix/store once, and a mount point and a mount for each tree.
   EXPECT_EQ(in_environment->environment.size(), empty->environment.size() + 2 + 2 * kTrees);
+  EXPECT_EQ(in_environment->fresh.size(), empty->fresh.size());
   EXPECT_EQ(in_environment->run.size(), empty->run.size());
   EXPECT_EQ(in_run->environment.size(), empty->environment.size() + 2 + kTrees);
+  EXPECT_EQ(in_run->fresh.size(), empty->fresh.size());
   EXPECT_EQ(in_run->run.size(), empty->run.size() + kTrees);
 }
 

@@ -53,10 +53,16 @@ std::vector<Step> Middle(const Plan& plan) {
   return {plan.environment.begin() + 4, plan.environment.end() - 3};
 }
 
-/// The steps of the run's own entries: between the frozen /proc/sys and the network.
+/// The steps of what each sandbox gets of its own: between the frozen /proc/sys and the network.
+std::vector<Step> FreshMiddle(const Plan& plan) {
+  const auto begin = std::ranges::find(plan.fresh, Step{step::ReadOnly{"/proc/sys"}});
+  return {begin + 1, std::ranges::find(plan.fresh, Step{step::BoundPrivileges{}})};
+}
+
+/// The steps of the run's own entries: all but the last two, which every run ends with.
 std::vector<Step> RunMiddle(const Plan& plan) {
-  const auto begin = std::ranges::find(plan.run, Step{step::ReadOnly{"/proc/sys"}});
-  return {begin + 1, std::ranges::find(plan.run, Step{step::PrivateNetwork{}})};
+  EXPECT_GE(plan.run.size(), 2U);
+  return {plan.run.begin(), plan.run.end() - 2};
 }
 
 step::Bind BindOf(std::string source, std::string target, PathFact fact = kDirectory) {
@@ -70,14 +76,15 @@ TEST(MakePlanTest, AnEmptyPolicyIsTheWholeWallAndNothingElse) {
                           step::Directory{"/.igloo"}, step::Directory{"/.igloo/empty", 0555},
                           step::File{"/.igloo/nothing", "", 0444}, step::Directory{"/proc"},
                           step::Proc{"/proc"}, step::EnterRoot{}, step::SealRoot{}));
-  EXPECT_THAT(plan.run,
+  EXPECT_THAT(plan.fresh,
               ElementsAre(step::Hostname{"igloo"}, step::Proc{"/proc"}, step::NoMoreNamespaces{},
                           step::Mask{"/proc/kallsyms", false}, step::Mask{"/proc/keys", false},
                           step::Mask{"/proc/key-users", false}, step::Mask{"/proc/mtrr", false},
                           step::Mask{"/proc/acpi", true}, step::Mask{"/proc/bus", true},
                           step::Mask{"/proc/fs", true}, step::Mask{"/proc/irq", true},
                           step::Mask{"/proc/scsi", true}, step::ReadOnly{"/proc/sys"},
-                          step::PrivateNetwork{}, step::DropPrivileges{}, step::StartInit{}));
+                          step::BoundPrivileges{}, step::PrivateNetwork{}));
+  EXPECT_THAT(plan.run, ElementsAre(step::DropPrivileges{}, step::StartInit{}));
 }
 
 TEST(MakePlanTest, EveryEntryBecomesItsStepInAPlaceThatExists) {
@@ -129,8 +136,58 @@ TEST(MakePlanTest, TheRunsMountPointsAreMadeBeforeTheSharedRootIsSealed) {
       {}, {MemoryTree{.target = "/a/mem"}, HostTree{.source = "/host/file", .target = "/file"}}));
   EXPECT_THAT(Middle(plan), ElementsAre(step::Directory{"/proc"}, step::File{"/file", "", 0444},
                                         step::Directory{"/a"}, step::Directory{"/a/mem"}));
-  EXPECT_THAT(RunMiddle(plan),
-              ElementsAre(BindOf("/host/file", "/file", kRegular), step::Tmpfs{"/a/mem"}));
+  EXPECT_THAT(FreshMiddle(plan), ElementsAre(step::Tmpfs{"/a/mem"}));
+  EXPECT_THAT(RunMiddle(plan), ElementsAre(BindOf("/host/file", "/file", kRegular)));
+}
+
+TEST(MakePlanTest, MemoryOfASandboxIsMountedAheadOfItsRun) {
+  const MemoryTree own{.target = "/own"};
+  const Plan shared = PlanOf(PolicyWith({own}));
+  EXPECT_THAT(Middle(shared),
+              ElementsAre(step::Directory{"/own"}, step::Tmpfs{"/own"}, step::Directory{"/proc"}));
+  EXPECT_THAT(FreshMiddle(shared), ElementsAre());
+  EXPECT_THAT(RunMiddle(shared), ElementsAre());
+
+  const Plan fresh = PlanOf(PolicyWith({}, {own, MemoryTree{.target = "/own/deeper"}}));
+  EXPECT_THAT(Middle(fresh), ElementsAre(step::Directory{"/proc"}, step::Directory{"/own"}));
+  EXPECT_THAT(FreshMiddle(fresh), ElementsAre(step::Tmpfs{"/own"}, step::Directory{"/own/deeper"},
+                                              step::Tmpfs{"/own/deeper"}))
+      << "names in it that every run needs are made ahead, too";
+  EXPECT_THAT(RunMiddle(fresh), ElementsAre());
+}
+
+TEST(MakePlanTest, MemoryInAPlaceOfTheRunWaitsForTheRun) {
+  const Plan in_tree = PlanOf(PolicyWith(
+      {}, {HostTree{.source = "/host/dir", .target = "/project"},
+           MemoryTree{.target = "/project/cache"}, MemoryTree{.target = "/project/cache/deeper"}}));
+  EXPECT_THAT(FreshMiddle(in_tree), ElementsAre());
+  EXPECT_THAT(
+      RunMiddle(in_tree),
+      ElementsAre(BindOf("/host/dir", "/project"), step::Tmpfs{"/project/cache"},
+                  step::Directory{"/project/cache/deeper"}, step::Tmpfs{"/project/cache/deeper"}));
+
+  const Plan in_directory =
+      PlanOf(PolicyWith({}, {MemoryTree{.target = "/own"}, EmptyDirectory{.path = "/own/a"},
+                             MemoryTree{.target = "/own/a/b"}, MemoryTree{.target = "/own/c"}}));
+  EXPECT_THAT(FreshMiddle(in_directory),
+              ElementsAre(step::Tmpfs{"/own"}, step::Directory{"/own/c"}, step::Tmpfs{"/own/c"}));
+  EXPECT_THAT(
+      RunMiddle(in_directory),
+      ElementsAre(step::Directory{"/own/a"}, step::Directory{"/own/a/b"}, step::Tmpfs{"/own/a/b"}))
+      << "what a run has yet to make cannot be mounted on ahead of it";
+}
+
+TEST(MakePlanTest, AReadOnlyMemoryTreeIsFrozenBehindItsFilesAndIsNothingToWriteTo) {
+  Policy policy = PolicyWith(
+      {}, {MemoryTree{.target = "/code", .access = Access::kReadOnly}, MemoryTree{.target = "/own"},
+           TextFile{.path = "/code/main", .content = "x"}});
+  policy.listen = {80};
+  const Plan plan = PlanOf(policy);
+  EXPECT_THAT(FreshMiddle(plan), ElementsAre(step::Tmpfs{"/code"}, step::Tmpfs{"/own"}));
+  EXPECT_THAT(plan.run, ElementsAre(step::File{"/code/main", "x", 0444}, step::ReadOnly{"/code"},
+                                    step::Listen{80}, step::DropPrivileges{}, step::StartInit{}));
+  EXPECT_THAT(plan.payload.paths, ElementsAre(PathRule{PathRight::kRead, "/"},
+                                              PathRule{PathRight::kReadWrite, "/own"}));
 }
 
 TEST(MakePlanTest, InItsOwnMountsTheRunMakesNamesItself) {
@@ -139,8 +196,9 @@ TEST(MakePlanTest, InItsOwnMountsTheRunMakesNamesItself) {
                       HostTree{.source = "/host/dir", .target = "/mem/b/dir"},
                       HostTree{.source = "/host/file", .target = "/mem/file"}}));
   EXPECT_THAT(Middle(plan), ElementsAre(step::Directory{"/proc"}, step::Directory{"/mem"}));
+  EXPECT_THAT(FreshMiddle(plan), ElementsAre(step::Tmpfs{"/mem"}));
   EXPECT_THAT(RunMiddle(plan),
-              ElementsAre(step::Tmpfs{"/mem"}, step::File{"/mem/file", "", 0444},
+              ElementsAre(step::File{"/mem/file", "", 0444},
                           BindOf("/host/file", "/mem/file", kRegular), step::Directory{"/mem/a"},
                           step::File{"/mem/a/code", "x", 0444}, step::Directory{"/mem/b"},
                           step::Directory{"/mem/b/dir"}, BindOf("/host/dir", "/mem/b/dir")));
@@ -258,10 +316,12 @@ TEST(MakePlanTest, VariablesAreCheckedAndSorted) {
 
 TEST(MakePlanTest, OnlyTheHostsNetworkComesWithoutAPrivateOne) {
   Policy policy = PolicyWith({});
-  EXPECT_THAT(PlanOf(policy).run, Contains(Step(step::PrivateNetwork{})));
+  EXPECT_THAT(PlanOf(policy).fresh, Contains(Step(step::PrivateNetwork{})));
   policy.network = HostNetwork("because");
   const Plan plan = PlanOf(policy);
-  EXPECT_THAT(plan.run, Not(Contains(Step(step::PrivateNetwork{}))));
+  for (const auto& steps : {plan.environment, plan.fresh, plan.run}) {
+    EXPECT_THAT(steps, Not(Contains(Step(step::PrivateNetwork{}))));
+  }
   ASSERT_TRUE(std::holds_alternative<HostNetwork>(plan.network));
   EXPECT_EQ(std::get<HostNetwork>(plan.network).reason, "because");
 }
@@ -270,10 +330,9 @@ TEST(MakePlanTest, ListeningComesAfterTheNetworkAndBeforePrivilegesGo) {
   Policy policy = PolicyWith({});
   policy.listen = {80, 8080};
   const Plan plan = PlanOf(policy);
-  const auto network = std::ranges::find(plan.run, Step{step::PrivateNetwork{}});
-  EXPECT_THAT(std::vector<Step>(network, plan.run.end()),
-              ElementsAre(step::PrivateNetwork{}, step::Listen{80}, step::Listen{8080},
-                          step::DropPrivileges{}, step::StartInit{}));
+  EXPECT_EQ(plan.fresh.back(), Step{step::PrivateNetwork{}});
+  EXPECT_THAT(plan.run, ElementsAre(step::Listen{80}, step::Listen{8080}, step::DropPrivileges{},
+                                    step::StartInit{}));
 }
 
 TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
@@ -312,7 +371,7 @@ TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
                                    {PathRight::kReadWrite, "/ov"},
                                    {PathRight::kReadWrite, "/rw"},
                                    {PathRight::kReadWrite, "/z"},
-                                   {PathRight::kDevice, "/dev/null"}},
+                                   {PathRight::kDevice, "/dev"}},
                          .seccomp = Seccomp::kDebug,
                          .extra_descriptors = 2};
   EXPECT_EQ(PlanOf(policy).payload, expected);
