@@ -15,9 +15,11 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Plan PlanOf(std::vector<Step> environment, std::vector<Step> run = {}) {
+Plan PlanOf(std::vector<Step> environment, std::vector<Step> run = {},
+            std::vector<Step> fresh = {}) {
   Plan plan;
   plan.environment = std::move(environment);
+  plan.fresh = std::move(fresh);
   plan.run = std::move(run);
   return plan;
 }
@@ -79,73 +81,56 @@ TEST(RenderTest, ASmallPlanIsExactlyThisCommand) {
           step::SealRoot{},
       },
       {
-          step::PrivateNetwork{},
+          step::Bind{"/home/ada", "/project", Access::kReadWrite},
+          step::File{"/code/main", "x", 0444},
+          step::ReadOnly{"/code"},
+          step::DropPrivileges{},
+          step::StartInit{},
+      },
+      {
           step::Hostname{"igloo"},
           step::Proc{"/proc"},
           step::NoMoreNamespaces{},
           step::Mask{"/proc/keys", false},
           step::Mask{"/proc/bus", true},
           step::ReadOnly{"/proc/sys"},
-          step::Tmpfs{"/tmp", {.bytes = 4096}, 01777},
-          step::Bind{"/home/ada", "/project", Access::kReadWrite},
-          step::DropPrivileges{},
-          step::StartInit{},
+          step::Tmpfs{"/code", {.bytes = 4096}, 01777},
+          step::BoundPrivileges{},
+          step::PrivateNetwork{},
       });
   const Command expected = Framed(
       {
-          "--perms",
-          "0755",
-          "--dir",
-          "/usr",
-          "--ro-bind",
-          "/usr",
-          "/usr",
-          "--symlink",
-          "usr/bin",
-          "/bin",
-          "--perms",
-          "0444",
-          "--file",
-          "16",
-          "/etc/passwd",
-          "--perms",
-          "0444",
-          "--file",
-          "17",
-          "/dev/null",
-          "--dev-bind",
-          "/dev/null",
-          "/dev/null",
-          "--proc",
-          "/proc",
-          "--unshare-net",
-          "--hostname",
-          "igloo",
-          "--disable-userns",
-          "--ro-bind",
-          "/dev/null",
-          "/proc/keys",
-          "--perms",
-          "0555",
-          "--size",
-          "4096",
-          "--tmpfs",
-          "/proc/bus",
-          "--remount-ro",
-          "/proc/bus",
-          "--perms",
-          "1777",
-          "--size",
-          "4096",
-          "--tmpfs",
-          "/tmp",
-          "--bind",
-          "/home/ada",
-          "/project",
-          "--cap-drop",
-          "ALL",
+          "--perms",      "0755",
+          "--dir",        "/usr",
+          "--ro-bind",    "/usr",
+          "/usr",         "--symlink",
+          "usr/bin",      "/bin",
+          "--perms",      "0444",
+          "--file",       "16",
+          "/etc/passwd",  "--perms",
+          "0444",         "--file",
+          "17",           "/dev/null",
+          "--dev-bind",   "/dev/null",
+          "/dev/null",    "--proc",
+          "/proc",        "--hostname",
+          "igloo",        "--disable-userns",
+          "--ro-bind",    "/dev/null",
+          "/proc/keys",   "--perms",
+          "0555",         "--size",
+          "4096",         "--tmpfs",
+          "/proc/bus",    "--remount-ro",
+          "/proc/bus",    "--perms",
+          "1777",         "--size",
+          "4096",         "--tmpfs",
+          "/code",        "--unshare-net",
+          "--bind",       "/home/ada",
+          "/project",     "--perms",
+          "0444",         "--file",
+          "18",           "/code/main",
+          "--remount-ro", "/code",
+          "--cap-drop",   "ALL",
       },
-      {{.content = "user"}, {.content = ""}}, true);
+      {{.content = "user"}, {.content = ""}, {.content = "x"}}, true);
   EXPECT_EQ(CommandOf(plan).argv, expected.argv);
   EXPECT_EQ(CommandOf(plan).files, expected.files);
 }
@@ -161,6 +146,11 @@ TEST(RenderTest, MasksOfWhatTheKernelLacksAreSkipped) {
   EXPECT_EQ(CommandOf(plan, {"/proc/scsi"}), Framed({"--ro-bind", "/dev/null", "/proc/keys"}));
 }
 
+TEST(RenderTest, MountsAreFrozenInPlaceAndProcSysIsBubblewrapsOwnConcern) {
+  EXPECT_EQ(CommandOf(PlanOf({}, {step::ReadOnly{"/code"}, step::ReadOnly{"/proc/sys"}})),
+            Framed({"--remount-ro", "/code"}));
+}
+
 TEST(RenderTest, WhatBubblewrapLacksIsRefusedAndNamed) {
   const struct {
     Step step;
@@ -171,7 +161,6 @@ TEST(RenderTest, WhatBubblewrapLacksIsRefusedAndNamed) {
        "forbid programs in '/m'"},
       {step::Overlay{"/s", "/o"}, "show '/s' copy-on-write"},
       {step::Listen{80}, "hand out a listening socket"},
-      {step::ReadOnly{"/etc"}, "make '/etc' read-only in place"},
   };
   for (const auto& row : rows) {
     const Error error = ErrorOf({row.step});

@@ -61,7 +61,8 @@ Error ExplainOperation(const ops::Reply& reply, const sandbox::Plan& plan) {
   const sandbox::Step* step = sandbox::StepAt(plan, reply.index);
   const std::string what =
       "cannot build the sandbox at \"" +
-      (step != nullptr ? sandbox::DescribeStep(*step) : std::to_string(reply.index)) + "\"";
+      (step != nullptr ? sandbox::DescribeStep(*step) : "step " + std::to_string(reply.index)) +
+      "\"";
   const std::string_view words = what;
   if (words.find("\"proc ") != std::string_view::npos && reply.sys_errno == EPERM) {
     return Make(reply, what,

@@ -16,7 +16,8 @@ using ::testing::Not;
 sandbox::Plan Example() {
   sandbox::Plan plan;
   plan.environment = {step::Root{}, step::Bind{"/home/ada\x1b", "/project"}, step::Proc{"/proc"}};
-  plan.run = {step::Overlay{"/lower", "/view"}, step::Tmpfs{"/tmp"}};
+  plan.fresh = {step::Tmpfs{"/tmp"}, step::Bind{"/each", "/each"}};
+  plan.run = {step::Overlay{"/lower", "/view"}};
   return plan;
 }
 
@@ -70,8 +71,9 @@ TEST(ExplainTest, SourcesAreNamedWithoutTheirControls) {
   for (const ops::Step where :
        {ops::Step::kSource, ops::Step::kSourceChanged, ops::Step::kSourceMap}) {
     EXPECT_THAT(ExplainFailure(where, EACCES, 1).what, HasSubstr("'/home/ada\\x1b'"));
-    EXPECT_THAT(ExplainFailure(where, EACCES, 3).what, HasSubstr("'/lower'"))
-        << "counted over both lists";
+    EXPECT_THAT(ExplainFailure(where, EACCES, 4).what, HasSubstr("'/each'"));
+    EXPECT_THAT(ExplainFailure(where, EACCES, 5).what, HasSubstr("'/lower'"))
+        << "counted over all lists";
     EXPECT_THAT(ExplainFailure(where, EACCES, 0).what, HasSubstr("a mount source"));
     EXPECT_THAT(ExplainFailure(where, EACCES, 999).what, HasSubstr("a mount source"))
         << "a wrong index is no crash";
@@ -83,13 +85,13 @@ TEST(ExplainTest, OperationsAreShownInThePlansWords) {
   const auto operation = [](std::uint32_t index, int sys_errno) {
     return ExplainFailure(ops::Step::kOperation, sys_errno, index);
   };
-  EXPECT_THAT(operation(4, EIO).what, AllOf(HasSubstr("memory"), HasSubstr("/tmp")));
+  EXPECT_THAT(operation(3, EIO).what, AllOf(HasSubstr("memory"), HasSubstr("/tmp")));
   EXPECT_THAT(operation(2, EPERM).hint, HasSubstr("unmasked /proc"));
   EXPECT_THAT(operation(2, EIO).hint, Not(HasSubstr("unmasked /proc")));
-  EXPECT_THAT(operation(3, EINVAL).hint, HasSubstr("overlay"));
+  EXPECT_THAT(operation(5, EINVAL).hint, HasSubstr("overlay"));
   EXPECT_THAT(operation(1, ENOENT).hint, HasSubstr("does not exist"));
   EXPECT_THAT(operation(1, ELOOP).hint, HasSubstr("symbolic link"));
-  EXPECT_THAT(operation(4, ENOSPC).hint, HasSubstr("too small"));
+  EXPECT_THAT(operation(3, ENOSPC).hint, HasSubstr("too small"));
   EXPECT_THAT(operation(999, EIO).what, HasSubstr("step "));
 }
 
