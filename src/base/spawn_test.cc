@@ -127,6 +127,37 @@ TEST(SpawnTest, BlockedSignalsAreNotInherited) {
   EXPECT_EQ(OutputOf(options), "SigBlk:\t0000000000000000\n");
 }
 
+/// What a child ignores while this process ignores SIGTERM and SIGUSR1, one bit per signal.
+std::string IgnoredBy(bool reset_signals) {
+  const auto old_term = ::signal(SIGTERM, SIG_IGN);
+  const auto old_user = ::signal(SIGUSR1, SIG_IGN);
+  const ScopeExit restore([&] {
+    ::signal(SIGTERM, old_term);
+    ::signal(SIGUSR1, old_user);
+  });
+  return OutputOf({.program = "/usr/bin/grep",
+                   .argv = {"grep", "^SigIgn:", "/proc/self/status"},
+                   .reset_signals = reset_signals});
+}
+
+TEST(SpawnTest, IgnoredSignalsAreNotInherited) {
+  EXPECT_EQ(IgnoredBy(true), "SigIgn:\t0000000000000000\n");
+}
+
+TEST(SpawnTest, IgnoredSignalsStayForAProgramThatResetsThemItself) {
+  const std::string line = IgnoredBy(false);
+  ASSERT_TRUE(line.starts_with("SigIgn:\t")) << line;
+  const auto ignored = std::stoull(line.substr(8), nullptr, 16);
+  for (const int number : {SIGTERM, SIGUSR1}) EXPECT_TRUE(ignored >> (number - 1) & 1) << number;
+}
+
+TEST(SpawnTest, ResettingSignalsInTheChildLeavesTheParentsAlone) {
+  const auto old = ::signal(SIGUSR1, SIG_IGN);
+  const ScopeExit restore([&] { ::signal(SIGUSR1, old); });
+  EXPECT_EQ(OutputOf({.program = "/usr/bin/printf", .argv = {"printf", "x"}}), "x");
+  EXPECT_EQ(::signal(SIGUSR1, SIG_IGN), SIG_IGN);
+}
+
 TEST(SpawnTest, AMissingProgramIsAnErrorOfTheCaller) {
   const auto failed = Spawn({.program = "/nonexistent/program", .argv = {"program"}});
   ASSERT_FALSE(failed);
