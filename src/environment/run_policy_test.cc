@@ -57,6 +57,33 @@ TEST(PolicyForRunTest, CodeBecomesAFileBehindTheInterpreter) {
   EXPECT_GE(place->capacity.bytes, code.size());
 }
 
+TEST(PolicyForRunTest, NobodyInsideMayChangeTheCode) {
+  const Policy policy = PolicyOf({.what = Code{"x"}});
+  EXPECT_EQ(Find<MemoryTree>(policy, "/run/igloo")->access, Access::kReadOnly);
+  const auto plan = sandbox::MakePlan(policy, {});
+  ASSERT_TRUE(plan) << plan.error().what;
+  EXPECT_THAT(plan->run,
+              ::testing::ElementsAre(sandbox::step::File{"/run/igloo/main.py", "x", 0444},
+                                     sandbox::step::ReadOnly{"/run/igloo"},
+                                     sandbox::step::DropPrivileges{}, sandbox::step::StartInit{}));
+  for (const sandbox::PathRule& rule : plan->payload.paths) {
+    EXPECT_TRUE(rule.right == sandbox::PathRight::kRead || !rule.path.starts_with("/run"))
+        << rule.path;
+  }
+}
+
+TEST(PolicyForRunTest, RunsOfAnEnvironmentDifferInTheirRunListOnly) {
+  const auto plan_of = [](RunRequest request) {
+    request.project = Project{"/home/ada", ProjectMode::kReadOnly};
+    return *sandbox::MakePlan(PolicyOf(request), {{"/home/ada", sandbox::PathFact{}}});
+  };
+  const sandbox::Plan one = plan_of({.what = Code{"1"}});
+  const sandbox::Plan two = plan_of({.what = Code{std::string(1000, '2')}, .time_ms = 7});
+  EXPECT_EQ(one.environment, two.environment);
+  EXPECT_EQ(one.fresh, two.fresh);
+  EXPECT_NE(one.run, two.run);
+}
+
 TEST(PolicyForRunTest, LargeCodeHasRoom) {
   const Policy policy = PolicyOf({.what = Code{std::string(64U << 20, 'x')}});
   EXPECT_GT(Find<MemoryTree>(policy, "/run/igloo")->capacity.bytes, 64U << 20);
