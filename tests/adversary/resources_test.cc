@@ -75,12 +75,14 @@ class Flood : public ::testing::TestWithParam<Wall> {};
 /// others.
 TEST_P(Flood, OfProcessesEndsAtTheTimeLimit) {
   const Scene scene;
-  const Outcome behind = AttackBehind(GetParam(), scene, {"fork-forever"}, [](auto& policy) {
-    policy.limits.time_ms = 500;
-    policy.limits.grace_ms = 50;
-  });
+  const std::string marker = scene.Fill({"bomb-{id}"}, Side::kHost)[0];
+  const Outcome behind =
+      AttackBehind(GetParam(), scene, {"fork-forever", marker}, [](auto& policy) {
+        policy.limits.time_ms = 500;
+        policy.limits.grace_ms = 50;
+      });
   EXPECT_EQ(behind.status, 124) << behind.err;
-  EXPECT_EQ(CountProcesses("fork-forever"), 0);
+  EXPECT_EQ(CountProcesses(marker), 0);
   EXPECT_EQ(RunProgram({.program = "/bin/true"}).status, 0);
 }
 
