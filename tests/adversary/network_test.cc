@@ -15,6 +15,7 @@ std::vector<Case> Cases() {
       {"HostLoopbackUdp", {"send-udp", "{udp-port}"}},
       {"HostAbstractSocket", {"connect-abstract", "{id}"}},
       {"HostFileSocket", {"connect-path", "{socket}"}},
+      {"ProjectFileSocket", {"connect-path", "{project}/socket"}},
       {"HostListenersSeen", {"see-listener", "{port}"}},
       {"HostSocketNamesSeen", {"see-unix-socket", "{id}"}},
       {"Vsock", {"open-socket", "40", "1", "0"}},

@@ -61,6 +61,21 @@ int MapPrivate(const Words& words) {
   return WonIf(at != MAP_FAILED, "mapped private memory");
 }
 
+/// MEGABYTES: shared memory without a name, which no resource limit counts. A child touches it, so
+/// that a limit which kills is seen as one that holds.
+int MapShared(const Words& words) {
+  const auto size = static_cast<size_t>(words.Number(0) * kMegabyte);
+  const pid_t child = fork();
+  if (child < 0) Broken("fork");
+  if (child == 0) {
+    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) _exit(1);
+    memset(at, 1, size);
+    _exit(0);
+  }
+  return WonIf(ExitOf(child) == 0, "touched shared memory");
+}
+
 /// DIR MEGABYTES: files of 64 MB each until there is no room.
 int FillPlace(const Words& words) {
   const long wanted = words.Number(1);
@@ -160,6 +175,7 @@ constexpr Attack kTable[] = {
     {"fork-many", "resources", ForkMany},
     {"fork-forever", "resources", ForkForever},
     {"map-private", "resources", MapPrivate},
+    {"map-shared", "resources", MapShared},
     {"fill-place", "resources", FillPlace},
     {"fill-names", "resources", FillNames},
     {"grow-file", "resources", GrowFile},
