@@ -98,16 +98,15 @@ void Field::AddPrograms(const std::string& igloo) {
                          .against = "bwrap",
                          .once = Spawning({igloo, "--version"})});
   candidates_.push_back({.key = "one_shot",
-                         .name = "igloo run, one shot",
+                         .name = "igloo run, to its exit",
                          .against = "bwrap",
                          .once = Spawning(running({}))});
-  candidates_.push_back({.key = "one_shot_timing",
-                         .name = "igloo run --timing",
+  candidates_.push_back({.key = "one_shot_report",
+                         .name = "igloo run, to init's report",
                          .against = "bwrap",
                          .once = [this, words = running({"--timing"})]() -> Result<double> {
                            IGLOO_ASSIGN(const ProcessRun timed, RunSpawned(words, Errors::kKept));
-                           IGLOO_TRY(shared_->one_shot_timeline.Add(timed));
-                           return timed.micros();
+                           return shared_->one_shot_timeline.Add(timed);
                          }});
   candidates_.push_back({.key = "one_shot_bubblewrap",
                          .name = "igloo run --backend bubblewrap",

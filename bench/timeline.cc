@@ -16,7 +16,7 @@ void Timeline::Add(const Marks& marks) {
   }
 }
 
-Result<void> Timeline::Add(const ProcessRun& run) {
+Result<double> Timeline::Add(const ProcessRun& run) {
   std::istringstream lines(run.errors);
   std::string line;
   double main = -1;
@@ -34,9 +34,10 @@ Result<void> Timeline::Add(const ProcessRun& run) {
     marks.emplace_back(name, at);
   }
   if (main < 0) return Fail(Errc::kProtocol, "'igloo run --timing' did not say when it began");
+  const double report = marks.back().second;
   marks.emplace_back("exit", run.micros());
   Add(marks);
-  return {};
+  return report;
 }
 
 }  // namespace igloo::bench

@@ -23,7 +23,8 @@ class Timeline {
   using Marks = std::vector<std::pair<std::string, double>>;
   void Add(const Marks& marks);
   /// The lines that `igloo run --timing` wrote; fails when they are not what igloo writes.
-  Result<void> Add(const ProcessRun& run);
+  /// The value is when igloo-init's report had come, in microseconds since the spawn.
+  Result<double> Add(const ProcessRun& run);
   const std::vector<Stage>& stages() const { return stages_; }
 
  private:

@@ -153,8 +153,11 @@ TEST(BadInput, AClosedInputIsAnEmptyInput) {
 }
 
 TEST(BadInput, ClosedOutputsDoNotDisturbTheRun) {
-  const std::vector<std::string> args = {"run",       "--env", "shell",
-                                         "--timeout", "20",    "echo out; echo err >&2; exit 3"};
+  // It lives on behind its output: time enough for whoever got the bytes by mistake to act.
+  const std::vector<std::string> args = {
+      "run",   "--env",
+      "shell", "--timeout",
+      "20",    "echo out; echo err >&2; for i in {1..200}; do /bin/true; done; exit 3"};
   const Outcome no_output = RunProgram(IglooAfter("exec 1>&-", args));
   EXPECT_EQ(no_output.status, 3);
   EXPECT_EQ(no_output.err, "err\n");

@@ -1,0 +1,60 @@
+// P4: no network, no loopback of the host, no socket of the host, unless granted.
+#include "attack_case.h"
+
+namespace igloo::testing {
+namespace {
+
+void GrantNetwork(sandbox::Policy& policy) {
+  policy.network = sandbox::HostNetwork("a test of what the grant does not give");
+}
+
+std::vector<Case> Cases() {
+  return {
+      {"HostLoopbackTcp", {"connect-tcp", "{port}"}},
+      {"HostLoopbackWithoutGrant", {"connect-tcp", "{port}"}, Control::kWeakened, {}, GrantNetwork},
+      {"HostLoopbackUdp", {"send-udp", "{udp-port}"}},
+      {"HostAbstractSocket", {"connect-abstract", "{id}"}},
+      {"HostFileSocket", {"connect-path", "{socket}"}},
+      {"ProjectFileSocket", {"connect-path", "{project}/socket"}},
+      {"HostListenersSeen", {"see-listener", "{port}"}},
+      {"HostSocketNamesSeen", {"see-unix-socket", "{id}"}},
+      {"Vsock", {"open-socket", "40", "1", "0"}},
+      {"NetlinkUevent", {"open-socket", "16", "3", "15"}},
+      {"NetlinkSocketDiagnosis", {"open-socket", "16", "3", "4"}},
+      {"NetlinkGeneric", {"open-socket", "16", "3", "16"}},
+      {"Multipath", {"open-socket", "2", "1", "262"}},
+      {"Packet", {"open-socket", "17", "3", "768"}, Control::kOwnNamespaces},
+      {"RawIpv4", {"open-socket", "2", "3", "1"}, Control::kOwnNamespaces},
+      {"RawIpv6", {"open-socket", "10", "3", "58"}, Control::kOwnNamespaces},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Network, Attack,
+                         ::testing::Combine(::testing::ValuesIn(Cases()), EveryWall()), CaseName);
+
+class Grant : public ::testing::TestWithParam<Wall> {};
+
+/// Landlock's scope holds what a network namespace no longer does.
+TEST_P(Grant, OfTheNetworkDoesNotGiveAbstractSockets) {
+  const Scene scene;
+  EXPECT_EQ(AttackBehind(GetParam(), scene, {"connect-tcp", "{port}"}, GrantNetwork).status,
+            kLeaked)
+      << "control: the grant must be in force";
+  const Outcome behind =
+      AttackBehind(GetParam(), scene, {"connect-abstract", "{id}"}, GrantNetwork);
+  EXPECT_EQ(behind.status, kHeld) << behind.err;
+  EXPECT_EQ(AttackOnHost(scene, {"connect-abstract", "{id}"}).status, kLeaked);
+}
+
+TEST_P(Grant, OfTheNetworkDoesNotGiveOtherFamilies) {
+  const Scene scene;
+  const std::vector<std::string> vsock = {"open-socket", "40", "1", "0"};
+  const Outcome behind = AttackBehind(GetParam(), scene, vsock, GrantNetwork);
+  EXPECT_EQ(behind.status, kHeld) << behind.err;
+  EXPECT_EQ(AttackOnHost(scene, vsock).status, kLeaked);
+}
+
+INSTANTIATE_TEST_SUITE_P(Walls, Grant, EveryWall(), WallName);
+
+}  // namespace
+}  // namespace igloo::testing
