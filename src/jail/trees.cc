@@ -27,6 +27,14 @@ int Finish(int fs, bool configured, uint64_t attributes) {
   return mount;
 }
 
+/// Where the changes of a writable overlay live.
+bool AttachScratch(int root_fd, const ops::Op& op) {
+  const int scratch = NewTmpfs(op.bytes, op.inodes, 0700, 0);
+  return scratch >= 0 && Attach(scratch, root_fd, ".igloo/upper") &&
+         mkdirat(root_fd, ".igloo/upper/changes", 0755) == 0 &&
+         mkdirat(root_fd, ".igloo/upper/work", 0755) == 0;
+}
+
 }  // namespace
 
 const char* Relative(const char* path) {
@@ -84,24 +92,25 @@ bool FreezeInPlace(int root_fd, const char* path) {
 
 bool AttachOverlay(int lower, int root_fd, const ops::Op& op) {
   if (!Attach(lower, root_fd, ".igloo/lower")) return false;
-  const int scratch = NewTmpfs(op.bytes, op.inodes, 0700, 0);
-  if (scratch < 0 || !Attach(scratch, root_fd, ".igloo/upper")) return false;
-  if (mkdirat(root_fd, ".igloo/upper/changes", 0755) != 0 ||
-      mkdirat(root_fd, ".igloo/upper/work", 0755) != 0) {
-    return false;
-  }
+  const bool read_only = (op.flags & ops::kFlagReadOnly) != 0;
+  if (!read_only && !AttachScratch(root_fd, op)) return false;
   const int fs = FsOpen("overlay");
   if (fs < 0) return false;
+  const auto set = [&](const char* key, const char* value) {
+    return FsConfig(fs, FSCONFIG_SET_STRING, key, value) == 0;
+  };
+  // Without an upper half there must be two lower ones.
   const bool configured =
-      FsConfig(fs, FSCONFIG_SET_STRING, "lowerdir", "/.igloo/lower") == 0 &&
-      FsConfig(fs, FSCONFIG_SET_STRING, "upperdir", "/.igloo/upper/changes") == 0 &&
-      FsConfig(fs, FSCONFIG_SET_STRING, "workdir", "/.igloo/upper/work") == 0 &&
-      // Without privileges whiteouts and opaque marks live in the user's own attributes.
-      FsConfig(fs, FSCONFIG_SET_FLAG, "userxattr", nullptr) == 0;
-  const int overlay = Finish(fs, configured, kQuiet);
+      read_only ? set("lowerdir", "/.igloo/lower:/.igloo/empty")
+                : set("lowerdir", "/.igloo/lower") && set("upperdir", "/.igloo/upper/changes") &&
+                      set("workdir", "/.igloo/upper/work") &&
+                      // Without privileges whiteouts and opaque marks live in user attributes.
+                      FsConfig(fs, FSCONFIG_SET_FLAG, "userxattr", nullptr) == 0;
+  const int overlay = Finish(fs, configured, kQuiet | (read_only ? MOUNT_ATTR_RDONLY : 0));
   if (overlay < 0 || !Attach(overlay, root_fd, op.path())) return false;
   // The view keeps what it needs; the assembly places become empty again.
-  return umount2("/.igloo/lower", MNT_DETACH) == 0 && umount2("/.igloo/upper", MNT_DETACH) == 0;
+  return umount2("/.igloo/lower", MNT_DETACH) == 0 &&
+         (read_only || umount2("/.igloo/upper", MNT_DETACH) == 0);
 }
 
 }  // namespace igloo::jail
