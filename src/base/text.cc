@@ -36,11 +36,36 @@ std::size_t Utf8Length(std::string_view text) {
   return length;
 }
 
-bool IsControl(std::string_view sequence) {
-  const auto lead = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return lead < 0x20 || lead == 0x7F;
-  // U+0080..U+009F: the second set of control characters, CSI among them.
-  return sequence.size() == 2 && lead == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+/// The character of a valid sequence of at most three bytes; longer ones are not told apart.
+char32_t CharacterOf(std::string_view sequence) {
+  const auto bits = [&](std::size_t i, unsigned mask) {
+    return static_cast<char32_t>(static_cast<unsigned char>(sequence[i]) & mask);
+  };
+  if (sequence.size() == 1) return bits(0, 0x7F);
+  if (sequence.size() == 2) return bits(0, 0x1F) << 6 | bits(1, 0x3F);
+  if (sequence.size() == 3) return bits(0, 0x0F) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F);
+  return 0x10000;
+}
+
+struct Range {
+  char32_t first, last;
+};
+
+/// SECURITY: beside what drives a terminal, what makes a reader see another text than the one there
+/// is: a path shown backwards, two names that look the same.
+constexpr Range kUnprintable[] = {
+    {0x00, 0x1F},     {0x7F, 0x9F},      // controls; CSI has a form of one character, U+009B
+    {0x061C, 0x061C}, {0x200E, 0x200F},  // marks that turn the direction
+    {0x202A, 0x202E}, {0x2066, 0x2069},  // embeddings, overrides and isolates
+    {0x200B, 0x200D}, {0x2060, 0x2060},  // no width: spaces and joiners
+    {0xFEFF, 0xFEFF},                    // byte order mark
+};
+
+bool IsUnprintable(std::string_view sequence) {
+  const char32_t character = CharacterOf(sequence);
+  return std::ranges::any_of(kUnprintable, [&](const Range& range) {
+    return range.first <= character && character <= range.last;
+  });
 }
 
 }  // namespace
@@ -53,7 +78,7 @@ std::string Printable(std::string_view text, Newlines newlines) {
     const std::string_view sequence = text.substr(0, length);
     const bool valid = Utf8Length(text) != 0;
     const bool keep = (sequence == "\n" || sequence == "\t") && newlines == Newlines::kKeep;
-    if (keep || (valid && !IsControl(sequence))) {
+    if (keep || (valid && !IsUnprintable(sequence))) {
       out += sequence;
     } else {
       for (const char c : sequence) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));

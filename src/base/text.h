@@ -5,9 +5,12 @@
 
 namespace igloo {
 
-/// Text that is safe to show on a terminal: control characters and bytes that are not UTF-8 become
-/// visible escapes (\x1b). Newlines stay only when `keep_newlines` says so.
+/// Whether newlines and tabs are shown as they are.
 enum class Newlines { kKeep, kEscape };
+
+/// Text that is safe to show on a terminal and reads as it is written: control characters, bytes
+/// that are not UTF-8, and characters that turn the direction of text or take no room become
+/// visible escapes (\x1b). Newlines and tabs stay only with Newlines::kKeep.
 std::string Printable(std::string_view text, Newlines newlines = Newlines::kEscape);
 
 /// Valid UTF-8 of the same text: every offending byte becomes U+FFFD.

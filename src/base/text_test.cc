@@ -34,6 +34,30 @@ TEST(PrintableTest, MakesEveryControlCharacterVisible) {
   }
 }
 
+TEST(PrintableTest, MakesVisibleWhatShowsAnotherTextThanThereIs) {
+  for (const std::string_view hidden :
+       {"\u061c", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
+        "\u202d", "\u202e", "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\ufeff"}) {
+    std::string visible;
+    for (const char c : hidden) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
+      visible += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+    EXPECT_EQ(Printable(hidden), visible);
+    EXPECT_EQ(Printable("a" + std::string(hidden) + "b", Newlines::kKeep), "a" + visible + "b");
+  }
+  EXPECT_EQ(Printable("/tmp/\u202egpj.sh"), "/tmp/\\xe2\\x80\\xaegpj.sh");
+}
+
+TEST(PrintableTest, LeavesTheirNeighboursAlone) {
+  for (const std::string_view text :
+       {"\u00a0", "\u061b", "\u061d", "\u200a", "\u2010", "\u2029", "\u202f", "\u205f", "\u2061",
+        "\u2065", "\u206a", "\ufefe", "\uff00", "\U00010000", "\U0001feff"}) {
+    EXPECT_EQ(Printable(text), text);
+  }
+}
+
 TEST(PrintableTest, MakesBytesThatAreNotTextVisible) {
   EXPECT_EQ(Printable("a\xff\xc3"), "a\\xff\\xc3");
   EXPECT_EQ(Printable("\x9b"), "\\x9b") << "CSI for terminals that speak Latin-1";
