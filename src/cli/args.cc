@@ -47,8 +47,8 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
       parsed.flags["--help"] = "";
       continue;
     }
-    if (!word.starts_with("--") ) {
-      if (word.size() > 1 && word[0] == '-' ) {
+    if (!word.starts_with("--")) {
+      if (word.size() > 1 && word[0] == '-') {
         IGLOO_TRY(FindFlag(command, word));
       }
       parsed.words.emplace_back(word);
@@ -64,7 +64,7 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
       }
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
-    } else if (i + 1 < words.size()) {
+    } else if (i + 1 < words.size() && words[i + 1] != "--") {
       value = words[++i];
     } else {
       return Fail(Errc::kInvalidArgument, fmt::format("'{}' needs a value", name),

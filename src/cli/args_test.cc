@@ -87,6 +87,12 @@ TEST(ParseArgsTest, AMissingValueIsAskedFor) {
                                                  .hint = "write --timeout SECONDS"}));
 }
 
+TEST(ParseArgsTest, TwoDashesAreNoValue) {
+  EXPECT_EQ(Parse({"--timeout", "--", "cmd"}).error().what, "'--timeout' needs a value");
+  EXPECT_EQ(Parse({"--timeout=--", "--", "cmd"})->Get("--timeout"), "--")
+      << "whoever means it writes an equals sign";
+}
+
 TEST(ParseArgsTest, SwitchesTakeNoValue) {
   EXPECT_EQ(Parse({"--dry-run=yes"}).error().what, "'--dry-run' takes no value");
 }
