@@ -11,6 +11,16 @@ bool TakeStrings(wire::Fields& fields, const char** strings) {
   return fields.ok();
 }
 
+bool IsPathRight(uint8_t byte) {
+  switch (static_cast<wire::PathRight>(byte)) {
+    case wire::PathRight::kRead:
+    case wire::PathRight::kReadWrite:
+    case wire::PathRight::kDevice:
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool DecodeStart(const void* payload, size_t size, StartView& view) {
@@ -36,12 +46,15 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   view.path_count = fields.U32();
   if (view.path_count > StartView::kMaxPaths) return false;
   for (uint32_t i = 0; i < view.path_count; ++i) {
-    view.paths[i].right = static_cast<wire::PathRight>(fields.U8());
+    const uint8_t right = fields.U8();
+    // SECURITY: a right that nobody knows must not become whatever a later switch falls through to.
+    if (!IsPathRight(right)) return false;
+    view.paths[i].right = static_cast<wire::PathRight>(right);
     view.paths[i].path = fields.Text();
   }
   view.cwd = fields.Text();
   view.extra_descriptors = fields.U32();
-  if (view.extra_descriptors > 8) return false;
+  if (view.extra_descriptors > wire::kMaxExtraDescriptors) return false;
   if (!TakeStrings(fields, view.argv) || !TakeStrings(fields, view.env)) return false;
   return fields.AtEnd() && view.argv[0] != nullptr;
 }

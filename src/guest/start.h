@@ -14,14 +14,14 @@ struct StartView {
   uint64_t grace_ms;
   wire::SeccompProfile seccomp;
 
-  static constexpr size_t kMaxLimits = 32;
+  static constexpr size_t kMaxLimits = wire::kMaxResourceLimits;
   struct Limit {
     uint32_t resource;
     uint64_t value;
   } limits[kMaxLimits];
   uint32_t limit_count;
 
-  static constexpr size_t kMaxPaths = 1024;
+  static constexpr size_t kMaxPaths = wire::kMaxPathRules;
   struct Path {
     wire::PathRight right;
     const char* path;
@@ -31,7 +31,7 @@ struct StartView {
   const char* cwd;
   uint32_t extra_descriptors;
 
-  static constexpr size_t kMaxStrings = 65536;
+  static constexpr size_t kMaxStrings = wire::kMaxStrings;
   const char* argv[kMaxStrings + 1];  ///< closed by a null
   const char* env[kMaxStrings + 1];
 };

@@ -106,6 +106,14 @@ TEST(DecodeStartTest, RefusesOtherKindsAndProfiles) {
   }
 }
 
+TEST(DecodeStartTest, RefusesRightsThatNobodyKnows) {
+  for (int right = 0; right < 256; ++right) {
+    wire::Start start = Example();
+    start.paths.push_back({static_cast<PathRight>(right), "/late"});
+    EXPECT_EQ(Accepts(PayloadOf(start)), right >= 1 && right <= 3) << right;
+  }
+}
+
 TEST(DecodeStartTest, RefusesAnEmptyCommand) {
   wire::Start start = Example();
   start.argv.clear();

@@ -28,6 +28,12 @@ struct Nonce {
 /// How a path may be used by the payload under Landlock.
 enum class PathRight : uint8_t { kRead = 1, kReadWrite = 2, kDevice = 3 };
 
+// How much of each init has room for; more is refused.
+inline constexpr uint32_t kMaxResourceLimits = 32;
+inline constexpr uint32_t kMaxPathRules = 1024;
+inline constexpr uint32_t kMaxStrings = 65536;  ///< arguments, and again variables
+inline constexpr uint32_t kMaxExtraDescriptors = 8;
+
 /// Seccomp profiles of igloo-init; security grows with none of them being `off`.
 enum class SeccompProfile : uint8_t {
   kDefault = 1,
