@@ -6,6 +6,12 @@
 namespace igloo::backend {
 namespace {
 
+// INVARIANT: what planning lets through, init takes.
+static_assert(sandbox::kMaxResourceLimits == wire::kMaxResourceLimits);
+static_assert(sandbox::kMaxPathRules == wire::kMaxPathRules);
+static_assert(sandbox::kMaxStrings == wire::kMaxStrings);
+static_assert(sandbox::kMaxExtraDescriptors == wire::kMaxExtraDescriptors);
+
 wire::PathRight Convert(sandbox::PathRight right) {
   switch (right) {
     case sandbox::PathRight::kRead:
@@ -86,8 +92,8 @@ Error ExplainRefusal(const wire::Refused& refused, const sandbox::Payload& paylo
   }
   if (refused.step == wire::InitStep::kWorkingDirectory) {
     return {Errc::kNotFound,
-            "the working directory '" + Printable(payload.cwd) + "' cannot be entered: " +
-                ErrnoText(error),
+            "the working directory '" + Printable(payload.cwd) +
+                "' cannot be entered: " + ErrnoText(error),
             "choose a directory that the sandbox has", error};
   }
   return {Errc::kFailedPrecondition,

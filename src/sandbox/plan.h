@@ -98,16 +98,16 @@ struct StartInit {
 
 }  // namespace step
 
-using Step = std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind,
-                          step::Tmpfs, step::Overlay, step::Proc, step::Mask, step::ReadOnly,
-                          step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Hostname,
-                          step::NoMoreNamespaces, step::Listen,
-                          step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
+using Step =
+    std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind, step::Tmpfs,
+                 step::Overlay, step::Proc, step::Mask, step::ReadOnly, step::EnterRoot,
+                 step::SealRoot, step::PrivateNetwork, step::Hostname, step::NoMoreNamespaces,
+                 step::Listen, step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
 struct ResourceLimit {
-  std::string name;   ///< "data", "nproc", ...
-  int resource = 0;   ///< RLIMIT_*
+  std::string name;  ///< "data", "nproc", ...
+  int resource = 0;  ///< RLIMIT_*
   std::uint64_t value = 0;
   bool operator==(const ResourceLimit&) const = default;
 };
@@ -118,6 +118,12 @@ struct PathRule {
   std::string path;
   bool operator==(const PathRule&) const = default;
 };
+
+// How much of each igloo-init has room for; a plan that needs more is refused.
+inline constexpr std::size_t kMaxResourceLimits = 32;
+inline constexpr std::size_t kMaxPathRules = 1024;
+inline constexpr std::size_t kMaxStrings = 65536;  ///< arguments, and again variables
+inline constexpr std::size_t kMaxExtraDescriptors = 8;
 
 /// What igloo-init does for the payload, behind every backend alike.
 struct Payload {

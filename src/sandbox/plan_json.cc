@@ -86,12 +86,8 @@ json::object StepJson(const Step& step) {
           [](const step::Hostname& s) {
             return json::object{{"op", "hostname"}, {"name", Text(s.name)}};
           },
-          [](const step::NoMoreNamespaces&) {
-            return json::object{{"op", "no_more_namespaces"}};
-          },
-          [](const step::Listen& s) {
-            return json::object{{"op", "listen"}, {"port", s.port}};
-          },
+          [](const step::NoMoreNamespaces&) { return json::object{{"op", "no_more_namespaces"}}; },
+          [](const step::Listen& s) { return json::object{{"op", "listen"}, {"port", s.port}}; },
           [](const step::BoundPrivileges&) { return json::object{{"op", "bound_privileges"}}; },
           [](const step::DropPrivileges&) { return json::object{{"op", "drop_privileges"}}; },
           [](const step::StartInit&) { return json::object{{"op", "start_init"}}; },

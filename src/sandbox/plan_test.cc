@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr PathFact kDirectory{.device = 1, .inode = 2, .type = S_IFDIR, .uid = 3, .gid = 4};
@@ -127,8 +128,17 @@ TEST(MakePlanTest, AnOverlayGetsItsWorkshop) {
 }
 
 TEST(MakePlanTest, AnOverlayOfAFileIsRefused) {
-  EXPECT_EQ(ErrorOf(PolicyWith({OverlayTree{.source = "/host/file", .target = "/p"}})).code,
-            Errc::kInvalidArgument);
+  const Error error =
+      ErrorOf(PolicyWith({}, {OverlayTree{.source = "/host/file", .target = "/p"}}));
+  EXPECT_EQ(error.code, Errc::kInvalidArgument);
+  EXPECT_THAT(error.what, HasSubstr("is not a directory"));
+}
+
+TEST(MakePlanTest, AnOverlayThatAllRunsShareIsRefused) {
+  const Error error = ErrorOf(PolicyWith({OverlayTree{.source = "/host/dir", .target = "/p"}}));
+  EXPECT_EQ(error.code, Errc::kInvalidArgument);
+  EXPECT_THAT(error.what, HasSubstr("shared by all runs"));
+  EXPECT_THAT(error.hint, HasSubstr("part of a run"));
 }
 
 TEST(MakePlanTest, TheRunsMountPointsAreMadeBeforeTheSharedRootIsSealed) {
@@ -214,6 +224,114 @@ TEST(MakePlanTest, TheRunMayNotMakeNamesInTheSharedRoot) {
   }
 }
 
+TEST(MakePlanTest, NothingLiesBelowAFileOrALink) {
+  const Entry leaves[] = {Link{"/a", "/etc"}, TextFile{.path = "/a"},
+                          HostTree{.source = "/host/file", .target = "/a"}};
+  const Entry below[] = {TextFile{.path = "/a/x"}, Link{"/a/x/y", "z"},
+                         EmptyDirectory{.path = "/a/x"},
+                         MemoryTree{.target = "/a/x", .covering = Covering::kIntended},
+                         HostTree{.source = "/host/dir", .target = "/a/x/y"}};
+  for (const Entry& leaf : leaves) {
+    for (const Entry& entry : below) {
+      for (const Policy& policy :
+           {PolicyWith({leaf, entry}), PolicyWith({entry, leaf}), PolicyWith({leaf}, {entry})}) {
+        const Error error = ErrorOf(policy);
+        EXPECT_EQ(error.code, Errc::kInvalidArgument);
+        EXPECT_THAT(error.what, HasSubstr("would lie below '/a', which is a "));
+      }
+    }
+  }
+  EXPECT_THAT(ErrorOf(PolicyWith({Link{"/dev", "/tmp"}, DeviceNode{"null"}})).what,
+              HasSubstr("'/dev/null' would lie below '/dev', which is a link"));
+  EXPECT_THAT(ErrorOf(PolicyWith({DeviceNode{"null"}, TextFile{.path = "/dev/null/x"}})).what,
+              HasSubstr("would lie below '/dev/null', which is a file"));
+  const Entry memory = MemoryTree{.target = "/m"};
+  EXPECT_THAT(
+      ErrorOf(PolicyWith({}, {memory, Link{"/m/a", "/etc"}, TextFile{.path = "/m/a/x"}})).what,
+      HasSubstr("'/m/a/x' would lie below '/m/a'"));
+  EXPECT_TRUE(MakePlan(
+      PolicyWith({HostTree{.source = "/host/gone", .target = "/a", .presence = Presence::kOptional},
+                  TextFile{.path = "/a/x"}}),
+      Facts()))
+      << "what is absent is no file";
+}
+
+TEST(MakePlanTest, IgloosOwnPlacesAreNobodyElses) {
+  for (const std::string path : {"/proc", "/proc/x", "/.igloo", "/.igloo/lower", "/.igloo/a/b"}) {
+    const Entry entries[] = {
+        HostTree{.source = "/host/dir", .target = path, .covering = Covering::kIntended},
+        OverlayTree{.source = "/host/dir", .target = path, .covering = Covering::kIntended},
+        MemoryTree{.target = path, .covering = Covering::kIntended},
+        MemoryTree{.target = path},
+        Link{path, "x"},
+        TextFile{.path = path},
+        EmptyDirectory{.path = path}};
+    for (const Entry& entry : entries) {
+      for (const Policy& policy : {PolicyWith({entry}), PolicyWith({}, {entry})}) {
+        const Error error = ErrorOf(policy);
+        EXPECT_EQ(error.code, Errc::kInvalidArgument) << path;
+        EXPECT_THAT(error.what, HasSubstr("which igloo makes itself"));
+      }
+    }
+  }
+  EXPECT_TRUE(
+      MakePlan(PolicyWith({TextFile{.path = "/process"}, TextFile{.path = "/.igloo2"}}), Facts()))
+      << "names that only look alike";
+}
+
+TEST(MakePlanTest, WhatACoveringMountHidesIsMadeAnew) {
+  const Plan plan = PlanOf(PolicyWith(
+      {TextFile{.path = "/a/b/f"}, HostTree{.source = "/host/other", .target = "/a/c"}},
+      {MemoryTree{.target = "/a", .covering = Covering::kIntended},
+       HostTree{.source = "/host/dir", .target = "/a/b/d"}, TextFile{.path = "/a/c/g"}}));
+  EXPECT_THAT(FreshMiddle(plan), ElementsAre(step::Tmpfs{"/a"}));
+  EXPECT_THAT(RunMiddle(plan), ElementsAre(step::Directory{"/a/b"}, step::Directory{"/a/b/d"},
+                                           BindOf("/host/dir", "/a/b/d"), step::Directory{"/a/c"},
+                                           step::File{"/a/c/g", "", 0444}))
+      << "the tree of the host that was at /a/c cannot be seen any more";
+}
+
+TEST(MakePlanTest, WhatIsCoveredKeepsNoRights) {
+  const Plan plan = PlanOf(
+      PolicyWith({HostTree{.source = "/host/dir", .target = "/a/rw", .access = Access::kReadWrite},
+                  MemoryTree{.target = "/a/ro", .access = Access::kReadOnly}, DeviceNode{"null"}},
+                 {HostTree{.source = "/host/dir", .target = "/a", .covering = Covering::kIntended},
+                  MemoryTree{.target = "/dev", .covering = Covering::kIntended}}));
+  EXPECT_THAT(plan.payload.paths, ElementsAre(PathRule{PathRight::kRead, "/"},
+                                              PathRule{PathRight::kReadWrite, "/dev"}));
+  EXPECT_THAT(RunMiddle(plan), ElementsAre(BindOf("/host/dir", "/a")))
+      << "and nothing is frozen in what covers it";
+}
+
+TEST(MakePlanTest, AnAbsentMountCoversNothing) {
+  const Plan plan = PlanOf(
+      PolicyWith({MemoryTree{.target = "/a/b"}}, {HostTree{.source = "/host/gone",
+                                                           .target = "/a",
+                                                           .presence = Presence::kOptional,
+                                                           .covering = Covering::kIntended}}));
+  EXPECT_THAT(plan.payload.paths, ElementsAre(PathRule{PathRight::kRead, "/"},
+                                              PathRule{PathRight::kReadWrite, "/a/b"}));
+}
+
+TEST(MakePlanTest, OnlyLikeCoversLike) {
+  const auto covered = [](Entry earlier, const char* source) {
+    return ErrorOf(PolicyWith({std::move(earlier)}, {HostTree{.source = source,
+                                                              .target = "/a",
+                                                              .covering = Covering::kIntended}}))
+        .what;
+  };
+  EXPECT_EQ(covered(TextFile{.path = "/a"}, "/host/dir"),
+            "'/a' is a file, which a directory cannot cover");
+  EXPECT_EQ(covered(TextFile{.path = "/a/b"}, "/host/file"),
+            "'/a' is a directory, which a file cannot cover");
+  EXPECT_EQ(covered(Link{"/a", "b"}, "/host/file"), "'/a' is a link, which a file cannot cover");
+  EXPECT_THAT(
+      RunMiddle(PlanOf(PolicyWith(
+          {TextFile{.path = "/a"}},
+          {HostTree{.source = "/host/file", .target = "/a", .covering = Covering::kIntended}}))),
+      ElementsAre(BindOf("/host/file", "/a", kRegular)));
+}
+
 TEST(MakePlanTest, NothingIsCreatedInATreeOfTheHost) {
   const HostTree tree{.source = "/host/dir", .target = "/usr", .access = Access::kReadWrite};
   for (const Entry& entry : {Entry(TextFile{.path = "/usr/a/b"}), Entry(Link{"/usr/l", "x"}),
@@ -247,7 +365,8 @@ TEST(MakePlanTest, AMissingSourceIsAnErrorUnlessOptional) {
   EXPECT_EQ(error, (Error{.code = Errc::kNotFound,
                           .what = "'/host/gone' does not exist",
                           .hint = "create it, or remove it from the configuration"}));
-  EXPECT_EQ(ErrorOf(PolicyWith({OverlayTree{.source = "/host/gone", .target = "/gone"}})), error);
+  EXPECT_EQ(ErrorOf(PolicyWith({}, {OverlayTree{.source = "/host/gone", .target = "/gone"}})),
+            error);
   EXPECT_EQ(ErrorOf(PolicyWith({DeviceNode{"zero"}})).code, Errc::kNotFound);
 
   tree.presence = Presence::kOptional;

@@ -13,7 +13,8 @@ enum class Access { kReadOnly, kReadWrite };
 enum class Presence { kRequired, kOptional };
 /// Whether programs may be started from a mount.
 enum class Execution { kAllowed, kForbidden };
-/// Whether an entry may cover what an earlier one put there.
+/// Whether an entry may cover what an earlier one put there. What it covers is gone from the
+/// plan's view; /proc and /.igloo are never covered.
 enum class Covering { kForbidden, kIntended };
 
 /// Size of a writable place in memory. No inode limit is a limit that was not asked for.
@@ -34,7 +35,7 @@ struct HostTree {
   Covering covering = Covering::kForbidden;
 };
 
-/// A copy-on-write view of a host directory; what is written lives in memory.
+/// A copy-on-write view of a host directory; what is written lives in memory. Of a run only.
 struct OverlayTree {
   std::string source = {};
   std::string target = {};
