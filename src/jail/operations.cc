@@ -26,20 +26,71 @@ bool Root(Setup& setup, const Op& op) {
   return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, kStage, 0) == 0;
 }
 
+void ForgetParent(Setup& setup) {
+  if (setup.parent.path != nullptr) CloseQuietly(setup.parent.fd);
+  setup.parent = {};
+}
+
+/// What was opened at or below `target` is no longer what is seen there.
+void ForgetParentBelow(Setup& setup, const char* target) {
+  const Parent& parent = setup.parent;
+  const char* path = Relative(target);
+  const size_t size = strlen(path);
+  const bool below = parent.path != nullptr && parent.size >= size &&
+                     memcmp(parent.path, path, size) == 0 &&
+                     (parent.size == size || parent.path[size] == '/');
+  if (below) ForgetParent(setup);
+}
+
+/// The directory that a name is made in, and the name.
+struct Place {
+  int directory;  ///< borrowed, or -1 with errno
+  const char* name;
+};
+
+/// SECURITY: a link on the way could lead a name out of the root, to the host's files while its
+/// tree is still there. The planner makes no such plan; the launcher does not rely on it.
+Place PlaceOf(Setup& setup, const char* path) {
+  path = Relative(path);
+  const char* slash = strrchr(path, '/');
+  if (slash == nullptr) return {setup.root_fd, path};
+  const size_t size = static_cast<size_t>(slash - path);
+  Parent& parent = setup.parent;
+  if (parent.path == nullptr || parent.size != size || memcmp(parent.path, path, size) != 0) {
+    ForgetParent(setup);
+    char text[4096];
+    if (size >= sizeof text) {
+      errno = ENAMETOOLONG;
+      return {-1, nullptr};
+    }
+    memcpy(text, path, size);
+    text[size] = '\0';
+    const int fd = OpenAt2(setup.root_fd, text, O_PATH | O_DIRECTORY,
+                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    if (fd < 0) return {-1, nullptr};
+    parent = {path, size, fd};
+  }
+  return {parent.fd, slash + 1};
+}
+
 bool Directory(Setup& setup, const Op& op) {
-  return mkdirat(setup.root_fd, Relative(op.path()), op.mode) == 0;
+  const Place place = PlaceOf(setup, op.path());
+  return place.directory >= 0 && mkdirat(place.directory, place.name, op.mode) == 0;
 }
 
 bool Symlink(Setup& setup, const Op& op) {
-  return symlinkat(op.text(), setup.root_fd, Relative(op.path())) == 0;
+  const Place place = PlaceOf(setup, op.path());
+  return place.directory >= 0 && symlinkat(op.text(), place.directory, place.name) == 0;
 }
 
 bool File(Setup& setup, const Op& op) {
+  const Place place = PlaceOf(setup, op.path());
+  if (place.directory < 0) return false;
   // Mount points are empty files: one call makes one.
   if (op.text_size == 0) {
-    return mknodat(setup.root_fd, Relative(op.path()), S_IFREG | op.mode, 0) == 0;
+    return mknodat(place.directory, place.name, S_IFREG | op.mode, 0) == 0;
   }
-  const int fd = openat(setup.root_fd, Relative(op.path()),
+  const int fd = openat(place.directory, place.name,
                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, op.mode);
   if (fd < 0) return false;
   const char* at = op.text();
@@ -63,25 +114,31 @@ int NextSource(Setup& setup) {
   return setup.sources[setup.next_source++];
 }
 
+bool AttachAt(Setup& setup, const Op& op, int tree) {
+  ForgetParentBelow(setup, op.path());
+  return Attach(tree, setup.root_fd, op.path());
+}
+
 bool Bind(Setup& setup, const Op& op) {
   const int tree = NextSource(setup);
-  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
+  return tree >= 0 && AttachAt(setup, op, tree);
 }
 
 bool Tmpfs(Setup& setup, const Op& op) {
   const uint64_t attributes = (op.flags & ops::kFlagNoExec) != 0 ? MOUNT_ATTR_NOEXEC : 0;
   const int tree = NewTmpfs(op.bytes, op.inodes, op.mode, attributes);
-  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
+  return tree >= 0 && AttachAt(setup, op, tree);
 }
 
 bool Overlay(Setup& setup, const Op& op) {
+  ForgetParentBelow(setup, op.path());
   const int lower = NextSource(setup);
   return lower >= 0 && AttachOverlay(lower, setup.root_fd, op);
 }
 
 bool Proc(Setup& setup, const Op& op) {
   const int tree = NewProc();
-  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
+  return tree >= 0 && AttachAt(setup, op, tree);
 }
 
 bool MaskFile(Setup& setup, const Op& op) {
@@ -92,7 +149,10 @@ bool MaskDirectory(Setup& setup, const Op& op) {
   return Cover(setup.root_fd, ".igloo/empty", op.path());
 }
 
-bool ReadOnly(Setup& setup, const Op& op) { return FreezeInPlace(setup.root_fd, op.path()); }
+bool ReadOnly(Setup& setup, const Op& op) {
+  ForgetParentBelow(setup, op.path());
+  return FreezeInPlace(setup.root_fd, op.path());
+}
 
 bool Pivot(Setup& setup, const Op&) {
   return fchdir(setup.root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
@@ -110,8 +170,7 @@ bool Network(Setup& setup, const Op&) { return EnterNetwork(setup); }
 bool Hostname(Setup&, const Op& op) { return sethostname(op.text(), op.text_size) == 0; }
 
 bool NoNamespaces(Setup& setup, const Op&) {
-  const int fd =
-      openat(setup.root_fd, "proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
+  const int fd = openat(setup.root_fd, "proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;
   const bool written = write(fd, "0", 1) == 1;
   CloseQuietly(fd);
@@ -183,9 +242,9 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,     Directory, Symlink,      File,     Bind,   Tmpfs,   Proc,
-    MaskFile, MaskDirectory, ReadOnly, Overlay,  Pivot,  Seal,    Network,
-    Hostname, NoNamespaces, Listen,    EnterCgroup, Bound, Drop, ExecInit,
+    Root,     Directory,     Symlink,  File,        Bind,  Tmpfs, Proc,
+    MaskFile, MaskDirectory, ReadOnly, Overlay,     Pivot, Seal,  Network,
+    Hostname, NoNamespaces,  Listen,   EnterCgroup, Bound, Drop,  ExecInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));
@@ -199,8 +258,11 @@ bool ApplyList(Setup& setup, const List& list, uint32_t first_index, Failure& fa
     const auto row = static_cast<size_t>(op->code) - static_cast<size_t>(Code::kRoot);
     if (kTable[row](setup, *op)) continue;
     failure = {ops::Step::kOperation, index, errno};
+    ForgetParent(setup);
     return false;
   }
+  // The next list may be applied by another process, in another mount namespace.
+  ForgetParent(setup);
   if (reader.ok()) return true;
   failure = {ops::Step::kDecode, index, EBADMSG};
   return false;

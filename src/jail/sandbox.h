@@ -37,6 +37,14 @@ struct Failure {
   int sys_errno;
 };
 
+/// The directory that the last name was made in: the next one usually lies there, too. Its path is
+/// borrowed from the list being applied; null when there is none.
+struct Parent {
+  const char* path;
+  size_t size;
+  int fd;
+};
+
 /// What a process under construction knows. One per process: launcher, template, sandbox.
 struct Setup {
   const Job* job;
@@ -51,6 +59,7 @@ struct Setup {
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;
   unsigned source_count, next_source;
+  Parent parent;
 };
 
 }  // namespace igloo::jail

@@ -1,0 +1,86 @@
+// What the launcher does with plans that the planner would never make.
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "base/temp_dir.h"
+#include "support/host.h"
+#include "support/igloo.h"
+#include "support/sandbox.h"
+
+namespace igloo::testing {
+namespace {
+
+namespace step = sandbox::step;
+using backend::jail::Mode;
+using sandbox::Plan;
+using sandbox::Step;
+
+/// The plan with these steps where the root is still being built and the host's is in reach.
+Plan WithSteps(Plan plan, const std::vector<Step>& steps) {
+  const auto at = std::ranges::find(plan.environment, Step{step::Proc{"/proc"}});
+  plan.environment.insert(at, steps.begin(), steps.end());
+  return plan;
+}
+
+/// A directory of the host that the sandbox's user may write to. Not in /tmp: the root under
+/// construction stands there.
+TempDir OpenDirectory() {
+  TempDir directory = TempDir::Make("/var/tmp").value();
+  EXPECT_EQ(::chmod(directory.path().c_str(), 0777), 0);
+  return directory;
+}
+
+class Launcher : public ::testing::TestWithParam<Mode> {};
+INSTANTIATE_TEST_SUITE_P(Modes, Launcher, ::testing::Values(Mode::kCold, Mode::kPrepared),
+                         [](const auto& row) {
+                           return row.param == Mode::kCold ? "Cold" : "Prepared";
+                         });
+
+TEST_P(Launcher, MakesNoNameThroughALink) {
+  const TempDir host = OpenDirectory();
+  Workbench bench(GetParam());
+  for (const std::string& target : {host.path(), std::string("/"), std::string("usr")}) {
+    for (const Step& name :
+         {Step{step::Directory{"/way/name"}}, Step{step::Symlink{"/way/name", "x"}},
+          Step{step::File{"/way/name", "", 0444}}, Step{step::File{"/way/name", "text", 0444}},
+          Step{step::Directory{"/way/" + host.path() + "/name"}}}) {
+      const auto result =
+          bench.Run(WithSteps(PlanForShell("true"), {step::Symlink{"/way", target}, name}));
+      ASSERT_FALSE(result) << target;
+      EXPECT_EQ(result.error().sys_errno, ELOOP) << result.error().what;
+    }
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(host.path()));
+}
+
+TEST_P(Launcher, MakesNoNameOutsideTheRoot) {
+  const TempDir host = OpenDirectory();
+  Workbench bench(GetParam());
+  const auto result =
+      bench.Run(WithSteps(PlanForShell("true"), {step::Directory{"/.." + host.path() + "/name"}}));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().sys_errno, EXDEV) << result.error().what;
+  EXPECT_TRUE(std::filesystem::is_empty(host.path()));
+}
+
+TEST_P(Launcher, MakesNamesInWhatIsMountedByThen) {
+  Workbench bench(GetParam());
+  const Plan plan = WithSteps(
+      PlanForShell("find /x | sort; cat /x/a/both"),
+      {step::Directory{"/x"}, step::Directory{"/x/a"}, step::File{"/x/a/both", "old", 0444},
+       step::File{"/x/a/gone", "", 0444}, step::Tmpfs{"/x/a", {.bytes = 1U << 20}},
+       step::File{"/x/a/both", "new", 0444}, step::Directory{"/x/b"}, step::Directory{"/x/b/c"},
+       step::Tmpfs{"/x", {.bytes = 1U << 20}}, step::Directory{"/x/a"},
+       step::File{"/x/a/both", "newest", 0444}});
+  const auto result = bench.Run(plan);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->output.kept(), "/x\n/x/a\n/x/a/both\nnewest") << result->error.kept();
+}
+
+}  // namespace
+}  // namespace igloo::testing
