@@ -10,6 +10,7 @@ namespace igloo::jail {
 namespace {
 
 constexpr uint64_t kQuiet = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+constexpr uint64_t kStraight = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH;
 
 bool SetNumber(int fs, const char* key, uint64_t value, const char* format) {
   char text[32];
@@ -43,8 +44,7 @@ const char* Relative(const char* path) {
 }
 
 bool Attach(int tree, int root_fd, const char* path) {
-  const int target = OpenAt2(root_fd, Relative(path), O_PATH | O_NOFOLLOW,
-                             RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH);
+  const int target = OpenAt2(root_fd, Relative(path), O_PATH | O_NOFOLLOW, kStraight);
   const bool attached =
       target >= 0 && MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
   CloseQuietly(target);
@@ -80,13 +80,19 @@ bool Cover(int root_fd, const char* from, const char* path) {
 }
 
 bool FreezeInPlace(int root_fd, const char* path) {
-  const int tree = OpenTree(root_fd, Relative(path), OPEN_TREE_CLONE);
-  if (tree < 0) return false;
+  const int target = OpenAt2(root_fd, Relative(path), O_PATH | O_NOFOLLOW, kStraight);
+  if (target < 0) return false;
   mount_attr attr{};
   attr.attr_set = MOUNT_ATTR_RDONLY;
-  const bool frozen = MountSetattr(tree, "", AT_EMPTY_PATH, attr) == 0 &&
-                      MoveMount(tree, root_fd, Relative(path), 0) == 0;
-  CloseQuietly(tree);
+  // A mount stays where it is, and so does what is mounted in it. A directory becomes one first.
+  bool frozen = MountSetattr(target, "", AT_EMPTY_PATH, attr) == 0;
+  if (!frozen && errno == EINVAL) {
+    const int tree = OpenTree(target, "", OPEN_TREE_CLONE | AT_EMPTY_PATH);
+    frozen = tree >= 0 && MountSetattr(tree, "", AT_EMPTY_PATH, attr) == 0 &&
+             MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
+    CloseQuietly(tree);
+  }
+  CloseQuietly(target);
   return frozen;
 }
 

@@ -82,5 +82,36 @@ TEST_P(Launcher, MakesNamesInWhatIsMountedByThen) {
   EXPECT_EQ(result->output.kept(), "/x\n/x/a\n/x/a/both\nnewest") << result->error.kept();
 }
 
+TEST_P(Launcher, FreezesMemoryWithoutHidingWhatIsMountedInIt) {
+  Workbench bench(GetParam());
+  const TempDir host = OpenDirectory();
+  const Plan plan = PlanForShell(
+      "cat /ro/file; touch /ro/x 2>&1; touch /ro/rw/x && ls /ro/rw; "
+      "ls -d /ro/tree; touch /ro/deep/x 2>&1; cat /ro/deep/file",
+      [&](sandbox::Policy& policy) {
+        policy.run.emplace_back(sandbox::MemoryTree{.target = "/ro",
+                                                    .capacity = {.bytes = 1U << 20},
+                                                    .access = sandbox::Access::kReadOnly});
+        policy.run.emplace_back(sandbox::TextFile{.path = "/ro/file", .content = "one\n"});
+        policy.run.emplace_back(
+            sandbox::MemoryTree{.target = "/ro/rw", .capacity = {.bytes = 1U << 20}});
+        policy.run.emplace_back(sandbox::HostTree{.source = host.path(), .target = "/ro/tree"});
+        policy.run.emplace_back(sandbox::MemoryTree{.target = "/ro/deep",
+                                                    .capacity = {.bytes = 1U << 20},
+                                                    .access = sandbox::Access::kReadOnly});
+        policy.run.emplace_back(sandbox::TextFile{.path = "/ro/deep/file", .content = "two\n"});
+      });
+  const auto result = bench.Run(plan);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->output.kept(),
+            "one\n"
+            "touch: cannot touch '/ro/x': Read-only file system\n"
+            "x\n"
+            "/ro/tree\n"
+            "touch: cannot touch '/ro/deep/x': Read-only file system\n"
+            "two\n")
+      << result->error.kept();
+}
+
 }  // namespace
 }  // namespace igloo::testing
