@@ -82,8 +82,9 @@ TEST(DryRun, DescribesThePlanTwiceAlike) {
   EXPECT_EQ(first.err, "");
   for (const char* line :
        {"read-only  /usr <- /usr\n", "private network: loopback and nothing else\n",
-        "drop every capability, set no_new_privs\n", "file       /run/igloo/main.py (8 bytes)\n",
-        "make the root read-only\n", "time       2.5 s, then interrupt"}) {
+        "empty the bounding set, lock securebits, set no_new_privs\n", "drop every capability\n",
+        "file       /run/igloo/main.py (8 bytes)\n", "make the root read-only\n",
+        "time       2.5 s, then interrupt"}) {
     EXPECT_THAT(first.out, HasSubstr(line));
   }
   EXPECT_EQ(first.out, Igloo(args).out);

@@ -15,14 +15,15 @@ namespace {
 
 using backend::jail::Mode;
 
-/// `true` for an id that the launcher `launcher` may hand out.
-bool IsOfBlock(std::uint64_t id, pid_t launcher) {
-  const std::uint32_t base = jail::BlockOf(sandbox::Identity{}.host_id_base, launcher);
+/// `true` for an id that `maker`, a launcher or a template, may hand out.
+bool IsOfBlock(std::uint64_t id, pid_t maker) {
+  const std::uint32_t base = jail::BlockOf(sandbox::Identity{}.host_id_base, maker);
   return id >= base && id < base + jail::kBlockSize;
 }
 
-/// Started by root, an id from the launcher's block; started by a user, the user's own.
-void ExpectSafeId(pid_t payload, pid_t starter) {
+/// Started by root, an id from the block of who made the sandbox: the launcher, or the template
+/// that is the launcher's child. Started by a user, the user's own.
+void ExpectSafeId(pid_t payload, pid_t starter, Mode mode) {
   const auto map = ReadUidMap(payload);
   ASSERT_TRUE(map) << "no map of " << payload;
   EXPECT_EQ(map->inside, 1000U);
@@ -33,7 +34,9 @@ void ExpectSafeId(pid_t payload, pid_t starter) {
   }
   const pid_t launcher = LauncherAbove(payload, starter);
   ASSERT_NE(launcher, 0);
-  EXPECT_TRUE(IsOfBlock(map->outside, launcher)) << map->outside << " of launcher " << launcher;
+  const pid_t maker = mode == Mode::kPrepared ? LauncherAbove(payload, launcher) : launcher;
+  ASSERT_NE(maker, 0);
+  EXPECT_TRUE(IsOfBlock(map->outside, maker)) << map->outside << " of " << maker;
 }
 
 std::vector<std::string> Waiting(const std::string& marker) {
@@ -93,7 +96,7 @@ TEST(Inside, HasAnUnprivilegedIdOutside) {
     const pid_t payload = WaitForMarked(marker);
     ASSERT_NE(payload, 0);
     if (backend == std::string("jail")) {
-      ExpectSafeId(payload, igloo.pid());
+      ExpectSafeId(payload, igloo.pid(), Mode::kCold);
     } else {
       const auto map = ReadUidMap(payload);
       ASSERT_TRUE(map);
@@ -118,8 +121,8 @@ TEST(Inside, HasAnUnprivilegedIdOutsideWhenPrepared) {
   const pid_t second_pid = WaitForMarked(two);
   ASSERT_NE(first_pid, 0);
   ASSERT_NE(second_pid, 0);
-  ExpectSafeId(first_pid, ::getpid());
-  ExpectSafeId(second_pid, ::getpid());
+  ExpectSafeId(first_pid, ::getpid(), Mode::kPrepared);
+  ExpectSafeId(second_pid, ::getpid(), Mode::kPrepared);
   if (RunningAsRoot()) {
     EXPECT_NE(ReadUidMap(first_pid)->outside, ReadUidMap(second_pid)->outside);
   } else {

@@ -200,10 +200,10 @@ TEST(Prepared, ShowsEveryPathOfAClosureAndNothingElse) {
   }
 }
 
-TEST(Prepared, RefusesMorePathsThanARunMayHave) {
+TEST(Prepared, ARunMayHaveThousandsOfPathsAndNotOneMoreThanThat) {
   const TempDir directory = TempDir::Make(TempParent()).value();
   const auto plan = [&](int count) {
-    return PlanForShell("true", [&](sandbox::Policy& policy) {
+    return PlanForShell("ls /store | wc -l", [&](sandbox::Policy& policy) {
       for (int i = 0; i < count; ++i) {
         policy.run.emplace_back(
             sandbox::HostTree{.source = directory.path(), .target = "/store/" + std::to_string(i)});
@@ -211,13 +211,17 @@ TEST(Prepared, RefusesMorePathsThanARunMayHave) {
     });
   };
   Workbench bench(Mode::kPrepared);
-  for (const int count : {65, 70, 75, 76, 100, 300}) {
+  const auto expect_works = [&](int count) {
     const auto result = bench.Run(plan(count));
-    ASSERT_FALSE(result) << count;
-    EXPECT_THAT(result.error().what, HasSubstr("Argument list too long")) << count;
-    EXPECT_FALSE(result.error().hint.empty());
-  }
-  EXPECT_TRUE(bench.Run(plan(64))) << "and nothing was broken by it";
+    ASSERT_TRUE(result) << count << ": " << result.error().what;
+    EXPECT_EQ(result->output.kept(), std::to_string(count) + "\n") << result->error.kept();
+  };
+  for (const int count : {64, 65, 76, 300, 2000}) expect_works(count);
+  const auto refused = bench.Run(plan(8193));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().what, HasSubstr("Argument list too long"));
+  EXPECT_FALSE(refused.error().hint.empty());
+  expect_works(64);
 }
 
 TEST(Prepared, EndsNobodyElseWhenAPlanIsTooLarge) {

@@ -49,16 +49,21 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-/// A launcher and its templates, in full: pid, number of children and of descriptors of each.
+/// A launcher, its templates and the sandboxes that wait on them, in full: number of children and
+/// of descriptors of each, and the pid of those that outlive a run.
 std::string FamilyOf(pid_t launcher) {
   std::ostringstream text;
   std::vector<ProcessInfo> family = DescendantsOf(launcher);
   family.push_back({.pid = launcher});
-  std::ranges::sort(family, {}, &ProcessInfo::pid);
+  std::vector<std::string> lines;
   for (const ProcessInfo& each : family) {
-    text << each.pid << ": " << ChildrenOf(each.pid).size() << " children, "
-         << CountDescriptors(each.pid) << " descriptors\n";
+    const bool waiting = each.pid != launcher && each.parent != launcher;
+    lines.push_back((waiting ? "waiting" : std::to_string(each.pid)) + ": " +
+                    std::to_string(ChildrenOf(each.pid).size()) + " children, " +
+                    std::to_string(CountDescriptors(each.pid)) + " descriptors\n");
   }
+  std::ranges::sort(lines);
+  for (const std::string& line : lines) text << line;
   return text.str();
 }
 
