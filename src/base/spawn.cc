@@ -129,7 +129,7 @@ Result<Child> Spawn(const SpawnOptions& options) {
   // The child reports here through the shared memory of vfork: no pipe is needed.
   volatile int child_errno = 0;
   // vfork is the point: fork of a server with 512 MB costs 36 ms, this costs 0.04.
-  const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  const pid_t pid = ::vfork();
   if (pid == 0) {
     child_errno = Prepare(plan);
     ::_exit(127);

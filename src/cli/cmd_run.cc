@@ -170,7 +170,9 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
     }
     options.as_bwrap = true;
   }
-  options.request.fine_memory_limits = options.backend == BackendKind::kJail && !options.as_bwrap;
+  const bool jail = options.backend == BackendKind::kJail && !options.as_bwrap;
+  options.request.fine_memory_limits = jail;
+  options.request.views = jail;
   IGLOO_TRY(ReadCode(args, options));
   return options;
 }
@@ -238,7 +240,7 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
     IGLOO_TRY(jail.Warm());
   } else {
     console.Note("note: bubblewrap cannot limit the number of files in memory nor forbid programs "
-                 "in /dev/shm; sizes are limited");
+                 "in /dev/shm, and a socket that lies in a project can be reached");
     IGLOO_ASSIGN(other, backend::bubblewrap::Make(programs.init));
   }
   backend::Backend& backend = other ? *other : jail;

@@ -27,7 +27,7 @@ void Console::Note(std::string_view text) { Err("igloo: " + std::string(text) + 
 
 std::string Console::Paint(Tone tone, std::string_view text) const {
   if (!colours_) return std::string(text);
-  const char* code = "0";
+  const char* code = nullptr;
   switch (tone) {
     case Tone::kGood:
       code = "32";

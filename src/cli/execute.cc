@@ -47,7 +47,7 @@ Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& 
     asio::co_spawn(loop, WatchSignals(watched, run), asio::detached);
   }
   std::optional<Result<session::RunResult>> result;
-  asio::co_spawn(loop, run.Execute(), [&](std::exception_ptr, Result<session::RunResult> value) {
+  asio::co_spawn(loop, run.Execute(), [&](const std::exception_ptr&, Result<session::RunResult> value) {
     result = std::move(value);
     loop.stop();
   });

@@ -35,10 +35,16 @@ void AddWritablePlaces(const RunRequest& request, sandbox::Policy& policy) {
 void AddProject(const RunRequest& request, sandbox::Policy& policy) {
   if (!request.project) return;
   const Project& project = *request.project;
-  if (project.mode == ProjectMode::kOverlay) {
-    policy.run.emplace_back(sandbox::OverlayTree{.source = project.path,
-                                                 .target = "/project",
-                                                 .capacity = Room(request, 256 * kMegabyte, 65536)});
+  // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
+  const bool view = project.mode == ProjectMode::kReadOnly && request.views;
+  if (project.mode == ProjectMode::kOverlay || view) {
+    sandbox::OverlayTree tree{.source = project.path, .target = "/project"};
+    if (view) {
+      tree.access = sandbox::Access::kReadOnly;
+    } else {
+      tree.capacity = Room(request, 256 * kMegabyte, 65536);
+    }
+    policy.run.emplace_back(std::move(tree));
     return;
   }
   policy.run.emplace_back(sandbox::HostTree{.source = project.path,

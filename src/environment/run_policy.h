@@ -35,6 +35,8 @@ struct RunRequest {
   /// A backend that can limit only the size of memory trees gets a policy that asks for no more;
   /// whoever chose it says so to the user.
   bool fine_memory_limits = true;
+  /// Likewise for a backend that has no overlays: it mounts a read-only project itself.
+  bool views = true;
 };
 
 /// The policy of a run in an environment: no network, /workspace as home, nothing inherited.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "sandbox/plan.h"
 
@@ -75,7 +76,7 @@ TEST(PolicyForRunTest, NobodyInsideMayChangeTheCode) {
 TEST(PolicyForRunTest, RunsOfAnEnvironmentDifferInTheirRunListOnly) {
   const auto plan_of = [](RunRequest request) {
     request.project = Project{"/home/ada", ProjectMode::kReadOnly};
-    return *sandbox::MakePlan(PolicyOf(request), {{"/home/ada", sandbox::PathFact{}}});
+    return *sandbox::MakePlan(PolicyOf(request), {{"/home/ada", sandbox::PathFact{.type = S_IFDIR}}});
   };
   const sandbox::Plan one = plan_of({.what = Code{"1"}});
   const sandbox::Plan two = plan_of({.what = Code{std::string(1000, '2')}, .time_ms = 7});
@@ -143,10 +144,15 @@ TEST(PolicyForRunTest, CoarseBackendsAreAskedForNothingFine) {
 }
 
 TEST(PolicyForRunTest, AProjectIsShownAsAsked) {
-  const auto with = [](ProjectMode mode) {
-    return PolicyOf({.what = Code{""}, .project = Project{"/home/ada/app", mode}});
+  const auto with = [](ProjectMode mode, bool views = true) {
+    return PolicyOf(
+        {.what = Code{""}, .project = Project{"/home/ada/app", mode}, .views = views});
   };
-  const Policy read_only = with(ProjectMode::kReadOnly);
+  const Policy view = with(ProjectMode::kReadOnly);
+  ASSERT_NE(Find<OverlayTree>(view, "/project"), nullptr) << "sockets in it must be out of reach";
+  EXPECT_EQ(Find<OverlayTree>(view, "/project")->access, Access::kReadOnly);
+
+  const Policy read_only = with(ProjectMode::kReadOnly, false);
   const auto* tree = Find<HostTree>(read_only, "/project");
   ASSERT_NE(tree, nullptr);
   EXPECT_EQ(tree->source, "/home/ada/app");
@@ -160,6 +166,7 @@ TEST(PolicyForRunTest, AProjectIsShownAsAsked) {
   const Policy overlay = with(ProjectMode::kOverlay);
   EXPECT_EQ(Find<HostTree>(overlay, "/project"), nullptr);
   EXPECT_EQ(Find<OverlayTree>(overlay, "/project")->source, "/home/ada/app");
+  EXPECT_EQ(Find<OverlayTree>(overlay, "/project")->access, Access::kReadWrite);
 }
 
 TEST(PolicyForRunTest, WithoutAProjectNothingOfTheUsersIsSeen) {

@@ -182,7 +182,7 @@ pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   // vfork: the child borrows this memory until exec, so it reports its failure in place.
   volatile uint8_t failed_step = 0;
   volatile int failed_errno = 0;
-  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  const pid_t pid = vfork();
   if (pid == 0) {
     const wire::InitStep step = Become(start, landlock_abi);
     failed_errno = errno;

@@ -6,8 +6,8 @@
 
 namespace igloo::jail {
 
-/// Host ids that one launcher hands out. Every launcher owns the block that its own pid selects,
-/// so two launchers never share one and nothing is written down anywhere.
+/// Host ids that one launcher or template hands out. Each owns the block that its own pid selects,
+/// so no two share one and nothing is written down anywhere.
 inline constexpr uint32_t kBlockSize = 256;
 inline constexpr uint32_t kPidLimit = 1U << 22;
 

@@ -40,6 +40,10 @@ std::string Show(const Step& step) {
                                s.execution == Execution::kForbidden ? ", no programs" : "");
           },
           [](const step::Overlay& s) {
+            if (s.access == Access::kReadOnly) {
+              return fmt::format("{:<10} {} <- {} (a view: sockets in it are out of reach)",
+                                 "read-only", Printable(s.target), Printable(s.source));
+            }
             return fmt::format("{:<10} {} <- {} (changes stay in memory, {})", "overlay",
                                Printable(s.target), Printable(s.source), Show(s.capacity));
           },

@@ -70,7 +70,8 @@ void EncodeTmpfs(std::string& out, const step::Tmpfs& tmpfs) {
 }
 
 void EncodeOverlay(std::string& out, const step::Overlay& overlay) {
-  const Op op = WithFact(WithCapacity(Make(Code::kOverlay), overlay.capacity), overlay.fact);
+  Op op = WithFact(WithCapacity(Make(Code::kOverlay), overlay.capacity), overlay.fact);
+  if (overlay.access == Access::kReadOnly) op.flags |= ops::kFlagReadOnly;
   Append(out, MappingOwner(op, overlay.fact), overlay.target, overlay.source);
 }
 

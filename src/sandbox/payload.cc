@@ -41,7 +41,8 @@ std::vector<ResourceLimit> ResourceLimitsOf(const Limits& limits) {
   const auto add_if = [&](const char* name, int resource, std::uint64_t value) {
     if (value != 0) add(name, resource, value);
   };
-  add("core", RLIMIT_CORE, 0);
+  // 1, not 0: it also keeps a crash inside from starting the host's core handler.
+  add("core", RLIMIT_CORE, 1);
   add("memlock", RLIMIT_MEMLOCK, 64U << 10);
   add("msgqueue", RLIMIT_MSGQUEUE, 64U << 10);
   add("rtprio", RLIMIT_RTPRIO, 0);

@@ -131,11 +131,14 @@ class Planner {
     }
     // The launcher assembles the view in these two and detaches them again.
     MakeDirectories({"/.igloo/lower", "/.igloo/upper"}, part);
-    IGLOO_TRY(MountAt(tree.target, {.of = Mount::Of::kHost, .part = part, .writable = true},
-                      step::Overlay{.source = tree.source,
-                                    .target = tree.target,
-                                    .capacity = tree.capacity,
-                                    .fact = *fact}));
+    IGLOO_TRY(MountAt(
+        tree.target,
+        {.of = Mount::Of::kHost, .part = part, .writable = tree.access == Access::kReadWrite},
+        step::Overlay{.source = tree.source,
+                      .target = tree.target,
+                      .capacity = tree.capacity,
+                      .fact = *fact,
+                      .access = tree.access}));
     return true;
   }
 

@@ -50,6 +50,7 @@ struct Overlay {
   std::string source, target;
   Capacity capacity = {};
   PathFact fact = {};
+  Access access = Access::kReadWrite;
   bool operator==(const Overlay&) const = default;
 };
 struct Proc {

@@ -477,7 +477,7 @@ TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
                          .cwd = "/work",
                          .time_ms = 1,
                          .grace_ms = 2,
-                         .limits = {{"core", RLIMIT_CORE, 0},
+                         .limits = {{"core", RLIMIT_CORE, 1},
                                     {"memlock", RLIMIT_MEMLOCK, 65536},
                                     {"msgqueue", RLIMIT_MSGQUEUE, 65536},
                                     {"rtprio", RLIMIT_RTPRIO, 0},

@@ -35,11 +35,13 @@ struct HostTree {
   Covering covering = Covering::kForbidden;
 };
 
-/// A copy-on-write view of a host directory; what is written lives in memory. Of a run only.
+/// A view of a host directory instead of the directory itself: what is written lives in memory, and
+/// a socket of the host that lies in it is a name and nothing more. Of a run only.
 struct OverlayTree {
   std::string source = {};
   std::string target = {};
-  Capacity capacity = {};
+  Access access = Access::kReadWrite;
+  Capacity capacity = {};  ///< of what is written
   Covering covering = Covering::kForbidden;
 };
 

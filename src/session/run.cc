@@ -180,7 +180,8 @@ asio::awaitable<void> Run::State::SendStart() {
       done += static_cast<std::size_t>(sent);
       continue;
     }
-    if (errno != EAGAIN && errno != EINTR) co_return;  // WatchControl sees the end of file
+    // WatchControl sees the end of file.
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) co_return;
     boost::system::error_code error;
     auto token = Redirect(error);
     co_await control.async_wait(stream_descriptor::wait_write, token);

@@ -78,9 +78,10 @@ std::optional<uid_t> IdToBecome(const sandbox::Plan& plan) {
 
 Result<void> CheckOwners(const sandbox::Plan& plan) {
   if (::geteuid() != 0) return {};
-  for (const sandbox::Step& each : plan.run) {
-    const auto* bind = std::get_if<sandbox::step::Bind>(&each);
-    if (bind != nullptr && bind->map_owner) {
+  for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
+    for (const sandbox::Step& each : *steps) {
+      const auto* bind = std::get_if<sandbox::step::Bind>(&each);
+      if (bind == nullptr || !bind->map_owner) continue;
       return Fail(Errc::kFailedPrecondition,
                   "bubblewrap cannot give the sandbox's user the files of '" + bind->source +
                       "' when root starts it",

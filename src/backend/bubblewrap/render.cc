@@ -51,7 +51,9 @@ class Renderer {
   /// ever mounted below a tree of the host.
   Result<void> CheckNotInHostTree(const std::string& target) const {
     for (const std::string& tree : host_trees_) {
-      if (sandbox::IsWithin(target, tree)) return Cannot("mount '" + target + "' below '" + tree + "'");
+      if (sandbox::IsWithin(target, tree)) {
+        return Cannot(fmt::format("mount '{}' below '{}'", target, tree));
+      }
     }
     return {};
   }

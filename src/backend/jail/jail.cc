@@ -101,6 +101,14 @@ Result<void> JailBackend::Warm() {
   return {};
 }
 
+Result<void> JailBackend::Send(const ops::Request& request, const Launcher::Lists& lists,
+                               std::span<const int> fds) {
+  auto sent = launcher_->Send(request, lists, fds);
+  // A request that was refused before it left harms nobody; a socket that broke has no other end.
+  if (!sent && sent.error().sys_errno != 0) ForgetLauncher();
+  return sent;
+}
+
 void JailBackend::ForgetLauncher() {
   launcher_.reset();
   templates_->clear();
@@ -136,7 +144,7 @@ Result<void> JailBackend::MakeRoom() {
   request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
   IGLOO_ASSIGN(const FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   const int fds[] = {reply.second.get()};
-  IGLOO_TRY(launcher_->Send(request, {}, fds));
+  IGLOO_TRY(Send(request, {}, fds));
   templates_->erase(idle);
   return {};
 }
@@ -149,10 +157,7 @@ Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
   const std::string environment = sandbox::Encode(plan.environment);
   const std::string fresh = sandbox::Encode(plan.fresh);
   const Launcher::Lists lists{.environment = environment, .fresh = fresh};
-  if (auto sent = launcher_->Send(request, lists, fds); !sent) {
-    ForgetLauncher();
-    return std::unexpected(std::move(sent).error());
-  }
+  IGLOO_TRY(Send(request, lists, fds));
   reply.second.Reset();
   // Preparing is off the path of every run but the first: this one waits.
   for (;;) {
@@ -193,10 +198,7 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
   const std::string fresh = prepared ? "" : sandbox::Encode(plan.fresh);
   const std::string run = sandbox::Encode(plan.run);
   const Launcher::Lists lists{.environment = environment, .fresh = fresh, .run = run};
-  if (auto sent = launcher_->Send(request, lists, fds); !sent) {
-    ForgetLauncher();
-    return std::unexpected(std::move(sent).error());
-  }
+  IGLOO_TRY(Send(request, lists, fds));
   IGLOO_TRY(SetNonBlocking(reply.first.get()));
   return std::make_unique<JailSandbox>(std::move(reply.first), plan, templates_,
                                        std::move(template_id));

@@ -47,6 +47,8 @@ class JailBackend : public Backend {
   Result<std::uint64_t> Prepare(const sandbox::Plan& plan);
   /// Ends the template that was idle longest, when there are too many.
   Result<void> MakeRoom();
+  Result<void> Send(const ops::Request& request, const Launcher::Lists& lists,
+                    std::span<const int> fds);
   /// A dead launcher took its templates along; the next run starts a new one.
   void ForgetLauncher();
 
