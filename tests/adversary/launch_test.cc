@@ -114,11 +114,10 @@ TEST(ProjectOfTheJail, Cve2021_30465_ExchangedForALinkIsRefused) {
 /// The project copy-on-write: what only the jail can do.
 void ShowCopy(sandbox::Policy& policy) {
   for (sandbox::Entry& entry : policy.run) {
-    const auto* tree = std::get_if<sandbox::HostTree>(&entry);
+    auto* tree = std::get_if<sandbox::OverlayTree>(&entry);
     if (tree == nullptr || tree->target != "/project") continue;
-    entry = sandbox::OverlayTree{.source = tree->source,
-                                 .target = tree->target,
-                                 .capacity = {.bytes = 64U << 20, .inodes = 4096}};
+    tree->access = sandbox::Access::kReadWrite;
+    tree->capacity = {.bytes = 64U << 20, .inodes = 4096};
     return;
   }
 }

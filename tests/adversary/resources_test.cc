@@ -25,7 +25,6 @@ std::vector<Case> Cases() {
   return {
       {"Processes", {"fork-many", "300"}},
       {"PrivateMemory", {"map-private", "600"}},
-      {"SharedMemory", {"map-shared", "600"}},
       {"TemporarySpace", {"fill-place", "/tmp", "320"}, Control::kWeakened, {}, GiveRoom},
       {"WorkspaceSpace", {"fill-place", "/workspace", "320"}, Control::kWeakened, {}, GiveRoom},
       {"SharedMemorySpace", {"fill-place", "/dev/shm", "128"}, Control::kWeakened, {}, GiveRoom},

@@ -74,7 +74,8 @@ sandbox::Policy PolicyFor(Wall wall, const Scene& scene, std::vector<std::string
       environment::MakeHostEnvironment("shell", environment::ReadHostLayout()).value();
   environment::RunRequest request{.what = environment::Program{std::move(argv)},
                                   .project = environment::Project{.path = scene.project()},
-                                  .fine_memory_limits = wall != Wall::kBubblewrap};
+                                  .fine_memory_limits = wall != Wall::kBubblewrap,
+                                  .views = wall != Wall::kBubblewrap};
   sandbox::Policy policy = environment::PolicyForRun(environment, request).value();
   if (wall == Wall::kBubblewrap && RunningAsRoot()) {
     // igloo refuses a project here, because its files could not belong to the sandbox's user. The
@@ -116,7 +117,8 @@ Outcome AttackBehind(Wall wall, const Scene& scene, std::vector<std::string> wor
 Outcome AttackOnHost(const Scene& scene, std::vector<std::string> words) {
   return RunProgram({.program = scene.attack_program(),
                      .args = scene.Fill(std::move(words), Side::kHost),
-                     .env = Scene::Variables()});
+                     .env = Scene::Variables(),
+                     .reset_signals = false});
 }
 
 Outcome AttackOnHostAsUser(const Scene& scene, std::vector<std::string> words) {

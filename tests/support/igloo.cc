@@ -60,7 +60,8 @@ Outcome RunProgram(const Invocation& invocation) {
   SpawnOptions options{.program = invocation.program,
                        .argv = {invocation.program},
                        .env = invocation.env,
-                       .fds = {{out.second.get(), 1}, {err.second.get(), 2}}};
+                       .fds = {{out.second.get(), 1}, {err.second.get(), 2}},
+                       .reset_signals = invocation.reset_signals};
   options.argv.insert(options.argv.end(), invocation.args.begin(), invocation.args.end());
   if (invocation.close_input) {
     // Spawn always fills 0-2, so a shell closes it on the way.
