@@ -47,6 +47,7 @@ class Launcher {
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
+    setup_.network_socket = -1;
     for (Row& row : rows_) row.socket = -1;
   }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
+#include "jail/channel.h"
 #include "jail/sys.h"
 
 #ifndef SIOCGSKNS
@@ -39,15 +39,16 @@ int CurrentNetwork() {
 }
 
 alignas(16) unsigned char g_maker_stack[16384];
+int g_maker_socket;
 
-/// Shares memory and descriptors with the process it helps, so it leaves its result in place.
-int MakerMain(void* argument) {
-  auto* setup = static_cast<Setup*>(argument);
-  if (unshare(CLONE_NEWNET) != 0 || !RaiseLoopback()) return errno;
-  const int fd = CurrentNetwork();
-  if (fd < 0) return errno;
-  setup->network_fd = fd;
-  return 0;
+/// Shares memory with the process it helps, but no descriptors: a shared table would slow down
+/// every call of the other one and make it wait for the kernel when it grows.
+int MakerMain(void*) {
+  int result = 0;
+  int fd = -1;
+  if (unshare(CLONE_NEWNET) != 0 || !RaiseLoopback() || (fd = CurrentNetwork()) < 0) result = errno;
+  SendWithFds(g_maker_socket, &result, sizeof result, &fd, fd >= 0 ? 1 : 0);
+  _exit(0);
 }
 
 }  // namespace
@@ -66,29 +67,33 @@ void MoveAway(pid_t pid) {
 }
 
 bool BeginNetwork(Setup& setup) {
-  setup.network_fd = -1;
-  setup.network_maker = clone(MakerMain, g_maker_stack + sizeof g_maker_stack,
-                              CLONE_VM | CLONE_FILES | SIGCHLD, &setup);
-  if (setup.network_maker <= 0) return false;
-  MoveAway(setup.network_maker);
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return false;
+  setup.network_socket = sockets[0];
+  g_maker_socket = sockets[1];
+  // Whoever is PID 1 by then reaps it.
+  const pid_t maker =
+      clone(MakerMain, g_maker_stack + sizeof g_maker_stack, CLONE_VM | SIGCHLD, nullptr);
+  CloseQuietly(sockets[1]);
+  if (maker < 0) return false;
+  MoveAway(maker);
   return true;
 }
 
 bool EnterNetwork(Setup& setup) {
-  if (setup.network_maker == 0) return RaiseLoopback();
-  int status = 0;
-  pid_t ended = 0;
-  do {
-    ended = waitpid(setup.network_maker, &status, 0);
-  } while (ended < 0 && errno == EINTR);
-  if (ended < 0) return false;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    errno = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+  if (setup.network_socket < 0) return RaiseLoopback();
+  int result = 0;
+  int fd = -1;
+  unsigned count = 0;
+  errno = EIO;
+  const bool come = ReceiveWithFds(setup.network_socket, &result, sizeof result, &fd, 1, count);
+  CloseQuietly(setup.network_socket);
+  if (!come || count != 1) {
+    if (come) errno = result;
     return false;
   }
-  const bool entered = setns(setup.network_fd, CLONE_NEWNET) == 0;
-  CloseQuietly(setup.network_fd);
-  setup.network_maker = 0;
+  const bool entered = setns(fd, CLONE_NEWNET) == 0;
+  CloseQuietly(fd);
   return entered;
 }
 

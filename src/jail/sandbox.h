@@ -52,8 +52,7 @@ struct Setup {
   int proc_fd;          ///< a /proc in which this process's children have their numbers
   int init_fd;          ///< igloo-init, opened before any root changed
   bool by_root;         ///< the launcher is root: ids are mapped, sources are opened by it
-  int network_fd;       ///< a network namespace being made, or -1
-  pid_t network_maker;  ///< who makes it, or 0
+  int network_socket;   ///< where a network namespace that is being made comes from, or -1
   bool bounded;         ///< kBoundPrivileges is done already
   uint64_t stamps[4];
   /// Detached trees for kBind and kOverlay, in the order of these operations.
