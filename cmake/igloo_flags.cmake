@@ -30,7 +30,9 @@ if(IGLOO_STATIC)
   target_compile_options(igloo_flags INTERFACE -fPIE)
   # getaddrinfo, getpw* and dlopen warn when linked statically and crash with another glibc:
   # fatal warnings keep them out of the program for good.
-  target_link_options(igloo_flags INTERFACE -static-pie -Wl,--fatal-warnings)
+  # Packed relocations: 4,000 of them are one page instead of 27.
+  target_link_options(igloo_flags INTERFACE -static-pie -Wl,--fatal-warnings
+    -Wl,-z,pack-relative-relocs)
 endif()
 
 find_program(IGLOO_CCACHE ccache)

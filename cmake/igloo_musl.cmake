@@ -46,7 +46,7 @@ function(igloo_musl_program name)
   set(output ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-    COMMAND ${IGLOO_MUSL_GCC} -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,relro -o ${output}
+    COMMAND ${IGLOO_MUSL_GCC} -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -o ${output}
       $<TARGET_OBJECTS:${objects}>
     DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Linking ${name} with musl")
