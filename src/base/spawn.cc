@@ -50,7 +50,12 @@ int Prepare(const ChildPlan& plan) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (plan.reset_signals) {
-    for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+    // The bare call: glibc refuses to touch the two signals it keeps for itself, which a caller
+    // that has another libc may well ignore. All zero is the kernel's default action.
+    constexpr unsigned long kDefault[4] = {};
+    for (int number = 1; number < NSIG; ++number) {
+      ::syscall(SYS_rt_sigaction, number, kDefault, nullptr, 8);
+    }
   }
   // Two passes: first out of the way of every target number, then into place.
   int moved[kMaxPassed];

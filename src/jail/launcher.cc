@@ -340,9 +340,12 @@ class Launcher {
 
 /// Ignored signals outlive exec; the code inside starts with none, whoever started igloo.
 void ResetSignals() {
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  for (int number = 1; number < _NSIG; ++number) sigaction(number, &action, nullptr);
+  // The bare call: the C library refuses to touch the signals it keeps for itself. All zero is the
+  // kernel's default action.
+  constexpr unsigned long kDefault[4] = {};
+  for (int number = 1; number < _NSIG; ++number) {
+    syscall(SYS_rt_sigaction, number, kDefault, nullptr, 8);
+  }
   sigset_t mask;
   sigemptyset(&mask);
   sigaddset(&mask, SIGCHLD);
