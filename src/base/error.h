@@ -49,15 +49,15 @@ std::string ErrnoText(int errno_value);
 #define IGLOO_CAT(a, b) IGLOO_CAT_(a, b)
 
 /// Returns the error of `expr` from the enclosing function, if it has one.
-#define IGLOO_TRY(expr)                                                          \
-  do {                                                                           \
-    if (auto igloo_result = (expr); !igloo_result)                               \
-      return std::unexpected(std::move(igloo_result).error());                   \
+#define IGLOO_TRY(expr)                                        \
+  do {                                                         \
+    if (auto igloo_result = (expr); !igloo_result)             \
+      return std::unexpected(std::move(igloo_result).error()); \
   } while (false)
 
 /// `IGLOO_ASSIGN(auto fd, Open(path));` declares `fd` or returns the error.
 #define IGLOO_ASSIGN(decl, expr) IGLOO_ASSIGN_(IGLOO_CAT(igloo_result_, __LINE__), decl, expr)
-#define IGLOO_ASSIGN_(tmp, decl, expr)                        \
-  auto tmp = (expr);                                          \
-  if (!tmp) return std::unexpected(std::move(tmp).error());   \
+#define IGLOO_ASSIGN_(tmp, decl, expr)                      \
+  auto tmp = (expr);                                        \
+  if (!tmp) return std::unexpected(std::move(tmp).error()); \
   decl = *std::move(tmp)

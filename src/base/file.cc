@@ -32,7 +32,7 @@ Result<FdPair> MakeSocketPair(int type) {
 Result<std::string> ReadAll(int fd, std::size_t limit) {
   std::string bytes;
   // One size guess from fstat saves the doubling of large files.
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
     bytes.reserve(std::min(static_cast<std::size_t>(info.st_size), limit));
   }

@@ -16,15 +16,15 @@ class Console;
 
 /// One option of a command. The same row parses, prints help and completes.
 struct Flag {
-  std::string_view name;         ///< "--timeout"
-  std::string_view value;        ///< "SECONDS", or empty for a switch
+  std::string_view name;   ///< "--timeout"
+  std::string_view value;  ///< "SECONDS", or empty for a switch
   std::string_view description;
 };
 
 /// What a command line said.
 struct ParsedArgs {
   std::map<std::string, std::string> flags = {};
-  std::vector<std::string> words = {};           ///< what is neither option nor behind '--'
+  std::vector<std::string> words = {};                ///< what is neither option nor behind '--'
   std::optional<std::vector<std::string>> rest = {};  ///< behind '--', when there was one
 
   bool Has(std::string_view name) const { return flags.contains(std::string(name)); }

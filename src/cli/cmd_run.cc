@@ -63,8 +63,8 @@ Result<environment::Project> ParseProject(const std::string& text) {
     }
     if (readonly || overlay) {
       project.path = text.substr(0, colon);
-      project.mode = overlay ? environment::ProjectMode::kOverlay
-                             : environment::ProjectMode::kReadOnly;
+      project.mode =
+          overlay ? environment::ProjectMode::kOverlay : environment::ProjectMode::kReadOnly;
     } else if (struct stat info{}; ::stat(text.c_str(), &info) != 0) {
       return Fail(Errc::kInvalidArgument, "'" + std::string(mode) + "' is not a project mode",
                   "write DIR:ro or DIR:overlay");
@@ -76,7 +76,7 @@ Result<environment::Project> ParseProject(const std::string& text) {
 /// SECURITY: the project is the one host path a caller names; it must be what it looks like.
 Result<void> CheckProject(environment::Project& project) {
   const std::string named = project.path;
-  struct stat link {};
+  struct stat link{};
   if (named.empty() || ::lstat(named.c_str(), &link) != 0) {
     return Fail(Errc::kNotFound, "the project '" + named + "' does not exist");
   }
@@ -95,7 +95,7 @@ Result<void> CheckProject(environment::Project& project) {
   project.path = real.get();
   // By identity: HOME may end in a slash or be reached through a link.
   const char* home = std::getenv("HOME");
-  struct stat info {};
+  struct stat info{};
   const bool is_home = home != nullptr && ::stat(home, &info) == 0 && info.st_dev == link.st_dev &&
                        info.st_ino == link.st_ino;
   if (project.path == "/" || is_home) {
@@ -179,9 +179,9 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
 
 /// Standard input for the program, unless there is none to pass on.
 UniqueFd OpenInput(const RunOptions& options) {
-  struct stat info {};
-  const bool is_null = ::fstat(STDIN_FILENO, &info) != 0 ||
-                       (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
+  struct stat info{};
+  const bool is_null =
+      ::fstat(STDIN_FILENO, &info) != 0 || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
   if (options.code_from_input || is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
   // A new description where possible: making ours non-blocking must not change the caller's.
   UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -239,8 +239,9 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
     // It starts while we plan.
     IGLOO_TRY(jail.Warm());
   } else {
-    console.Note("note: bubblewrap cannot limit the number of files in memory nor forbid programs "
-                 "in /dev/shm, and a socket that lies in a project can be reached");
+    console.Note(
+        "note: bubblewrap cannot limit the number of files in memory nor forbid programs "
+        "in /dev/shm, and a socket that lies in a project can be reached");
     IGLOO_ASSIGN(other, backend::bubblewrap::Make(programs.init));
   }
   backend::Backend& backend = other ? *other : jail;

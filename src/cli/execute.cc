@@ -31,8 +31,8 @@ asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run)
 
 Result<sandbox::Plan> PlanFor(std::string_view environment,
                               const environment::RunRequest& request) {
-  IGLOO_ASSIGN(const auto contents, environment::MakeHostEnvironment(
-                                        environment, environment::ReadHostLayout()));
+  IGLOO_ASSIGN(const auto contents,
+               environment::MakeHostEnvironment(environment, environment::ReadHostLayout()));
   IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(contents, request));
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
 }
@@ -47,10 +47,11 @@ Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& 
     asio::co_spawn(loop, WatchSignals(watched, run), asio::detached);
   }
   std::optional<Result<session::RunResult>> result;
-  asio::co_spawn(loop, run.Execute(), [&](const std::exception_ptr&, Result<session::RunResult> value) {
-    result = std::move(value);
-    loop.stop();
-  });
+  asio::co_spawn(loop, run.Execute(),
+                 [&](const std::exception_ptr&, Result<session::RunResult> value) {
+                   result = std::move(value);
+                   loop.stop();
+                 });
   loop.run();
   return *std::move(result);
 }

@@ -54,8 +54,8 @@ int Main(std::span<const std::string> words) {
       console.Out(HelpFor(*command));
       return 0;
     }
-    const Result<int> code = args ? command->run(*args, console)
-                                  : Result<int>(std::unexpected(args.error()));
+    const Result<int> code =
+        args ? command->run(*args, console) : Result<int>(std::unexpected(args.error()));
     if (code) return *code;
     // A program that asked for JSON gets it for a wrong command line, too.
     if (std::ranges::find(words, "--json") != words.end()) {

@@ -7,7 +7,7 @@ namespace igloo::environment {
 sandbox::HostFacts GatherFacts(const std::vector<std::string>& paths) {
   sandbox::HostFacts facts;
   for (const std::string& path : paths) {
-    struct stat info {};
+    struct stat info{};
     if (::stat(path.c_str(), &info) == 0) {
       facts[path] = sandbox::PathFact{.device = info.st_dev,
                                       .inode = info.st_ino,

@@ -32,16 +32,15 @@ constexpr std::string_view kPasswd =
     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 constexpr std::string_view kGroup = "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n";
 constexpr std::string_view kHosts = "127.0.0.1 localhost igloo\n::1 localhost\n";
-constexpr std::string_view kNsswitch =
-    "passwd: files\ngroup: files\nhosts: files dns\n";
+constexpr std::string_view kNsswitch = "passwd: files\ngroup: files\nhosts: files dns\n";
 
 /// What of the host's /etc programs need to start at all; nothing in it is a secret.
 constexpr std::array<std::string_view, 3> kEtc = {"/etc/ld.so.cache", "/etc/alternatives",
                                                   "/etc/ssl/certs"};
 
 void AddTree(std::vector<sandbox::Entry>& contents, std::string_view path, Presence presence) {
-  contents.emplace_back(HostTree{
-      .source = std::string(path), .target = std::string(path), .presence = presence});
+  contents.emplace_back(
+      HostTree{.source = std::string(path), .target = std::string(path), .presence = presence});
 }
 
 void AddFile(std::vector<sandbox::Entry>& contents, std::string_view path,
@@ -101,7 +100,8 @@ Result<Environment> MakeHostEnvironment(std::string_view name, const HostLayout&
     std::ranges::transform(kEnvironments, names.begin(), &HostEnvironment::name);
     const std::string nearest = Nearest(name, names.data(), names.size());
     std::string known;
-    for (const std::string_view each : names) known += (known.empty() ? "" : ", ") + std::string(each);
+    for (const std::string_view each : names)
+      known += (known.empty() ? "" : ", ") + std::string(each);
     return Fail(Errc::kNotFound, "there is no environment '" + Printable(name) + "'",
                 nearest.empty() ? "choose one of: " + known : "did you mean '" + nearest + "'?");
   }
@@ -111,13 +111,13 @@ Result<Environment> MakeHostEnvironment(std::string_view name, const HostLayout&
                     ", which is not installed",
                 "install it: sudo apt install " + std::string(found->package));
   }
-  Environment environment{.name = std::string(found->name),
-                          .description = std::string(found->description),
-                          .contents = Contents(layout),
-                          .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
-                                        {"LANG", "C.UTF-8"}},
-                          .interpreter = {std::string(found->program)},
-                          .code_file = std::string(found->code_file)};
+  Environment environment{
+      .name = std::string(found->name),
+      .description = std::string(found->description),
+      .contents = Contents(layout),
+      .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}},
+      .interpreter = {std::string(found->program)},
+      .code_file = std::string(found->code_file)};
   // The code's file is not in the working directory, but imports from there are expected to work.
   if (found->name == "python") environment.variables["PYTHONPATH"] = "/workspace";
   for (const std::string_view option : found->options) {

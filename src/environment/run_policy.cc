@@ -24,12 +24,11 @@ void AddWritablePlaces(const RunRequest& request, sandbox::Policy& policy) {
       MemoryTree{.target = kHome, .capacity = Room(request, 256 * kMegabyte, 65536)});
   policy.run.emplace_back(MemoryTree{
       .target = "/tmp", .capacity = Room(request, 256 * kMegabyte, 65536), .mode = 01777});
-  policy.run.emplace_back(MemoryTree{.target = "/dev/shm",
-                                     .capacity = Room(request, 64 * kMegabyte, 4096),
-                                     .mode = 01777,
-                                     .execution = request.fine_memory_limits
-                                                      ? Execution::kForbidden
-                                                      : Execution::kAllowed});
+  policy.run.emplace_back(MemoryTree{
+      .target = "/dev/shm",
+      .capacity = Room(request, 64 * kMegabyte, 4096),
+      .mode = 01777,
+      .execution = request.fine_memory_limits ? Execution::kForbidden : Execution::kAllowed});
 }
 
 void AddProject(const RunRequest& request, sandbox::Policy& policy) {

@@ -76,7 +76,8 @@ TEST(PolicyForRunTest, NobodyInsideMayChangeTheCode) {
 TEST(PolicyForRunTest, RunsOfAnEnvironmentDifferInTheirRunListOnly) {
   const auto plan_of = [](RunRequest request) {
     request.project = Project{"/home/ada", ProjectMode::kReadOnly};
-    return *sandbox::MakePlan(PolicyOf(request), {{"/home/ada", sandbox::PathFact{.type = S_IFDIR}}});
+    return *sandbox::MakePlan(PolicyOf(request),
+                              {{"/home/ada", sandbox::PathFact{.type = S_IFDIR}}});
   };
   const sandbox::Plan one = plan_of({.what = Code{"1"}});
   const sandbox::Plan two = plan_of({.what = Code{std::string(1000, '2')}, .time_ms = 7});
@@ -145,8 +146,7 @@ TEST(PolicyForRunTest, CoarseBackendsAreAskedForNothingFine) {
 
 TEST(PolicyForRunTest, AProjectIsShownAsAsked) {
   const auto with = [](ProjectMode mode, bool views = true) {
-    return PolicyOf(
-        {.what = Code{""}, .project = Project{"/home/ada/app", mode}, .views = views});
+    return PolicyOf({.what = Code{""}, .project = Project{"/home/ada/app", mode}, .views = views});
   };
   const Policy view = with(ProjectMode::kReadOnly);
   ASSERT_NE(Find<OverlayTree>(view, "/project"), nullptr) << "sockets in it must be out of reach";

@@ -104,8 +104,7 @@ bool PlaceDescriptors(const StartView& start) {
 }
 
 bool InstallFilter(wire::SeccompProfile profile) {
-  const Filter& filter =
-      profile == wire::SeccompProfile::kDebug ? kDebugFilter : kDefaultFilter;
+  const Filter& filter = profile == wire::SeccompProfile::kDebug ? kDebugFilter : kDefaultFilter;
   const sock_fprog program{filter.size, const_cast<sock_filter*>(filter.code)};
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }

@@ -29,54 +29,101 @@ inline constexpr uint32_t kSysQuotactlFd = 443, kSysMemfdSecret = 447, kSysStatm
 /// SECURITY: calls newer than this list answer ENOSYS, so a new kernel never widens the wall.
 inline constexpr uint32_t kLastKnownCall = 462;
 
-#define IGLOO_DENY(name) DeniedCall{#name, SYS_##name}
+#define IGLOO_DENY(name) \
+  DeniedCall { #name, SYS_##name }
 /// Every call that fails with EPERM whatever its arguments.
 inline constexpr DeniedCall kDeniedCalls[] = {
     // Other processes' memory and descriptors.
     {"ptrace", SYS_ptrace, false},
     {"process_vm_readv", SYS_process_vm_readv, false},
     {"process_vm_writev", SYS_process_vm_writev, false},
-    IGLOO_DENY(process_madvise), IGLOO_DENY(pidfd_getfd), IGLOO_DENY(kcmp),
+    IGLOO_DENY(process_madvise),
+    IGLOO_DENY(pidfd_getfd),
+    IGLOO_DENY(kcmp),
     // Large, young or historically broken parts of the kernel.
-    IGLOO_DENY(perf_event_open), IGLOO_DENY(bpf), IGLOO_DENY(userfaultfd),
-    IGLOO_DENY(io_uring_setup), IGLOO_DENY(io_uring_enter), IGLOO_DENY(io_uring_register),
-    IGLOO_DENY(vmsplice), {"memfd_secret", kSysMemfdSecret},
+    IGLOO_DENY(perf_event_open),
+    IGLOO_DENY(bpf),
+    IGLOO_DENY(userfaultfd),
+    IGLOO_DENY(io_uring_setup),
+    IGLOO_DENY(io_uring_enter),
+    IGLOO_DENY(io_uring_register),
+    IGLOO_DENY(vmsplice),
+    {"memfd_secret", kSysMemfdSecret},
     // Keys.
-    IGLOO_DENY(add_key), IGLOO_DENY(request_key), IGLOO_DENY(keyctl),
+    IGLOO_DENY(add_key),
+    IGLOO_DENY(request_key),
+    IGLOO_DENY(keyctl),
     // Mounts and namespaces.
-    IGLOO_DENY(mount), IGLOO_DENY(umount2), IGLOO_DENY(pivot_root), IGLOO_DENY(chroot),
-    IGLOO_DENY(unshare), IGLOO_DENY(setns), IGLOO_DENY(open_tree), IGLOO_DENY(move_mount),
-    IGLOO_DENY(fsopen), IGLOO_DENY(fsconfig), IGLOO_DENY(fsmount), IGLOO_DENY(fspick),
-    IGLOO_DENY(mount_setattr), {"statmount", kSysStatmount}, {"listmount", kSysListmount},
+    IGLOO_DENY(mount),
+    IGLOO_DENY(umount2),
+    IGLOO_DENY(pivot_root),
+    IGLOO_DENY(chroot),
+    IGLOO_DENY(unshare),
+    IGLOO_DENY(setns),
+    IGLOO_DENY(open_tree),
+    IGLOO_DENY(move_mount),
+    IGLOO_DENY(fsopen),
+    IGLOO_DENY(fsconfig),
+    IGLOO_DENY(fsmount),
+    IGLOO_DENY(fspick),
+    IGLOO_DENY(mount_setattr),
+    {"statmount", kSysStatmount},
+    {"listmount", kSysListmount},
     // Files behind handles, and file system wide watching.
-    IGLOO_DENY(name_to_handle_at), IGLOO_DENY(open_by_handle_at), IGLOO_DENY(fanotify_init),
-    IGLOO_DENY(fanotify_mark), IGLOO_DENY(quotactl), {"quotactl_fd", kSysQuotactlFd},
+    IGLOO_DENY(name_to_handle_at),
+    IGLOO_DENY(open_by_handle_at),
+    IGLOO_DENY(fanotify_init),
+    IGLOO_DENY(fanotify_mark),
+    IGLOO_DENY(quotactl),
+    {"quotactl_fd", kSysQuotactlFd},
     // The machine.
-    IGLOO_DENY(acct), IGLOO_DENY(swapon), IGLOO_DENY(swapoff), IGLOO_DENY(reboot),
-    IGLOO_DENY(kexec_load), IGLOO_DENY(init_module), IGLOO_DENY(finit_module),
-    IGLOO_DENY(delete_module), IGLOO_DENY(syslog), IGLOO_DENY(sethostname),
-    IGLOO_DENY(setdomainname), IGLOO_DENY(vhangup), IGLOO_DENY(nfsservctl),
-    IGLOO_DENY(lookup_dcookie), {"lsm_set_self_attr", kSysLsmSetSelfAttr},
-    IGLOO_DENY(settimeofday), IGLOO_DENY(clock_settime), IGLOO_DENY(adjtimex),
+    IGLOO_DENY(acct),
+    IGLOO_DENY(swapon),
+    IGLOO_DENY(swapoff),
+    IGLOO_DENY(reboot),
+    IGLOO_DENY(kexec_load),
+    IGLOO_DENY(init_module),
+    IGLOO_DENY(finit_module),
+    IGLOO_DENY(delete_module),
+    IGLOO_DENY(syslog),
+    IGLOO_DENY(sethostname),
+    IGLOO_DENY(setdomainname),
+    IGLOO_DENY(vhangup),
+    IGLOO_DENY(nfsservctl),
+    IGLOO_DENY(lookup_dcookie),
+    {"lsm_set_self_attr", kSysLsmSetSelfAttr},
+    IGLOO_DENY(settimeofday),
+    IGLOO_DENY(clock_settime),
+    IGLOO_DENY(adjtimex),
     IGLOO_DENY(clock_adjtime),
     // Placement of memory.
-    IGLOO_DENY(mbind), IGLOO_DENY(set_mempolicy), IGLOO_DENY(get_mempolicy),
-    IGLOO_DENY(migrate_pages), IGLOO_DENY(move_pages),
+    IGLOO_DENY(mbind),
+    IGLOO_DENY(set_mempolicy),
+    IGLOO_DENY(get_mempolicy),
+    IGLOO_DENY(migrate_pages),
+    IGLOO_DENY(move_pages),
     {"set_mempolicy_home_node", kSysSetMempolicyHomeNode},
 #ifdef SYS_kexec_file_load
     IGLOO_DENY(kexec_file_load),
 #endif
 #ifdef __x86_64__
-    IGLOO_DENY(iopl), IGLOO_DENY(ioperm), IGLOO_DENY(modify_ldt), IGLOO_DENY(uselib),
-    IGLOO_DENY(sysfs), IGLOO_DENY(ustat), IGLOO_DENY(create_module), IGLOO_DENY(get_kernel_syms),
-    IGLOO_DENY(query_module), IGLOO_DENY(_sysctl),
+    IGLOO_DENY(iopl),
+    IGLOO_DENY(ioperm),
+    IGLOO_DENY(modify_ldt),
+    IGLOO_DENY(uselib),
+    IGLOO_DENY(sysfs),
+    IGLOO_DENY(ustat),
+    IGLOO_DENY(create_module),
+    IGLOO_DENY(get_kernel_syms),
+    IGLOO_DENY(query_module),
+    IGLOO_DENY(_sysctl),
 #endif
 };
 #undef IGLOO_DENY
 inline constexpr size_t kDeniedCount = sizeof kDeniedCalls / sizeof kDeniedCalls[0];
 
-inline constexpr uint32_t kNewNamespaceFlags = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 |
-                                               0x10000000 | 0x20000000 | 0x40000000;
+inline constexpr uint32_t kNewNamespaceFlags =
+    0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
 inline constexpr uint32_t kTiocsti = 0x5412, kTioclinux = 0x541C;
 
 #if defined(__x86_64__)

@@ -140,7 +140,8 @@ class Launcher {
       failure = {ops::Step::kTemplateFull, 0, EAGAIN};
       return false;
     }
-    const uint32_t uid = setup_.by_root ? BlockOf(request.host_id_base, getpid()) + number : getuid();
+    const uint32_t uid =
+        setup_.by_root ? BlockOf(request.host_id_base, getpid()) + number : getuid();
     const uint32_t gid = setup_.by_root ? uid : getgid();
     const SlotSpec spec{.setup = &setup_,
                         .map = {request.inner_uid, request.inner_gid, uid, gid, 1},

@@ -48,12 +48,12 @@ struct Parent {
 /// What a process under construction knows. One per process: launcher, template, sandbox.
 struct Setup {
   const Job* job;
-  int root_fd;          ///< the root under construction, and later "/"
-  int proc_fd;          ///< a /proc in which this process's children have their numbers
-  int init_fd;          ///< igloo-init, opened before any root changed
-  bool by_root;         ///< the launcher is root: ids are mapped, sources are opened by it
-  int network_socket;   ///< where a network namespace that is being made comes from, or -1
-  bool bounded;         ///< kBoundPrivileges is done already
+  int root_fd;         ///< the root under construction, and later "/"
+  int proc_fd;         ///< a /proc in which this process's children have their numbers
+  int init_fd;         ///< igloo-init, opened before any root changed
+  bool by_root;        ///< the launcher is root: ids are mapped, sources are opened by it
+  int network_socket;  ///< where a network namespace that is being made comes from, or -1
+  bool bounded;        ///< kBoundPrivileges is done already
   uint64_t stamps[4];
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;

@@ -24,7 +24,7 @@ uint64_t Attributes(const Op& op) {
 }
 
 bool SameFile(int fd, const Op& op) {
-  struct stat info {};
+  struct stat info{};
   return fstat(fd, &info) == 0 && info.st_dev == op.device && info.st_ino == op.inode &&
          (info.st_mode & S_IFMT) == op.mode;
 }

@@ -18,7 +18,10 @@ namespace {
 class Template {
  public:
   Template(const Job& job, Setup& setup, int socket)
-      : job_(job), setup_(setup), socket_(socket), operations_(CountOperations(job.environment())) {}
+      : job_(job),
+        setup_(setup),
+        socket_(socket),
+        operations_(CountOperations(job.environment())) {}
 
   [[noreturn]] void Serve() {
     sigset_t mask;
@@ -93,9 +96,7 @@ class Template {
 };
 
 [[noreturn]] void TemplateMain(const Job& job, Setup setup, int socket) {
-  const auto fail = [&](ops::Step step) {
-    FailAndExit(job.reply(), {step, 0, errno});
-  };
+  const auto fail = [&](ops::Step step) { FailAndExit(job.reply(), {step, 0, errno}); };
   char go = 0;
   if (read(socket, &go, 1) != 1) _exit(125);
   if (!BecomeUser(job.request.inner_uid, job.request.inner_gid)) fail(ops::Step::kIdentity);

@@ -45,8 +45,7 @@ const char* Relative(const char* path) {
 
 bool Attach(int tree, int root_fd, const char* path) {
   const int target = OpenAt2(root_fd, Relative(path), O_PATH | O_NOFOLLOW, kStraight);
-  const bool attached =
-      target >= 0 && MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
+  const bool attached = target >= 0 && MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
   CloseQuietly(target);
   CloseQuietly(tree);
   return attached;

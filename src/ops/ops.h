@@ -46,14 +46,14 @@ enum Flag : uint16_t {
 struct Op {
   uint16_t code;
   uint16_t flags;
-  uint32_t size;  ///< of the whole operation, header, strings and padding included
-  uint64_t device, inode;   ///< identity of a mount source, as the planner saw it
-  uint64_t bytes, inodes;   ///< capacity of a tmpfs; 0 inodes: not limited
-  uint32_t mode;            ///< permission bits; type of a mount source; port of kListen
-  int32_t fd;               ///< position among the request's descriptors, or -1
+  uint32_t size;                  ///< of the whole operation, header, strings and padding included
+  uint64_t device, inode;         ///< identity of a mount source, as the planner saw it
+  uint64_t bytes, inodes;         ///< capacity of a tmpfs; 0 inodes: not limited
+  uint32_t mode;                  ///< permission bits; type of a mount source; port of kListen
+  int32_t fd;                     ///< position among the request's descriptors, or -1
   uint32_t owner_uid, owner_gid;  ///< kFlagMapOwner: whose files become the sandbox user's
-  uint32_t path_size;  ///< without the NUL
-  uint32_t text_size;  ///< without the NUL
+  uint32_t path_size;             ///< without the NUL
+  uint32_t text_size;             ///< without the NUL
 
   const char* path() const { return reinterpret_cast<const char*>(this + 1); }
   const char* text() const { return path() + path_size + 1; }
@@ -64,7 +64,8 @@ constexpr size_t PaddedSize(size_t path_size, size_t text_size) {
   return (sizeof(Op) + path_size + text_size + 2 + 7) & ~size_t{7};
 }
 
-/// The default of Request::host_id_base and inner ids: what a sandbox made ahead of its request has.
+/// The default of Request::host_id_base and inner ids: what a sandbox made ahead of its request
+/// has.
 inline constexpr uint32_t kDefaultHostIdBase = 0x10000000;
 inline constexpr uint32_t kDefaultInnerId = 1000;
 
@@ -83,7 +84,14 @@ inline constexpr uint32_t kMaxBytes = 80u << 20;
 
 /// Position of a request's descriptors. `init_fds` of them, from kControl on, become 3, 4, ... in
 /// igloo-init; those behind are the launcher's own (cgroups).
-enum FdSlot : int { kReply = 0, kControl = 1, kStdin = 2, kStdout = 3, kStderr = 4, kFirstExtra = 5 };
+enum FdSlot : int {
+  kReply = 0,
+  kControl = 1,
+  kStdin = 2,
+  kStdout = 3,
+  kStderr = 4,
+  kFirstExtra = 5
+};
 
 struct Request {
   uint32_t magic;
@@ -105,8 +113,8 @@ struct Request {
 static_assert(sizeof(Request) == 56);
 
 enum RequestFlag : uint32_t {
-  kRequestTimeline = 1,  ///< send a kTimeline reply before exec
-  kRequestIntoCgroup = 2,  ///< start in the cgroup v2 directory `cgroup_slot`
+  kRequestTimeline = 1,     ///< send a kTimeline reply before exec
+  kRequestIntoCgroup = 2,   ///< start in the cgroup v2 directory `cgroup_slot`
   kRequestHostNetwork = 4,  ///< the policy names the right to the host's network
 };
 
@@ -122,19 +130,19 @@ enum class ReplyKind : uint32_t {
 /// Steps that are not operations of the lists.
 enum class Step : uint32_t {
   kNone = 0,
-  kDecode = 1,      ///< the request is malformed
-  kClone,           ///< creating the namespaces
-  kMaps,            ///< writing the id maps
-  kSource,          ///< opening a mount source (index = operation)
-  kSourceChanged,   ///< a mount source is not what the planner saw
-  kSourceMap,       ///< mapping the owner of a mount source
-  kIdentity,        ///< becoming the sandbox's user
-  kNetworkMaker,    ///< starting the maker of the network namespace
-  kUnshare,         ///< the launcher's own namespaces (started by a user, template mode)
+  kDecode = 1,     ///< the request is malformed
+  kClone,          ///< creating the namespaces
+  kMaps,           ///< writing the id maps
+  kSource,         ///< opening a mount source (index = operation)
+  kSourceChanged,  ///< a mount source is not what the planner saw
+  kSourceMap,      ///< mapping the owner of a mount source
+  kIdentity,       ///< becoming the sandbox's user
+  kNetworkMaker,   ///< starting the maker of the network namespace
+  kUnshare,        ///< the launcher's own namespaces (started by a user, template mode)
   kUnknownTemplate,
-  kTemplateFull,    ///< no host id left for another run
+  kTemplateFull,  ///< no host id left for another run
   kTemplateGone,
-  kOperation,       ///< operation `index` of the table
+  kOperation,  ///< operation `index` of the table
 };
 
 struct Reply {
@@ -170,7 +178,8 @@ class Reader {
  private:
   bool WellFormed(const Op& op) const {
     if (op.size > left_ || op.size % 8 != 0) return false;
-    if (op.code < static_cast<uint16_t>(Code::kRoot) || op.code >= static_cast<uint16_t>(Code::kEnd))
+    if (op.code < static_cast<uint16_t>(Code::kRoot) ||
+        op.code >= static_cast<uint16_t>(Code::kEnd))
       return false;
     if (op.path_size > kMaxBytes || op.text_size > kMaxBytes) return false;
     if (op.size != PaddedSize(op.path_size, op.text_size)) return false;

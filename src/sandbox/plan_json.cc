@@ -64,11 +64,10 @@ json::object StepJson(const Step& step) {
             return o;
           },
           [](const step::Overlay& s) {
-            json::object o{
-                {"op", "overlay"},
-                {"source", Text(s.source)},
-                {"target", Text(s.target)},
-                {"access", s.access == Access::kReadOnly ? "ro" : "rw"}};
+            json::object o{{"op", "overlay"},
+                           {"source", Text(s.source)},
+                           {"target", Text(s.target)},
+                           {"access", s.access == Access::kReadOnly ? "ro" : "rw"}};
             Put(o, s.capacity);
             Put(o, s.fact);
             return o;

@@ -109,7 +109,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
     }
     // Five bytes; a socket that cannot take them belongs to a sandbox that is gone.
     if (control.is_open()) {
-      (void)!::send(control.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      (void)!::send(control.native_handle(), frame.data(), frame.size(),
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
     }
   }
   void FailWith(Error error) {
@@ -227,8 +228,8 @@ asio::awaitable<void> Run::State::WatchControl() {
     if (payload && payload->empty()) continue;
     auto decoded = payload ? wire::DecodeReport(*payload)
                            : Result<wire::Report>(std::unexpected(std::move(payload).error()));
-    const bool ours = decoded && std::visit([&](const auto& r) { return r.nonce == nonce; },
-                                            *decoded);
+    const bool ours =
+        decoded && std::visit([&](const auto& r) { return r.nonce == nonce; }, *decoded);
     if (!decoded || !ours) {
       FailWith(decoded ? Error{Errc::kProtocol, "the sandbox answered another question", {}, 0}
                        : std::move(decoded).error());
@@ -334,8 +335,7 @@ Result<RunResult> Run::State::Finish() {
   RunResult result;
   result.verdict = VerdictOf(ended);
   result.exit_code = ExitCodeOf(ended, result.verdict);
-  result.signal =
-      ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;
+  result.signal = ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;
   result.output = std::move(captured[0]);
   result.error = std::move(captured[1]);
   result.usage = ended;

@@ -106,33 +106,30 @@ Result<std::string> EncodeStart(const Start& start) {
   return std::move(out).Finish();
 }
 
-std::string EncodeSimple(ToInit kind) {
-  return Writer(static_cast<std::uint8_t>(kind)).Finish();
-}
+std::string EncodeSimple(ToInit kind) { return Writer(static_cast<std::uint8_t>(kind)).Finish(); }
 
 std::string EncodeReport(const Report& report) {
-  return std::visit(
-      Overloaded{[](const Ended& ended) {
-                   Writer out(static_cast<std::uint8_t>(FromInit::kEnded));
-                   out.Put(ended.nonce);
-                   out.U8(static_cast<std::uint8_t>(ended.kind));
-                   out.U8(static_cast<std::uint8_t>(ended.cause));
-                   out.U32(ended.status);
-                   out.U64(ended.cpu_micros);
-                   out.U64(ended.peak_kib);
-                   out.U64(ended.wall_micros);
-                   out.U64(ended.landlock_abi);
-                   for (const std::uint64_t stamp : ended.stamps) out.U64(stamp);
-                   return std::move(out).Finish();
-                 },
-                 [](const Refused& refused) {
-                   Writer out(static_cast<std::uint8_t>(FromInit::kRefused));
-                   out.Put(refused.nonce);
-                   out.U8(static_cast<std::uint8_t>(refused.step));
-                   out.U32(refused.sys_errno);
-                   return std::move(out).Finish();
-                 }},
-      report);
+  return std::visit(Overloaded{[](const Ended& ended) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kEnded));
+                                 out.Put(ended.nonce);
+                                 out.U8(static_cast<std::uint8_t>(ended.kind));
+                                 out.U8(static_cast<std::uint8_t>(ended.cause));
+                                 out.U32(ended.status);
+                                 out.U64(ended.cpu_micros);
+                                 out.U64(ended.peak_kib);
+                                 out.U64(ended.wall_micros);
+                                 out.U64(ended.landlock_abi);
+                                 for (const std::uint64_t stamp : ended.stamps) out.U64(stamp);
+                                 return std::move(out).Finish();
+                               },
+                               [](const Refused& refused) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kRefused));
+                                 out.Put(refused.nonce);
+                                 out.U8(static_cast<std::uint8_t>(refused.step));
+                                 out.U32(refused.sys_errno);
+                                 return std::move(out).Finish();
+                               }},
+                    report);
 }
 
 Result<Report> DecodeReport(std::string_view payload) {
@@ -154,11 +151,10 @@ Result<Report> DecodeReport(std::string_view payload) {
 
 Result<std::string> FrameBuffer::Next() {
   if (bytes_.size() < kHeaderSize) return std::string();
-  const std::uint32_t length =
-      DecodeLength(reinterpret_cast<const unsigned char*>(bytes_.data()));
+  const std::uint32_t length = DecodeLength(reinterpret_cast<const unsigned char*>(bytes_.data()));
   if (length == 0 || length > limit_) {
-    return Fail(Errc::kProtocol, "the sandbox announced a message of " + std::to_string(length) +
-                                     " bytes");
+    return Fail(Errc::kProtocol,
+                "the sandbox announced a message of " + std::to_string(length) + " bytes");
   }
   if (bytes_.size() < kHeaderSize + length) return std::string();
   std::string payload = bytes_.substr(kHeaderSize, length);

@@ -22,8 +22,8 @@ void Exchange(UniqueFd input, std::string_view text, UniqueFd out, UniqueFd err,
   (void)SetNonBlocking(input.get());
   std::array<char, 65536> buffer;
   while (out || err) {
-    std::array<pollfd, 3> fds = {{{input.get(), POLLOUT, 0}, {out.get(), POLLIN, 0},
-                                  {err.get(), POLLIN, 0}}};
+    std::array<pollfd, 3> fds = {
+        {{input.get(), POLLOUT, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}}};
     if (::poll(fds.data(), fds.size(), -1) <= 0) continue;
     if (fds[0].revents != 0) {
       const ssize_t count = ::write(input.get(), text.data(), text.size());
@@ -89,9 +89,8 @@ Outcome RunProgram(const Invocation& invocation) {
 }
 
 Outcome Igloo(std::vector<std::string> args, std::string input) {
-  return RunProgram({.program = BinDirectory() + "/igloo",
-                     .args = std::move(args),
-                     .input = std::move(input)});
+  return RunProgram(
+      {.program = BinDirectory() + "/igloo", .args = std::move(args), .input = std::move(input)});
 }
 
 std::string TempParent() {

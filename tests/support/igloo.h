@@ -21,9 +21,9 @@ struct Invocation {
   std::string program = {};
   std::vector<std::string> args = {};
   std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8"};
-  std::string input = {};      ///< written to its standard input, then closed
-  bool close_input = false;    ///< start with descriptor 0 closed
-  bool reset_signals = true;   ///< false: what this process ignores, it ignores too
+  std::string input = {};     ///< written to its standard input, then closed
+  bool close_input = false;   ///< start with descriptor 0 closed
+  bool reset_signals = true;  ///< false: what this process ignores, it ignores too
 };
 Outcome RunProgram(const Invocation& invocation);
 

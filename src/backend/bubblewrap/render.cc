@@ -73,9 +73,9 @@ class Renderer {
   }
   Result<void> Put(const step::Bind& s) {
     IGLOO_TRY(CheckNotInHostTree(s.target));
-    const char* flag = s.device                                      ? "--dev-bind"
+    const char* flag = s.device                                 ? "--dev-bind"
                        : s.access == sandbox::Access::kReadOnly ? "--ro-bind"
-                                                                     : "--bind";
+                                                                : "--bind";
     Add({flag, s.source, s.target});
     if (!s.device) host_trees_.push_back(s.target);
     return {};

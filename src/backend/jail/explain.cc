@@ -91,8 +91,7 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
       return ExplainClone(reply);
     case ops::Step::kMaps:
       return Make(reply, "cannot map the sandbox's user",
-                  "inside a container the ids from " +
-                      std::to_string(plan.identity.host_id_base) +
+                  "inside a container the ids from " + std::to_string(plan.identity.host_id_base) +
                       " on must be mapped; start igloo as an ordinary user there");
     case ops::Step::kSource:
       return ExplainSource(reply, source);
@@ -127,8 +126,8 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
       break;
   }
   return {Errc::kInternal,
-          "the launcher refused a request (step " + std::to_string(reply.step) + "): " +
-              ErrnoText(reply.sys_errno),
+          "the launcher refused a request (step " + std::to_string(reply.step) +
+              "): " + ErrnoText(reply.sys_errno),
           "this is a bug in igloo; please report it", reply.sys_errno};
 }
 

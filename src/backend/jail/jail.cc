@@ -76,7 +76,7 @@ class JailSandbox : public Sandbox {
 
   UniqueFd reply_;
   UniqueFd pidfd_ = {};
-  const sandbox::Plan& plan_;  // the caller keeps it: it may hold 64 MB of code
+  const sandbox::Plan& plan_;             // the caller keeps it: it may hold 64 MB of code
   std::shared_ptr<Templates> templates_;  // the backend's
   std::shared_ptr<const std::uint64_t> template_id_;
 };
@@ -189,9 +189,8 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
   if (timeline_) request.flags |= ops::kRequestTimeline;
 
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
-  std::vector<int> fds = {reply.second.get(), channels.control.get(),
-                          channels.standard_input.get(), channels.standard_output.get(),
-                          channels.standard_error.get()};
+  std::vector<int> fds = {reply.second.get(), channels.control.get(), channels.standard_input.get(),
+                          channels.standard_output.get(), channels.standard_error.get()};
   for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
   request.init_fds = static_cast<std::uint16_t>(fds.size() - ops::kControl);
   const std::string environment = prepared ? "" : sandbox::Encode(plan.environment);
