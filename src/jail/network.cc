@@ -44,9 +44,9 @@ int g_maker_socket;
 /// Shares memory with the process it helps, but no descriptors: a shared table would slow down
 /// every call of the other one and make it wait for the kernel when it grows.
 int MakerMain(void*) {
-  int result = 0;
-  int fd = -1;
-  if (unshare(CLONE_NEWNET) != 0 || !RaiseLoopback() || (fd = CurrentNetwork()) < 0) result = errno;
+  const bool made = unshare(CLONE_NEWNET) == 0 && RaiseLoopback();
+  const int fd = made ? CurrentNetwork() : -1;
+  const int result = fd >= 0 ? 0 : errno;
   SendWithFds(g_maker_socket, &result, sizeof result, &fd, fd >= 0 ? 1 : 0);
   _exit(0);
 }

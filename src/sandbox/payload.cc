@@ -78,7 +78,10 @@ Payload MakePayload(const Policy& policy, std::vector<PathRule> paths) {
                   .paths = std::move(paths),
                   .seccomp = policy.seccomp,
                   .extra_descriptors = policy.extra_descriptors};
-  for (const auto& [name, value] : policy.variables) payload.env.push_back(name + "=" + value);
+  for (const auto& [name, value] : policy.variables) {
+    payload.env.push_back(name);
+    payload.env.back().append("=").append(value);
+  }
   return payload;
 }
 
