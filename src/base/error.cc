@@ -40,6 +40,7 @@ std::unexpected<Error> Fail(Errc code, std::string what, std::string hint) {
 }
 
 std::unexpected<Error> FailSys(int saved_errno, std::string what, std::string hint) {
+  if (saved_errno == EMFILE) hint = kRaiseOpenFiles;
   return std::unexpected(Error{.code = CodeOf(saved_errno),
                                .what = std::move(what) + ": " + ErrnoText(saved_errno),
                                .hint = std::move(hint),

@@ -33,7 +33,11 @@ using Result = std::expected<T, Error>;
 
 [[nodiscard]] std::unexpected<Error> Fail(Errc code, std::string what, std::string hint = {});
 
+/// The cure for EMFILE, whatever was under way.
+inline constexpr const char* kRaiseOpenFiles = "raise the limit on open files: ulimit -n 1024";
+
 /// `saved_errno` is a copy made before anything else ran: building the strings may touch errno.
+/// EMFILE has a hint of its own.
 [[nodiscard]] std::unexpected<Error> FailSys(int saved_errno, std::string what,
                                              std::string hint = {});
 

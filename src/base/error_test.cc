@@ -51,6 +51,14 @@ TEST(ErrorTest, EveryErrnoHasTheCodeCallersBranchOn) {
   }
 }
 
+TEST(ErrorTest, TooManyOpenFilesSaysHowToHaveMore) {
+  const Result<int> failed = FailSys(EMFILE, "cannot watch 'x'", "get a newer kernel");
+  EXPECT_EQ(failed.error().hint, "raise the limit on open files: ulimit -n 1024")
+      << "the cure that a caller guessed is for another illness";
+  const Result<int> other = FailSys(ENOSYS, "cannot watch 'x'", "get a newer kernel");
+  EXPECT_EQ(other.error().hint, "get a newer kernel");
+}
+
 TEST(ErrorTest, ErrnoTextKnowsNamesAndSurvivesUnknownNumbers) {
   EXPECT_EQ(ErrnoText(EACCES), "Permission denied");
   EXPECT_EQ(ErrnoText(99999), "error 99999");

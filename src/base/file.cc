@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <climits>
 
+#include "base/text.h"
+
 namespace igloo {
 
 Result<FdPair> MakePipe() {
@@ -47,7 +49,7 @@ Result<std::string> ReadAll(int fd, std::size_t limit) {
     if (count == 0) return bytes;
     bytes.append(buffer.data(), static_cast<std::size_t>(count));
     if (bytes.size() > limit) {
-      return Fail(Errc::kExhausted, "more than " + std::to_string(limit) + " bytes");
+      return Fail(Errc::kExhausted, "more than " + HumanBytes(limit));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -57,6 +58,21 @@ TEST(FileTest, SocketPairsOfAnUnknownTypeFail) {
   EXPECT_EQ(MakeSocketPair(77).error().sys_errno, EINVAL);
 }
 
+TEST(FileTest, WithoutFreeDescriptorsPipesAndSocketsSayHowToHaveMore) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto pipe = MakePipe();
+  const auto sockets = MakeSocketPair(SOCK_STREAM);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(pipe || sockets);
+  for (const Error& error : {pipe.error(), sockets.error()}) {
+    EXPECT_EQ(error.sys_errno, EMFILE);
+    EXPECT_EQ(error.hint, "raise the limit on open files: ulimit -n 1024");
+  }
+}
+
 TEST(FileTest, ReadsFilesLargerThanOneBuffer) {
   const TempDir dir = MakeDir();
   std::string bytes;
@@ -72,6 +88,8 @@ TEST(FileTest, ReadsExactlyTheLimitAndNotOneByteMore) {
   EXPECT_EQ(ReadFile(path, 5), "12345");
   EXPECT_EQ(ReadFile(path, 4).error(),
             (Error{.code = Errc::kExhausted, .what = "'" + path + "': more than 4 bytes"}));
+  Write(path, std::string(2049, 'x'));
+  EXPECT_EQ(ReadFile(path, 2048).error().what, "'" + path + "': more than 2 KB");
 }
 
 TEST(FileTest, AMissingFileIsNotFoundAndNamed) {

@@ -55,7 +55,7 @@ TEST(BadInput, FiftyMegabytesOfCodeRun) {
 TEST(BadInput, TooMuchCodeIsRefused) {
   const Outcome outcome = RunFile("shell", std::string((64U << 20) + 1, '#'));
   EXPECT_EQ(outcome.status, 125);
-  EXPECT_THAT(outcome.err, HasSubstr("more than 67108864 bytes"));
+  EXPECT_THAT(outcome.err, HasSubstr("more than 64 MB"));
 }
 
 TEST(BadInput, NulBytesReachTheInterpreter) {
