@@ -7,6 +7,9 @@
 namespace igloo::backend::jail {
 namespace {
 
+constexpr std::string_view kAskDoctor = "run 'igloo doctor' to see what this machine can do";
+constexpr std::string_view kMoreNetworks = "raise user.max_net_namespaces with sysctl";
+
 /// The host path that operation `index` mounts.
 std::string SourceOf(const sandbox::Plan& plan, std::size_t index) {
   const sandbox::Step* step = sandbox::StepAt(plan, index);
@@ -39,7 +42,7 @@ Error ExplainClone(const ops::Reply& reply) {
     case EAGAIN:
       return Make(reply, what, "the limit on processes is reached; end some or raise ulimit -u");
     default:
-      return Make(reply, what, "run 'igloo doctor' to see what this machine can do");
+      return Make(reply, what, std::string(kAskDoctor));
   }
 }
 
@@ -57,34 +60,48 @@ Error ExplainSource(const ops::Reply& reply, const std::string& source) {
               "check that it exists and that you may read it");
 }
 
-Error ExplainOperation(const ops::Reply& reply, const sandbox::Plan& plan) {
-  const sandbox::Step* step = sandbox::StepAt(plan, reply.index);
-  const std::string what =
-      "cannot build the sandbox at \"" +
-      (step != nullptr ? sandbox::DescribeStep(*step) : "step " + std::to_string(reply.index)) +
-      "\"";
-  const std::string_view words = what;
-  if (words.find("\"proc ") != std::string_view::npos && reply.sys_errno == EPERM) {
-    return Make(reply, what,
-                "the kernel allows a fresh /proc only where the present one is not masked: inside "
-                "a container, start that container with an unmasked /proc");
+/// What to do about `sys_errno` at `step`.
+std::string HintFor(const sandbox::Step& step, int sys_errno) {
+  namespace is = sandbox::step;
+  const auto* overlay = std::get_if<is::Overlay>(&step);
+  const bool view = overlay != nullptr && overlay->access == sandbox::Access::kReadOnly;
+  const bool sized = std::holds_alternative<is::Root>(step) ||
+                     std::holds_alternative<is::Tmpfs>(step) ||
+                     std::holds_alternative<is::File>(step) || (overlay != nullptr && !view);
+  if (sized && sys_errno == ENOSPC) return "the given size is too small for it";
+  if (view) {
+    return "the project's file system cannot be shown as a read-only view (mounts below it, or it "
+           "is an overlay itself); copy the project elsewhere";
   }
-  if (words.find("\"overlay ") != std::string_view::npos) {
-    return Make(reply, what,
-                "this project cannot be the lower half of an overlay (mounts below it, or its own "
-                "file system is one); use ':ro' instead");
+  if (overlay != nullptr) {
+    return "this project cannot be the lower half of an overlay (mounts below it, or its own file "
+           "system is one); use ':ro' instead";
   }
-  if (reply.sys_errno == ENOENT || reply.sys_errno == ELOOP) {
-    return Make(reply, what,
-                "the place to mount at does not exist or is reached through a symbolic link");
+  if (std::holds_alternative<is::Proc>(step) && sys_errno == EPERM) {
+    return "the kernel allows a fresh /proc only where the present one is not masked: inside a "
+           "container, start that container with an unmasked /proc";
   }
-  if (reply.sys_errno == ENOSPC) return Make(reply, what, "the given size is too small for it");
-  return Make(reply, what, "run 'igloo doctor' to see what this machine can do");
+  if (std::holds_alternative<is::PrivateNetwork>(step) &&
+      (sys_errno == ENOSPC || sys_errno == EUSERS)) {
+    return std::string(kMoreNetworks);
+  }
+  if (sys_errno == ENOENT || sys_errno == ELOOP) {
+    return "the place to mount at does not exist or is reached through a symbolic link";
+  }
+  return std::string(kAskDoctor);
 }
 
-}  // namespace
+Error ExplainOperation(const ops::Reply& reply, const sandbox::Plan& plan) {
+  const sandbox::Step* step = sandbox::StepAt(plan, reply.index);
+  if (step == nullptr) {
+    return Make(reply, "cannot build the sandbox at step " + std::to_string(reply.index),
+                std::string(kAskDoctor));
+  }
+  return Make(reply, "cannot build the sandbox at \"" + sandbox::DescribeStep(*step) + "\"",
+              HintFor(*step, reply.sys_errno));
+}
 
-Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
+Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
   const std::string source = Printable(SourceOf(plan, reply.index));
   switch (static_cast<ops::Step>(reply.step)) {
     case ops::Step::kClone:
@@ -105,8 +122,7 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
     case ops::Step::kIdentity:
       return Make(reply, "cannot become the sandbox's user", "run 'igloo doctor'");
     case ops::Step::kNetworkMaker:
-      return Make(reply, "cannot make a private network",
-                  "raise user.max_net_namespaces with sysctl");
+      return Make(reply, "cannot make a private network", std::string(kMoreNetworks));
     case ops::Step::kUnshare:
       return ExplainClone(reply);
     case ops::Step::kTemplateFull:
@@ -129,6 +145,15 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
           "the launcher refused a request (step " + std::to_string(reply.step) +
               "): " + ErrnoText(reply.sys_errno),
           "this is a bug in igloo; please report it", reply.sys_errno};
+}
+
+}  // namespace
+
+Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
+  Error error = ExplainStep(reply, plan);
+  // Whatever was under way, the cure is the same.
+  if (reply.sys_errno == EMFILE) error.hint = kRaiseOpenFiles;
+  return error;
 }
 
 }  // namespace igloo::backend::jail

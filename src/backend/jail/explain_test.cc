@@ -10,6 +10,7 @@ namespace {
 
 namespace step = sandbox::step;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -17,7 +18,10 @@ sandbox::Plan Example() {
   sandbox::Plan plan;
   plan.environment = {step::Root{}, step::Bind{"/home/ada\x1b", "/project"}, step::Proc{"/proc"}};
   plan.fresh = {step::Tmpfs{"/tmp"}, step::Bind{"/each", "/each"}};
-  plan.run = {step::Overlay{"/lower", "/view"}};
+  plan.run = {
+      step::Overlay{"/lower", "/view"},
+      step::Overlay{.source = "/seen", .target = "/seen", .access = sandbox::Access::kReadOnly},
+      step::PrivateNetwork{}, step::Hostname{"\"proc \"overlay "}, step::File{"/run/code", "x"}};
   return plan;
 }
 
@@ -91,8 +95,46 @@ TEST(ExplainTest, OperationsAreShownInThePlansWords) {
   EXPECT_THAT(operation(5, EINVAL).hint, HasSubstr("overlay"));
   EXPECT_THAT(operation(1, ENOENT).hint, HasSubstr("does not exist"));
   EXPECT_THAT(operation(1, ELOOP).hint, HasSubstr("symbolic link"));
-  EXPECT_THAT(operation(3, ENOSPC).hint, HasSubstr("too small"));
   EXPECT_THAT(operation(999, EIO).what, HasSubstr("step "));
+}
+
+TEST(ExplainTest, HintsFollowTheKindOfStepAndNotItsWords) {
+  const auto hint = [](std::uint32_t index, int sys_errno) {
+    return ExplainFailure(ops::Step::kOperation, sys_errno, index).hint;
+  };
+  // Root, /tmp, the overlay and a file take room that somebody gave a size.
+  for (const std::uint32_t sized : {0U, 3U, 5U, 9U}) {
+    EXPECT_THAT(hint(sized, ENOSPC), HasSubstr("too small")) << sized;
+  }
+  for (const std::uint32_t other : {1U, 2U, 4U, 6U, 7U, 8U}) {
+    EXPECT_THAT(hint(other, ENOSPC), Not(HasSubstr("too small"))) << other;
+  }
+  for (const int sys_errno : {ENOSPC, EUSERS}) {
+    EXPECT_THAT(hint(7, sys_errno), HasSubstr("user.max_net_namespaces"));
+  }
+  EXPECT_THAT(hint(7, EPERM), HasSubstr("igloo doctor"));
+  for (const int sys_errno : {EPERM, EINVAL, ENOENT}) {
+    EXPECT_THAT(hint(8, sys_errno), Not(AnyOf(HasSubstr("/proc"), HasSubstr("project"))))
+        << "a name that only looks like a step";
+  }
+}
+
+TEST(ExplainTest, ReadOnlyViewsAreNotToldToBeReadOnly) {
+  for (const int sys_errno : {EINVAL, EPERM, ENOENT, ELOOP, ENODEV}) {
+    const std::string overlay = ExplainFailure(ops::Step::kOperation, sys_errno, 5).hint;
+    const std::string view = ExplainFailure(ops::Step::kOperation, sys_errno, 6).hint;
+    EXPECT_THAT(overlay, HasSubstr("use ':ro' instead"));
+    EXPECT_THAT(view, AllOf(HasSubstr("cannot be shown as a read-only view"),
+                            HasSubstr("copy the project elsewhere"), Not(HasSubstr(":ro"))));
+  }
+}
+
+TEST(ExplainTest, TooManyOpenFilesHasOneCureWhereverItHappens) {
+  for (std::uint32_t number = 0; number <= static_cast<std::uint32_t>(ops::Step::kOperation);
+       ++number) {
+    const Error error = ExplainFailure(static_cast<ops::Step>(number), EMFILE);
+    EXPECT_EQ(error.hint, "raise the limit on open files: ulimit -n 1024") << number;
+  }
 }
 
 TEST(ExplainTest, MissingIdMapsNameTheRange) {
