@@ -12,20 +12,13 @@
 #include "base/overloaded.h"
 #include "sandbox/path.h"
 #include "sandbox/plan.h"
+#include "sandbox/testing.h"
 
 namespace igloo::sandbox {
 namespace {
 
 using ::testing::HasSubstr;
-
-Policy PolicyWith(std::vector<Entry> environment, std::vector<Entry> run = {}) {
-  Policy policy;
-  policy.environment = std::move(environment);
-  policy.run = std::move(run);
-  policy.argv = {"/bin/true"};
-  policy.cwd = "/work";
-  return policy;
-}
+using testing::PolicyWith;
 
 constexpr std::uint32_t kRegular = S_IFREG, kDirectory = S_IFDIR;
 
