@@ -10,7 +10,7 @@ namespace igloo::backend::jail {
 
 /// Whether a run builds everything itself or stands on a prepared environment.
 enum class Mode {
-  kCold,      ///< one child applies both lists: best for a single run
+  kCold,      ///< one child applies all three lists: best for a single run
   kPrepared,  ///< the environment is built once per distinct list and kept
 };
 
