@@ -14,9 +14,27 @@ else()
   set(_builtin ${_resource}/include)
 endif()
 set(_triple ${CMAKE_SYSTEM_PROCESSOR}-linux)
-set(_libstdcxx /usr/include/c++/12 /usr/include/${_triple}-gnu/c++/12)
+set(IGLOO_MUSL_INCLUDE /usr/include/${_triple}-musl CACHE PATH "musl's headers")
+
+# libstdc++'s directories are those of the compiler's own list that speak of C++; `backward` has
+# nothing that is still to be used.
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -v /dev/null OUTPUT_QUIET
+  ERROR_VARIABLE _search)
+string(REGEX MATCHALL "\n /[^\n]*/c\\+\\+[^\n]*" _search "${_search}")
+set(_libstdcxx "")
+foreach(dir ${_search})
+  string(STRIP "${dir}" dir)
+  get_filename_component(dir "${dir}" ABSOLUTE)
+  if(IS_DIRECTORY ${dir} AND NOT dir MATCHES "/backward$")
+    list(APPEND _libstdcxx ${dir})
+  endif()
+endforeach()
+if(NOT _libstdcxx)
+  set(_libstdcxx /usr/include/c++/12 /usr/include/${_triple}-gnu/c++/12)
+endif()
+
 set(IGLOO_MUSL_INCLUDES "")
-foreach(dir ${_libstdcxx} /usr/include/${_triple}-musl ${_builtin})
+foreach(dir ${_libstdcxx} ${IGLOO_MUSL_INCLUDE} ${_builtin})
   list(APPEND IGLOO_MUSL_INCLUDES "SHELL:-isystem ${dir}")
 endforeach()
 # Kernel headers come last, so that nothing of glibc's shadows musl's.
