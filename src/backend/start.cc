@@ -57,6 +57,7 @@ wire::Start StartMessage(const sandbox::Payload& payload, const wire::Nonce& non
   wire::Start start{.nonce = nonce,
                     .time_limit_ms = payload.time_ms,
                     .grace_ms = payload.grace_ms,
+                    .memory_limit_bytes = payload.memory_bytes,
                     .seccomp = payload.seccomp == sandbox::Seccomp::kDebug
                                    ? wire::SeccompProfile::kDebug
                                    : wire::SeccompProfile::kDefault,
@@ -77,7 +78,7 @@ Error ExplainRefusal(const wire::Refused& refused, const sandbox::Payload& paylo
   const int error = static_cast<int>(refused.sys_errno);
   if (refused.step == wire::InitStep::kExec) {
     const std::string program = "'" + Printable(payload.argv.front()) + "'";
-    Error explained{.code = error == ENOENT ? Errc::kNotFound : Errc::kPermissionDenied,
+    Error explained{.code = error == ENOENT ? Errc::kNoProgram : Errc::kNotExecutable,
                     .what = "cannot start " + program + " in the sandbox: " + ErrnoText(error),
                     .hint = {},
                     .sys_errno = error};

@@ -51,10 +51,10 @@ TEST(ExplainRefusalTest, EveryStepHasWordsAndTheReason) {
   }
 }
 
-TEST(ExplainRefusalTest, AMissingProgramIsNotFoundAndItsNameIsHarmless) {
+TEST(ExplainRefusalTest, AMissingProgramIsSaidSoAndItsNameIsHarmless) {
   const Error error =
       ExplainRefusal({.step = wire::InitStep::kExec, .sys_errno = ENOENT}, {.argv = {"/bin/\x1b"}});
-  EXPECT_EQ(error.code, Errc::kNotFound);
+  EXPECT_EQ(error.code, Errc::kNoProgram);
   EXPECT_EQ(error.what, "cannot start '/bin/\\x1b' in the sandbox: No such file or directory");
   EXPECT_NE(error.hint, "");
 }

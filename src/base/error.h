@@ -14,8 +14,10 @@ enum class Errc {
   kFailedPrecondition,  ///< the machine or the state does not allow it
   kPermissionDenied,
   kTimeout,
-  kExhausted,  ///< a limit of ours was reached
-  kProtocol,   ///< the other side of a channel said something impossible
+  kExhausted,      ///< a limit of ours was reached
+  kProtocol,       ///< the other side of a channel said something impossible
+  kNoProgram,      ///< the program to run does not exist in the sandbox
+  kNotExecutable,  ///< it is there but cannot be started
 };
 
 /// A failure as a value: what failed and why, and what to do next.

@@ -18,7 +18,9 @@
 #include "cli/execute.h"
 #include "cli/programs.h"
 #include "cli/run_output.h"
+#include "environment/facts.h"
 #include "environment/run_policy.h"
+#include "sandbox/path.h"
 #include "session/run.h"
 
 namespace igloo::cli {
@@ -73,19 +75,33 @@ Result<environment::Project> ParseProject(const std::string& text) {
   return project;
 }
 
+/// Whether a real path is '/', the home directory or one above it, by whatever name HOME has.
+bool HoldsHome(const std::string& directory) {
+  if (directory == "/") return true;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) return false;
+  std::unique_ptr<char, decltype(&std::free)> real(::realpath(home, nullptr), &std::free);
+  return real && sandbox::IsWithin(real.get(), directory);
+}
+
 /// SECURITY: the project is the one host path a caller names; it must be what it looks like.
 Result<void> CheckProject(environment::Project& project) {
-  const std::string named = project.path;
+  std::string named = project.path;
+  // 'link/' would be the directory behind the link.
+  while (named.size() > 1 && named.ends_with('/')) named.pop_back();
   struct stat link{};
   if (named.empty() || ::lstat(named.c_str(), &link) != 0) {
-    return Fail(Errc::kNotFound, "the project '" + named + "' does not exist");
+    return Fail(Errc::kNotFound, "the project '" + named + "' does not exist",
+                "name a directory; one whose own name ends in ':ro' or ':overlay' is written with "
+                "the mode behind it, as DIR:ro:ro");
   }
   if (S_ISLNK(link.st_mode)) {
     return Fail(Errc::kInvalidArgument, "the project '" + named + "' is a symbolic link",
                 "name the directory itself: --project \"$(realpath " + ShellQuote(named) + ")\"");
   }
   if (!S_ISDIR(link.st_mode)) {
-    return Fail(Errc::kInvalidArgument, "the project '" + named + "' is not a directory");
+    return Fail(Errc::kInvalidArgument, "the project '" + named + "' is not a directory",
+                "name the directory that it lies in");
   }
   std::unique_ptr<char, decltype(&std::free)> real(::realpath(named.c_str(), nullptr), &std::free);
   if (!real) {
@@ -93,15 +109,16 @@ Result<void> CheckProject(environment::Project& project) {
     return FailSys(saved_errno, "cannot resolve the project '" + named + "'");
   }
   project.path = real.get();
-  // By identity: HOME may end in a slash or be reached through a link.
-  const char* home = std::getenv("HOME");
-  struct stat info{};
-  const bool is_home = home != nullptr && ::stat(home, &info) == 0 && info.st_dev == link.st_dev &&
-                       info.st_ino == link.st_ino;
-  if (project.path == "/" || is_home) {
+  if (HoldsHome(project.path)) {
     return Fail(Errc::kInvalidArgument,
                 "'" + project.path + "' holds far more than a project; it is not mounted",
                 "name the directory of the one project that the code needs");
+  }
+  // A view shows one file system; leaving a part of the project out would be a lie.
+  if (const auto mount = environment::MountBelow(project.path)) {
+    return Fail(Errc::kFailedPrecondition,
+                "the project '" + project.path + "' has something mounted at '" + *mount + "'",
+                "name a directory without mounts below it, or unmount that first");
   }
   return {};
 }
@@ -115,14 +132,21 @@ Result<void> ReadCode(const ParsedArgs& args, RunOptions& options) {
   }
   if (args.rest) {
     if (args.rest->empty() || args.rest->front().empty()) {
-      return Fail(Errc::kInvalidArgument, "there is no program behind '--'");
+      return Fail(Errc::kInvalidArgument, "there is no program behind '--'",
+                  "write one, for example: -- /usr/bin/env");
     }
     options.request.what = environment::Program{*args.rest};
     return {};
   }
   std::string code;
   if (file) {
-    IGLOO_ASSIGN(code, ReadFile(*file, kMaxCode));
+    auto read = ReadFile(*file, kMaxCode);
+    if (!read) {
+      Error error = std::move(read).error();
+      error.hint = "--file takes a readable file with at most 64 MB of code";
+      return std::unexpected(std::move(error));
+    }
+    code = *std::move(read);
   } else if (args.words.empty()) {
     return Fail(Errc::kInvalidArgument, "there is nothing to run",
                 "give code in quotes, '-' to read it from standard input, --file F, or -- PROGRAM");
@@ -166,7 +190,8 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
   options.timing = args.Has("--timing");
   if (const auto as = args.Get("--as")) {
     if (*as != "bwrap" || !options.dry_run) {
-      return Fail(Errc::kInvalidArgument, "'--as' can only be 'bwrap', together with --dry-run");
+      return Fail(Errc::kInvalidArgument, "'--as' can only be 'bwrap', together with --dry-run",
+                  "write --dry-run --as bwrap");
     }
     options.as_bwrap = true;
   }
@@ -183,29 +208,30 @@ UniqueFd OpenInput(const RunOptions& options) {
   const bool is_null =
       ::fstat(STDIN_FILENO, &info) != 0 || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
   if (options.code_from_input || is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
-  // A new description where possible: making ours non-blocking must not change the caller's.
-  UniqueFd fd(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  UniqueFd fd;
+  // A pipe is opened anew: making the caller's own description non-blocking would change it for
+  // everybody who shares it. A file is not: it would begin again.
+  if (S_ISFIFO(info.st_mode)) {
+    fd.Reset(::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  }
   if (!fd) fd.Reset(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   return fd;
 }
 
 /// Output as it comes, or nothing but the captured text for --json.
 Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
-                                       backend::Backend& backend, Console& console) {
+                                       backend::Backend& backend) {
   session::RunIo io{.input = OpenInput(options)};
   if (!options.json) {
     io.capture_limit = 0;
-    io.live = [&](session::Stream stream, std::string_view bytes) {
-      return stream == session::Stream::kOutput ? console.Out(bytes) : console.Err(bytes);
-    };
+    io.live = {STDOUT_FILENO, STDERR_FILENO};
   }
   return Execute(plan, backend, std::move(io), Signals::kForward);
 }
 
 int ExitCodeFor(const Error& error) {
-  const bool program = error.what.starts_with("cannot start '");
-  if (!program) return kExitFailed;
-  return error.code == Errc::kNotFound ? kExitNotFound : kExitNotExecutable;
+  if (error.code == Errc::kNoProgram) return kExitNotFound;
+  return error.code == Errc::kNotExecutable ? kExitNotExecutable : kExitFailed;
 }
 
 void SayHowItEnded(const RunOptions& options, const session::RunResult& result, Console& console) {
@@ -213,6 +239,9 @@ void SayHowItEnded(const RunOptions& options, const session::RunResult& result, 
     console.Note("the code was stopped at its time limit of " +
                  fmt::format("{:g}", static_cast<double>(options.request.time_ms) / 1000.0) +
                  " s; --timeout SECONDS gives it more");
+  } else if (result.verdict == session::Verdict::kMemory) {
+    console.Note("the code was killed: all its processes together used more than its " +
+                 HumanBytes(sandbox::Limits{}.memory_bytes) + " of memory");
   } else if (result.verdict == session::Verdict::kSignal) {
     console.Note("the code was ended by signal " + std::to_string(result.signal));
   }
@@ -246,7 +275,7 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
   }
   backend::Backend& backend = other ? *other : jail;
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options.environment, options.request));
-  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend, console));
+  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend));
   jail.Abandon();
   if (options.json) {
     console.Out(ResultJson(result));

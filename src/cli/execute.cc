@@ -2,6 +2,7 @@
 
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <exception>
 #include <optional>
 
 #include "environment/facts.h"
@@ -27,6 +28,27 @@ asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run)
   }
 }
 
+Result<session::RunResult> RunOnLoop(const sandbox::Plan& plan, backend::Backend& backend,
+                                     session::RunIo io, Signals signals) {
+  asio::io_context loop(1);
+  session::Run run(loop, plan, backend, std::move(io));
+  asio::signal_set watched(loop);
+  if (signals == Signals::kForward) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) watched.add(signal);
+    asio::co_spawn(loop, WatchSignals(watched, run), asio::detached);
+  }
+  std::optional<Result<session::RunResult>> result;
+  asio::co_spawn(loop, run.Execute(),
+                 [&](const std::exception_ptr& thrown, Result<session::RunResult> value) {
+                   // An exception leaves an empty value, which would read as success.
+                   if (thrown) std::rethrow_exception(thrown);
+                   result = std::move(value);
+                   loop.stop();
+                 });
+  loop.run();
+  return *std::move(result);
+}
+
 }  // namespace
 
 Result<sandbox::Plan> PlanFor(std::string_view environment,
@@ -39,21 +61,12 @@ Result<sandbox::Plan> PlanFor(std::string_view environment,
 
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
                                    session::RunIo io, Signals signals) {
-  asio::io_context loop(1);
-  session::Run run(loop, plan, backend, std::move(io));
-  asio::signal_set watched(loop);
-  if (signals == Signals::kForward) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) watched.add(signal);
-    asio::co_spawn(loop, WatchSignals(watched, run), asio::detached);
+  try {
+    return RunOnLoop(plan, backend, std::move(io), signals);
+  } catch (const std::exception& failure) {
+    return Fail(Errc::kExhausted, std::string("cannot run the event loop: ") + failure.what(),
+                "raise the limit on open files: ulimit -n 1024");
   }
-  std::optional<Result<session::RunResult>> result;
-  asio::co_spawn(loop, run.Execute(),
-                 [&](const std::exception_ptr&, Result<session::RunResult> value) {
-                   result = std::move(value);
-                   loop.stop();
-                 });
-  loop.run();
-  return *std::move(result);
 }
 
 }  // namespace igloo::cli

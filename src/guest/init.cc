@@ -1,6 +1,7 @@
 #include "guest/init.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guest/memory.h"
 #include "guest/payload.h"
 #include "guest/start.h"
 
@@ -112,15 +114,21 @@ class Watch {
   Watch(pid_t pid, int signals, uint64_t init_micros, int landlock_abi)
       : pid_(pid), signals_(signals), init_micros_(init_micros), landlock_abi_(landlock_abi) {
     if (g_start.time_limit_ms != 0) deadline_ = start_micros_ + g_start.time_limit_ms * 1000;
+    if (g_start.memory_limit_bytes != 0) {
+      // The first look comes late enough that a short run never pays for it.
+      proc_fd_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      memory_check_ = start_micros_ + kMemoryCheckMicros;
+    }
   }
 
   [[noreturn]] void Run() {
     for (;;) {
       pollfd fds[2] = {{signals_, POLLIN, 0}, {kControlFd, POLLIN, 0}};
       const int ready = poll(fds, 2, Timeout());
+      WatchMemory();
       // SECURITY: an init that cannot hear any more ends, and everything with it.
       if (ready < 0 && errno != EINTR) _exit(125);
-      if (ready == 0 || (deadline_ != 0 && NowMicros() >= deadline_)) OnDeadline();
+      if (deadline_ != 0 && NowMicros() >= deadline_) OnDeadline();
       if (ready <= 0) continue;
       if (fds[0].revents != 0) Reap();
       if (fds[1].revents != 0) OnMessage();
@@ -129,11 +137,27 @@ class Watch {
 
  private:
   int Timeout() const {
-    if (deadline_ == 0) return -1;
     const uint64_t now = NowMicros();
-    if (now >= deadline_) return 0;
-    const uint64_t left = (deadline_ - now) / 1000 + 1;
+    uint64_t next = deadline_;
+    if (memory_check_ != 0 && (next == 0 || memory_check_ < next)) next = memory_check_;
+    if (next == 0) return -1;
+    if (now >= next) return 0;
+    const uint64_t left = (next - now) / 1000 + 1;
     return left > 1'000'000'000 ? 1'000'000'000 : static_cast<int>(left);
+  }
+
+  /// A limit for each process alone (RLIMIT_DATA) does not bound many of them, nor what they share.
+  void WatchMemory() {
+    if (memory_check_ == 0 || NowMicros() < memory_check_) return;
+    const uint64_t limit = g_start.memory_limit_bytes;
+    const MemoryUse use = ReadMemoryUse(proc_fd_, limit);
+    // Pages that processes share since a fork are counted for each of them: one process is judged
+    // by its sum, several by twice as much.
+    if (use.bytes > (use.processes > 1 ? 2 * limit : limit)) {
+      if (cause_ == EndCause::kItself) cause_ = EndCause::kMemory;
+      KillAll();
+    }
+    memory_check_ = NowMicros() + kMemoryCheckMicros;
   }
 
   void OnDeadline() {
@@ -217,6 +241,9 @@ class Watch {
   int landlock_abi_;
   EndCause cause_ = EndCause::kItself;
   uint64_t deadline_ = 0;  ///< 0: none
+  static constexpr uint64_t kMemoryCheckMicros = 100'000;
+  int proc_fd_ = -1;
+  uint64_t memory_check_ = 0;  ///< when to look next; 0: never
 };
 
 }  // namespace

@@ -162,13 +162,23 @@ class FilterBuilder {
 #endif
     MknodRule(SYS_mknodat, 2);
     PersonalityRule();
-    LimitRule();
+    // Memory that no process has mapped is in nobody's sum; see guest/memory.h.
+    OnlyErrno(SYS_memfd_create, ENOSYS);
+    OnlyErrno(SYS_shmget, ENOSYS);
+    InitRule(SYS_prlimit64);
+    InitRule(SYS_sched_setaffinity);
+    InitRule(SYS_sched_setscheduler);
+    InitRule(SYS_sched_setparam);
+    InitRule(SYS_sched_setattr);
+    PriorityRule(SYS_setpriority, 0 /* PRIO_PROCESS */, 2 /* PRIO_USER */);
+    PriorityRule(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 3 /* IOPRIO_WHO_USER */);
     RangeSearch(debug);
     return filter_;
   }
 
  private:
   static constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
+  static constexpr uint32_t kInit = 1;  ///< igloo-init's process number
 
   constexpr void Emit(uint16_t code, uint32_t k, uint8_t jt = 0, uint8_t jf = 0) {
     filter_.code[filter_.size++] = {code, jt, jf, k};
@@ -270,11 +280,25 @@ class FilterBuilder {
   }
 
   /// SECURITY: igloo-init has the payload's own id, so the kernel would let the payload take its
-  /// descriptors away, and an init that cannot poll hears neither igloo nor the end of a child.
-  constexpr void LimitRule() {
-    const uint16_t block = BeginBlock(SYS_prlimit64);
+  /// descriptors or its processor away, and an init that cannot poll hears neither igloo nor the
+  /// end of a child. The first argument of these calls is a process number.
+  constexpr void InitRule(uint32_t number) {
+    const uint16_t block = BeginBlock(number);
     LoadArgument(0);
-    JumpIfEqual(1 /* igloo-init's process number */, 0, 1);
+    JumpIfEqual(kInit, 0, 1);
+    ReturnErrno(EPERM);
+    Return(kAllow);
+    EndBlock(block);
+  }
+  /// The same where the first argument says what the second one is: init itself, or all processes
+  /// of its user.
+  constexpr void PriorityRule(uint32_t number, uint32_t process, uint32_t user) {
+    const uint16_t block = BeginBlock(number);
+    LoadArgument(0);
+    JumpIfEqual(user, 3, 0);
+    JumpIfEqual(process, 0, 3);
+    LoadArgument(1);
+    JumpIfEqual(kInit, 0, 1);
     ReturnErrno(EPERM);
     Return(kAllow);
     EndBlock(block);

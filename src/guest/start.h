@@ -12,6 +12,7 @@ struct StartView {
   wire::Nonce nonce;
   uint64_t time_limit_ms;
   uint64_t grace_ms;
+  uint64_t memory_limit_bytes;
   wire::SeccompProfile seccomp;
 
   static constexpr size_t kMaxLimits = wire::kMaxResourceLimits;

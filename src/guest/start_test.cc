@@ -142,7 +142,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 16 + 1, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 4,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 1, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 4,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

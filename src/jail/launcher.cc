@@ -37,6 +37,7 @@ struct Row {
   Slot ready[kReadySlots];
   unsigned ready_count;
   unsigned ordered;  ///< asked for and not come yet
+  bool tired;        ///< the last one could not be made: none is ordered ahead until a run asks
 };
 
 /// The running launcher: requests in, sandboxes out.
@@ -67,15 +68,23 @@ class Launcher {
     const int signals = signalfd(-1, &mask, SFD_CLOEXEC);
     for (;;) {
       pollfd fds[2 + kMaxTemplates];
+      Row* heard[kMaxTemplates];
       fds[0] = {socket_, POLLIN, 0};
       fds[1] = {signals, POLLIN, 0};
-      for (unsigned i = 0; i < kMaxTemplates; ++i) fds[2 + i] = {rows_[i].socket, POLLIN, 0};
-      const int ready = poll(fds, 2 + kMaxTemplates, SlotsMissing() ? kIdleMs : -1);
+      unsigned count = 0;
+      for (Row& row : rows_) {
+        if (row.socket < 0) continue;
+        fds[2 + count] = {row.socket, POLLIN, 0};
+        heard[count++] = &row;
+      }
+      const int ready = poll(fds, 2 + count, SlotsMissing() ? kIdleMs : -1);
+      // A launcher that cannot hear any more ends, and everything with it.
+      if (ready < 0 && errno != EINTR) _exit(125);
       if (ready == 0) OrderSlots();
       if (ready <= 0) continue;
       if (fds[1].revents != 0) Reap(signals);
-      for (unsigned i = 0; i < kMaxTemplates; ++i) {
-        if (fds[2 + i].revents != 0) TakeSlot(rows_[i]);
+      for (unsigned i = 0; i < count; ++i) {
+        if (fds[2 + i].revents != 0) TakeSlot(*heard[i]);
       }
       if (fds[0].revents != 0) HandleRequest();
     }
@@ -197,7 +206,7 @@ class Launcher {
   }
 
   void StartRow(const Job& job, Row& row, unsigned source_count) {
-    int own[2 + kMaxTemplates * (1 + 2 * kReadySlots)];
+    int own[3 + kMaxTemplates * (1 + 2 * kReadySlots)];
     const unsigned own_count = OwnDescriptors(own);
     Setup setup = setup_;
     setup.job = &job;
@@ -231,9 +240,11 @@ class Launcher {
   }
 
   bool NextSlot(Row& row, Slot& slot, Failure& failure) {
-    if (row.ready_count > 0) {
+    row.tired = false;
+    while (row.ready_count > 0) {
       slot = row.ready[--row.ready_count];
-      return true;
+      if (Lives(slot)) return true;
+      DropSlot(slot);  // somebody on this machine killed it
     }
     failure = {ops::Step::kTemplateGone, 0, ENOENT};
     if (row.ordered == 0 && !AskForSlot(row.socket)) return false;
@@ -243,17 +254,20 @@ class Launcher {
     return false;
   }
 
+  static bool LacksSlots(const Row& row) {
+    return row.socket >= 0 && !row.tired && row.ready_count + row.ordered < kReadySlots;
+  }
+
   bool SlotsMissing() const {
     for (const Row& row : rows_) {
-      if (row.socket >= 0 && row.ready_count + row.ordered < kReadySlots) return true;
+      if (LacksSlots(row)) return true;
     }
     return false;
   }
 
   void OrderSlots() {
     for (Row& row : rows_) {
-      const bool missing = row.socket >= 0 && row.ready_count + row.ordered < kReadySlots;
-      if (missing && AskForSlot(row.socket)) ++row.ordered;
+      if (LacksSlots(row) && AskForSlot(row.socket)) ++row.ordered;
     }
   }
 
@@ -266,6 +280,8 @@ class Launcher {
       row.ready[row.ready_count++] = slot;
     } else if (failure.step == ops::Step::kTemplateGone) {
       Forget(row);
+    } else {
+      row.tired = true;
     }
   }
 
@@ -295,6 +311,10 @@ class Launcher {
   unsigned OwnDescriptors(int* fds) const {
     unsigned count = 0;
     fds[count++] = socket_;
+    if (has_ahead_) {
+      fds[count++] = ahead_.socket;
+      fds[count++] = ahead_.pidfd;
+    }
     for (const Row& row : rows_) {
       if (row.socket < 0) continue;
       fds[count++] = row.socket;

@@ -25,7 +25,7 @@ bool RaiseLoopback() {
   strcpy(request.ifr_name, "lo");
   request.ifr_flags = IFF_UP;
   const bool raised = ioctl(socket_fd, SIOCSIFFLAGS, &request) == 0;
-  CloseQuietly(socket_fd);
+  syscall(SYS_close, socket_fd);
   return raised;
 }
 
@@ -34,7 +34,7 @@ int CurrentNetwork() {
   const int socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket_fd < 0) return -1;
   const int fd = ioctl(socket_fd, SIOCGSKNS);
-  CloseQuietly(socket_fd);
+  syscall(SYS_close, socket_fd);
   return fd;
 }
 
@@ -44,6 +44,7 @@ int g_maker_socket;
 /// Shares memory with the process it helps, but no descriptors: a shared table would slow down
 /// every call of the other one and make it wait for the kernel when it grows.
 int MakerMain(void*) {
+  // errno is shared, too: nothing here may write it but on the way to a failure that is told.
   const bool made = unshare(CLONE_NEWNET) == 0 && RaiseLoopback();
   const int fd = made ? CurrentNetwork() : -1;
   const int result = fd >= 0 ? 0 : errno;

@@ -1,5 +1,6 @@
 #include "jail/slot.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -143,6 +144,11 @@ void UseSlot(const Slot& slot, const Job& job, const int* sources, unsigned sour
   }
   CloseQuietly(slot.socket);
   CloseQuietly(slot.pidfd);
+}
+
+bool Lives(const Slot& slot) {
+  pollfd state{slot.pidfd, POLLIN, 0};
+  return poll(&state, 1, 0) == 0;
 }
 
 void DropSlot(const Slot& slot) {

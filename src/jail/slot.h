@@ -34,6 +34,9 @@ bool MakeSlot(const SlotSpec& spec, Slot& slot, Failure& failure);
 /// Hands the slot its job, its pidfd to igloo, and lets go of it. The sources stay the caller's.
 void UseSlot(const Slot& slot, const Job& job, const int* sources, unsigned source_count);
 
+/// Whether a slot still waits: a pidfd of an ended process is readable.
+bool Lives(const Slot& slot);
+
 /// Ends a slot that nobody needs.
 void DropSlot(const Slot& slot);
 

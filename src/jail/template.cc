@@ -31,7 +31,10 @@ class Template {
     const int signals = signalfd(-1, &mask, SFD_CLOEXEC);
     for (;;) {
       pollfd fds[2] = {{socket_, POLLIN, 0}, {signals, POLLIN, 0}};
-      if (poll(fds, 2, -1) <= 0) continue;
+      if (poll(fds, 2, -1) < 0) {
+        if (errno == EINTR) continue;
+        _exit(125);
+      }
       if (fds[1].revents != 0) Reap(signals);
       if (fds[0].revents != 0) MakeOne();
     }

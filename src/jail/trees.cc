@@ -63,9 +63,9 @@ int NewTmpfs(uint64_t bytes, uint64_t inodes, uint32_t mode, uint64_t attributes
 int NewProc() {
   const int fs = FsOpen("proc");
   if (fs < 0) return -1;
-  // Hides what may not be traced: igloo-init itself.
-  const bool configured = FsConfig(fs, FSCONFIG_SET_STRING, "hidepid", "invisible") == 0;
-  return Finish(fs, configured, kQuiet | MOUNT_ATTR_NOEXEC);
+  // Without hidepid: igloo-init must see every process to add up memory, also one that made itself
+  // untraceable. Its own memory is closed to the others all the same.
+  return Finish(fs, true, kQuiet | MOUNT_ATTR_NOEXEC);
 }
 
 bool Cover(int root_fd, const char* from, const char* path) {

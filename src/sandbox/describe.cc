@@ -101,6 +101,9 @@ void ShowPayload(const Payload& payload, std::string& out) {
              ? std::string("  time       not limited\n")
              : fmt::format("  time       {} s, then interrupt, {} ms later kill\n",
                            static_cast<double>(payload.time_ms) / 1000.0, payload.grace_ms);
+  out += payload.memory_bytes == 0
+             ? std::string("  memory     not limited\n")
+             : fmt::format("  memory     {} in all\n", HumanBytes(payload.memory_bytes));
   out += "  limits     ";
   for (const ResourceLimit& limit : payload.limits) {
     out += fmt::format("{}={} ", limit.name, limit.value);

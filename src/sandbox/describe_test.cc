@@ -48,6 +48,7 @@ Plan EveryStep() {
                   .cwd = "/work\x01",
                   .time_ms = 1500,
                   .grace_ms = 500,
+                  .memory_bytes = 512U << 20,
                   .limits = {{"core", RLIMIT_CORE, 0}, {"nproc", RLIMIT_NPROC, 256}},
                   .paths = {{PathRight::kRead, "/"},
                             {PathRight::kReadWrite, "/mem\x02"},
@@ -112,6 +113,7 @@ payload
   in         /work\x01
   variables  A=1 'B=\x9b'
   time       1.5 s, then interrupt, 500 ms later kill
+  memory     512 MB in all
   limits     core=0 nproc=256
   landlock   read /
   landlock   write /mem\x02

@@ -74,6 +74,7 @@ Payload MakePayload(const Policy& policy, std::vector<PathRule> paths) {
                   .cwd = policy.cwd,
                   .time_ms = policy.limits.time_ms,
                   .grace_ms = policy.limits.grace_ms,
+                  .memory_bytes = policy.limits.memory_bytes,
                   .limits = ResourceLimitsOf(policy.limits),
                   .paths = std::move(paths),
                   .seccomp = policy.seccomp,

@@ -132,6 +132,7 @@ struct Payload {
   std::vector<std::string> env = {};  ///< NAME=value, sorted
   std::string cwd = {};
   std::uint64_t time_ms = 0, grace_ms = 0;
+  std::uint64_t memory_bytes = 0;  ///< of all processes together; 0: not limited
   std::vector<ResourceLimit> limits = {};
   std::vector<PathRule> paths = {};  ///< Landlock
   Seccomp seccomp = Seccomp::kDefault;

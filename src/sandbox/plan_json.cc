@@ -124,6 +124,7 @@ json::object PayloadJson(const Payload& payload) {
           {"cwd", Text(payload.cwd)},
           {"time_ms", payload.time_ms},
           {"grace_ms", payload.grace_ms},
+          {"memory_bytes", payload.memory_bytes},
           {"limits", std::move(limits)},
           {"landlock", std::move(paths)},
           {"seccomp", payload.seccomp == Seccomp::kDefault ? "default" : "debug"},

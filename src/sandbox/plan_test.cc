@@ -204,6 +204,7 @@ TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
                          .cwd = "/work",
                          .time_ms = 1,
                          .grace_ms = 2,
+                         .memory_bytes = 3,
                          .limits = {{"core", RLIMIT_CORE, 1},
                                     {"memlock", RLIMIT_MEMLOCK, 65536},
                                     {"msgqueue", RLIMIT_MSGQUEUE, 65536},

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/overloaded.h"
 #include "session/asio.h"
+#include "session/live.h"
 
 namespace igloo::session {
 
@@ -20,7 +21,8 @@ using asio::posix::stream_descriptor;
 namespace {
 
 /// igloo-init enforces the time limit; the host's own comes later and is for an init that does not.
-constexpr std::uint64_t kInitMarginMs = 2000;
+/// The margin covers the set-up on a machine that is busy.
+constexpr std::uint64_t kInitMarginMs = 15'000;
 /// After the report every writer is dead; only a descriptor smuggled out could keep a pipe open.
 constexpr auto kDrainLimit = std::chrono::seconds(1);
 
@@ -43,6 +45,8 @@ Verdict VerdictOf(const wire::Ended& ended) {
       return Verdict::kInterrupted;
     case wire::EndCause::kKilled:
       return Verdict::kKilled;
+    case wire::EndCause::kMemory:
+      return Verdict::kMemory;
     case wire::EndCause::kItself:
       break;
   }
@@ -68,6 +72,8 @@ std::string_view Name(Verdict verdict) {
       return "signal";
     case Verdict::kTimeout:
       return "timeout";
+    case Verdict::kMemory:
+      return "memory";
     case Verdict::kInterrupted:
       return "interrupted";
     case Verdict::kKilled:
@@ -88,7 +94,11 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
         input_source(loop),
         outputs{stream_descriptor(loop), stream_descriptor(loop)},
         changed(loop),
-        captured{CappedText(io.capture_limit), CappedText(io.capture_limit)} {}
+        captured{CappedText(io.capture_limit), CappedText(io.capture_limit)} {
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      if (io.live[i] >= 0) live[i] = std::make_unique<LiveOutput>(loop, io.live[i]);
+    }
+  }
 
   Result<void> Start();
   asio::awaitable<void> WatchSetup();
@@ -117,7 +127,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
     if (!failure && !report) failure = std::move(error);
     changed.cancel();
   }
-  bool Settled() const { return failure || (report && open_outputs == 0); }
+  bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
 
   const sandbox::Plan& plan;
   backend::Backend& backend;
@@ -128,7 +138,10 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::array<stream_descriptor, 2> outputs;
   asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
   std::array<CappedText, 2> captured;
+  std::array<std::unique_ptr<LiveOutput>, 2> live = {};
   int open_outputs = 2;
+  int writing = 0;          ///< outputs that wait for a reader
+  bool abandoned = false;   ///< the caller wants an end, not the rest of the output
   std::string orders = {};  ///< the start message, and what is said before it is sent
   bool start_sent = false;
   std::optional<wire::Report> report = {};
@@ -251,9 +264,15 @@ asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
     if (error) break;
     const std::string_view bytes(buffer.data(), count);
     captured[index].Append(bytes);
-    if (io.live && !io.live(index == 0 ? Stream::kOutput : Stream::kError, bytes)) {
-      io.live = nullptr;
-      Tell(wire::ToInit::kKill);
+    if (live[index]) {
+      ++writing;
+      const bool read = co_await live[index]->Write(bytes);
+      --writing;
+      changed.cancel();
+      if (!read) {
+        live[index].reset();
+        Tell(wire::ToInit::kKill);
+      }
     }
     if (count == buffer.size() && buffer.size() < (1U << 20)) {
       // A program that fills the pipe gets a larger one, if this user's share allows it.
@@ -308,11 +327,11 @@ asio::awaitable<void> Run::State::WaitForEnd() {
     const std::uint64_t total = plan.payload.time_ms + plan.payload.grace_ms + kInitMarginMs;
     deadline = Clock::now() + std::chrono::milliseconds(total);
   }
-  bool draining = false;
   while (!Settled()) {
-    if (report && !draining) {
-      draining = true;
-      deadline = Clock::now() + kDrainLimit;
+    const bool draining = report.has_value();
+    // A slow reader gets the rest in its own time; nobody else can be writing any more.
+    if (draining) {
+      deadline = writing > 0 ? Clock::time_point::max() : Clock::now() + kDrainLimit;
     }
     changed.expires_at(deadline);
     boost::system::error_code error;
@@ -349,6 +368,9 @@ void Run::State::CloseAll() {
        {&control, &setup, &input, &input_source, &outputs[0], &outputs[1]}) {
     if (each->is_open()) each->close(ignored);
   }
+  for (const auto& each : live) {
+    if (each) each->Close();
+  }
 }
 
 Run::Run(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend, RunIo io)
@@ -376,6 +398,10 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
 
 void Run::Interrupt() { state_->Tell(wire::ToInit::kInterrupt); }
 
-void Run::Kill() { state_->Tell(wire::ToInit::kKill); }
+void Run::Kill() {
+  state_->Tell(wire::ToInit::kKill);
+  state_->abandoned = true;
+  state_->changed.cancel();
+}
 
 }  // namespace igloo::session

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -14,18 +14,16 @@
 namespace igloo::session {
 
 /// In one word, how a run ended.
-enum class Verdict { kOk, kExit, kSignal, kTimeout, kInterrupted, kKilled };
+enum class Verdict { kOk, kExit, kSignal, kTimeout, kMemory, kInterrupted, kKilled };
 std::string_view Name(Verdict verdict);
-
-enum class Stream { kOutput, kError };
 
 /// Where a run's bytes come from and go to.
 struct RunIo {
   /// Read to its end and passed on; empty: the program reads end of file at once.
   UniqueFd input = {};
-  /// Called with output as it comes; false means nobody reads any more, and the run is ended.
-  /// Without one, output is only captured.
-  std::function<bool(Stream, std::string_view)> live = {};
+  /// Where output goes as it comes: the caller's standard output and error, say. -1: it is only
+  /// captured. When nobody reads any more, the run is ended.
+  std::array<int, 2> live = {-1, -1};
   std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
 };
 

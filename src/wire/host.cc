@@ -69,7 +69,7 @@ bool Plausible(const Ended& ended) {
   const bool exited = ended.kind == EndKind::kExited && ended.status <= 255;
   const bool signalled =
       ended.kind == EndKind::kSignalled && ended.status >= 1 && ended.status <= 64;
-  return (exited || signalled) && ended.cause <= EndCause::kKilled;
+  return (exited || signalled) && ended.cause <= EndCause::kMemory;
 }
 
 }  // namespace
@@ -79,6 +79,7 @@ Result<std::string> EncodeStart(const Start& start) {
   out.Put(start.nonce);
   out.U64(start.time_limit_ms);
   out.U64(start.grace_ms);
+  out.U64(start.memory_limit_bytes);
   out.U8(static_cast<std::uint8_t>(start.seccomp));
   out.U32(static_cast<std::uint32_t>(start.limits.size()));
   for (const ResourceLimit& limit : start.limits) {

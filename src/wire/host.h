@@ -28,8 +28,9 @@ struct PathRule {
 
 struct Start {
   Nonce nonce = {};
-  std::uint64_t time_limit_ms = 0;  ///< 0: none
-  std::uint64_t grace_ms = 0;       ///< between interrupt and kill
+  std::uint64_t time_limit_ms = 0;       ///< 0: none
+  std::uint64_t grace_ms = 0;            ///< between interrupt and kill
+  std::uint64_t memory_limit_bytes = 0;  ///< of all processes together; 0: none
   SeccompProfile seccomp = SeccompProfile::kDefault;
   std::vector<ResourceLimit> limits = {};
   std::vector<PathRule> paths = {};

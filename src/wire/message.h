@@ -44,7 +44,13 @@ enum class SeccompProfile : uint8_t {
 enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
 
 /// Why init ended it, when it did.
-enum class EndCause : uint8_t { kItself = 0, kTimeLimit = 1, kInterrupted = 2, kKilled = 3 };
+enum class EndCause : uint8_t {
+  kItself = 0,
+  kTimeLimit = 1,
+  kInterrupted = 2,
+  kKilled = 3,
+  kMemory = 4,
+};
 
 /// Where init gave up on starting the payload.
 enum class InitStep : uint8_t {
@@ -82,7 +88,8 @@ struct Refused {
 };
 
 // Layout of kStart, in order (texts as in Fields::Text):
-//   u8 kind, u64 nonce.high, u64 nonce.low, u64 time_limit_ms, u64 grace_ms, u8 seccomp profile,
+//   u8 kind, u64 nonce.high, u64 nonce.low, u64 time_limit_ms, u64 grace_ms,
+//   u64 memory_limit_bytes, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
 //   text cwd, u32 extra descriptors, u32 n + n x text argv, u32 n + n x text env

@@ -164,8 +164,8 @@ TEST(DecodeReportTest, RefusesEndingsThatCannotBe) {
   }
   EXPECT_TRUE(Refuses(ended(static_cast<EndKind>(0), 0)));
   EXPECT_TRUE(Refuses(ended(static_cast<EndKind>(3), 0)));
-  EXPECT_FALSE(Refuses(ended(EndKind::kExited, 0, EndCause::kKilled)));
-  EXPECT_TRUE(Refuses(ended(EndKind::kExited, 0, static_cast<EndCause>(4))));
+  EXPECT_FALSE(Refuses(ended(EndKind::kExited, 0, EndCause::kMemory)));
+  EXPECT_TRUE(Refuses(ended(EndKind::kExited, 0, static_cast<EndCause>(5))));
 }
 
 TEST(DecodeReportTest, RefusesStepsAndErrorsThatCannotBe) {

@@ -86,6 +86,15 @@ TEST_P(Flood, OfProcessesEndsAtTheTimeLimit) {
   EXPECT_EQ(RunProgram({.program = "/bin/true"}).status, 0);
 }
 
+/// Memory that processes share is in no limit of one of them; igloo-init adds it up.
+TEST_P(Flood, OfSharedMemoryEndsTheRun) {
+  const Scene scene;
+  const std::vector<std::string> words = {"map-shared", "2000"};
+  const Outcome behind = AttackBehind(GetParam(), scene, words);
+  EXPECT_EQ(behind.status, 137) << "killed, and not: " << behind.err;
+  EXPECT_EQ(AttackOnHost(scene, words).status, kLeaked) << "control: 2 GB can be had";
+}
+
 /// Peak memory in KiB of a program and of what it waited for.
 long PeakOf(const std::string& program, std::vector<std::string> args) {
   args.insert(args.begin(), program);

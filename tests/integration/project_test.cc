@@ -117,8 +117,9 @@ TEST_F(Project, MustBeADirectoryThatIsThere) {
   };
   for (const Wrong& wrong :
        {Wrong{"", "does not exist"}, Wrong{path + "/missing", "does not exist"},
-        Wrong{path + "/file", "is not a directory"}, Wrong{path + "/file/", "does not exist"},
-        Wrong{directory_.path() + "/link", "is a symbolic link"}, Wrong{":ro", "does not exist"},
+        Wrong{path + "/file", "is not a directory"}, Wrong{path + "/file/", "is not a directory"},
+        Wrong{directory_.path() + "/link", "is a symbolic link"},
+        Wrong{directory_.path() + "/link/", "is a symbolic link"}, Wrong{":ro", "does not exist"},
         Wrong{":overlay", "does not exist"}}) {
     const Outcome outcome = Show(wrong.project);
     EXPECT_EQ(outcome.status, 125) << wrong.project;

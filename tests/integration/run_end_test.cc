@@ -1,10 +1,14 @@
 // How runs end: by themselves, by their time limit, by signals to igloo.
 
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 
 #include <boost/json.hpp>
 
+#include "base/file.h"
+#include "base/spawn.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/running.h"
@@ -143,6 +147,35 @@ TEST(RunEnd, NamesTheVerdict) {
   EXPECT_EQ(verdict(Igloo({"run", "--env", "shell", "--json", "true"})), "ok");
   EXPECT_EQ(verdict(Igloo({"run", "--env", "shell", "--json", "exit 1"})), "exit");
   EXPECT_EQ(verdict(Igloo({"run", "--env", "shell", "--json", "kill -9 $$"})), "signal");
+}
+
+/// A reader that does not read must not make igloo deaf.
+TEST(RunEnd, SignalsAreHeardWhileTheReaderSleeps) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    FdPair pipe = MakePipe().value();
+    Child igloo = Spawn({.program = BinDirectory() + "/igloo",
+                         .argv = {"igloo", "run", "--env", "shell", "yes"},
+                         .env = {"PATH=/usr/bin:/bin"},
+                         .fds = {{pipe.second.get(), 1}}})
+                      .value();
+    const auto full = [&] {
+      int waiting = 0;
+      ::ioctl(pipe.first.get(), FIONREAD, &waiting);
+      return waiting >= (1 << 16);
+    };
+    ASSERT_TRUE(WaitFor(full)) << "control: the pipe must be full";
+    pollfd ended{igloo.pidfd(), POLLIN, 0};
+    // Ctrl-C again and again: the first one asks the code, a later one gives up the output, too.
+    EXPECT_TRUE(WaitFor([&] {
+      igloo.Signal(signal);
+      return ::poll(&ended, 1, 0) == 1;
+    })) << signal;
+  }
+}
+
+TEST(RunEnd, ASlowReaderGetsEverything) {
+  Running igloo = StartIgloo({"run", "--env", "shell", "head -c 1000000 /dev/zero"});
+  EXPECT_EQ(igloo.Finish().out.size(), 1000000U);
 }
 
 }  // namespace

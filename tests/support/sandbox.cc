@@ -1,6 +1,8 @@
 #include "support/sandbox.h"
 
 #include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <optional>
@@ -106,14 +108,18 @@ struct LiveRun::State {
   State(Workbench::State& b, const sandbox::Plan& plan, FdPair pipe)
       : bench(b),
         input(std::move(pipe.second)),
-        run(b.loop, plan, b.backend,
-            {.input = std::move(pipe.first),
-             .live = [this](session::Stream stream, std::string_view bytes) {
-               if (stream == session::Stream::kOutput) output += bytes;
-               return true;
-             }}) {}
+        run(b.loop, plan, b.backend, {.input = std::move(pipe.first), .live = {sink.get(), -1}}) {}
+
+  /// What has come so far.
+  std::string Output() const {
+    ::lseek(sink.get(), 0, SEEK_SET);
+    std::string text = ReadAll(sink.get(), 64U << 20).value();
+    ::lseek(sink.get(), 0, SEEK_END);
+    return text;
+  }
 
   Workbench::State& bench;
+  UniqueFd sink{::memfd_create("output", MFD_CLOEXEC)};
   UniqueFd input;
   std::string output = {};
   std::optional<RunOutcome> ended = {};
@@ -137,12 +143,12 @@ LiveRun::~LiveRun() {
 void LiveRun::Write(std::string_view text) { (void)WriteAll(state_->input.get(), text); }
 
 bool LiveRun::WaitForOutput(std::string_view text) {
-  const auto there = [&] { return state_->output.find(text) != std::string::npos; };
+  const auto there = [&] { return state_->Output().find(text) != std::string::npos; };
   Drive(state_->bench.loop, [&] { return there() || state_->ended; });
   return there();
 }
 
-const std::string& LiveRun::output() const { return state_->output; }
+const std::string& LiveRun::output() const { return state_->output = state_->Output(); }
 
 RunOutcome LiveRun::Finish() {
   state_->input.Reset();

@@ -152,7 +152,7 @@ Result<void> JailBackend::MakeRoom() {
 Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
-  request.template_id = next_template_;
+  request.template_id = next_template_++;
   const int fds[] = {reply.second.get()};
   const std::string environment = sandbox::Encode(plan.environment);
   const std::string fresh = sandbox::Encode(plan.fresh);
@@ -172,7 +172,7 @@ Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
     if (kind == ops::ReplyKind::kFailed) return std::unexpected(Explain(received->reply, plan));
     if (kind == ops::ReplyKind::kReady) break;
   }
-  return next_template_++;
+  return request.template_id;
 }
 
 Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, Channels channels) {

@@ -116,7 +116,7 @@ int GrowFile(const Words& words) {
 /// MEGABYTES: the same in memory that has no name.
 int GrowMemoryFile(const Words& words) {
   const int fd = memfd_create("igloo-attack", MFD_CLOEXEC);
-  if (fd < 0) Broken("memfd_create");
+  if (fd < 0) return Held("memfd_create");
   signal(SIGXFSZ, SIG_IGN);
   return WonIf(ftruncate(fd, words.Number(0) * kMegabyte) == 0, "grew a file in memory");
 }

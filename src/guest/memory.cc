@@ -1,0 +1,78 @@
+#include "guest/memory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace igloo::guest {
+namespace {
+
+struct DirectoryEntry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t size;
+  uint8_t type;
+  char name[];
+};
+
+alignas(8) char g_entries[32768];
+
+/// The first bytes of /proc/NAME/FILE as text; empty when the process is gone.
+const char* ReadText(int proc_fd, const char* name, const char* file) {
+  static char text[4096];
+  char path[64];
+  snprintf(path, sizeof path, "%.20s/%s", name, file);
+  text[0] = '\0';
+  const int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  const ssize_t count = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[count > 0 ? count : 0] = '\0';
+  return text;
+}
+
+/// Resident pages of all kinds: program text too, so it is too much, never too little.
+uint64_t UpperBound(int proc_fd, const char* name) {
+  const char* second = strchr(ReadText(proc_fd, name, "statm"), ' ');
+  return second != nullptr ? strtoull(second, nullptr, 10) * static_cast<uint64_t>(getpagesize())
+                           : 0;
+}
+
+uint64_t Field(const char* text, const char* label) {
+  const char* at = strstr(text, label);
+  return at != nullptr ? strtoull(at + strlen(label), nullptr, 10) * 1024 : 0;
+}
+
+uint64_t Exact(int proc_fd, const char* name) {
+  const char* text = ReadText(proc_fd, name, "status");
+  return Field(text, "\nRssAnon:") + Field(text, "\nRssShmem:");
+}
+
+MemoryUse Sum(int proc_fd, uint64_t (*of)(int, const char*)) {
+  MemoryUse use{};
+  lseek(proc_fd, 0, SEEK_SET);
+  for (;;) {
+    const long size = syscall(SYS_getdents64, proc_fd, g_entries, sizeof g_entries);
+    if (size <= 0) return use;
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const DirectoryEntry*>(g_entries + at);
+      at += entry->size;
+      const bool process = entry->name[0] >= '0' && entry->name[0] <= '9';
+      if (!process || strcmp(entry->name, "1") == 0) continue;
+      use.bytes += of(proc_fd, entry->name);
+      ++use.processes;
+    }
+  }
+}
+
+}  // namespace
+
+MemoryUse ReadMemoryUse(int proc_fd, uint64_t interesting) {
+  const MemoryUse bound = Sum(proc_fd, UpperBound);
+  return bound.bytes < interesting ? bound : Sum(proc_fd, Exact);
+}
+
+}  // namespace igloo::guest

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <stdint.h>
+
+namespace igloo::guest {
+
+/// What all processes but init use of memory: private pages and shared ones, in bytes. A page that
+/// several processes share counts once for each, so `processes` says how sure the sum is.
+struct MemoryUse {
+  uint64_t bytes;
+  unsigned processes;
+};
+
+/// Reads /proc, open as `proc_fd`. First by a cheap upper bound: when that is below `interesting`,
+/// it is the answer.
+MemoryUse ReadMemoryUse(int proc_fd, uint64_t interesting);
+
+}  // namespace igloo::guest
