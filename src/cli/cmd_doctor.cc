@@ -58,6 +58,7 @@ std::vector<Finding> FindAll() {
   all.push_back({.name = "programs", .detail = programs->jail});
   backend::jail::JailBackend cold(*programs, backend::jail::Mode::kCold);
   Append(all, ProbeWalls("jail: ", cold, true, true));
+  all.push_back(ProbeView(cold));
   all.push_back(ProbeOverlay(cold));
   backend::jail::JailBackend prepared(*programs, backend::jail::Mode::kPrepared);
   Append(all, ProbeWalls("prepared: ", prepared, true, true));
@@ -120,6 +121,10 @@ void PrintJson(const std::vector<Finding>& findings, Console& console) {
 }
 
 Result<int> RunDoctor(const ParsedArgs& args, Console& console) {
+  if (!args.words.empty() || args.rest) {
+    return Fail(Errc::kInvalidArgument, "'igloo doctor' takes no words",
+                "see 'igloo doctor --help'");
+  }
   const std::vector<Finding> findings = FindAll();
   if (args.Has("--json")) {
     PrintJson(findings, console);
