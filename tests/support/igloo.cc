@@ -20,7 +20,6 @@ namespace {
 void Exchange(UniqueFd input, std::string_view text, UniqueFd out, UniqueFd err, Outcome& outcome) {
   if (text.empty()) input.Reset();
   (void)SetNonBlocking(input.get());
-  std::array<char, 65536> buffer;
   while (out || err) {
     std::array<pollfd, 3> fds = {
         {{input.get(), POLLOUT, 0}, {out.get(), POLLIN, 0}, {err.get(), POLLIN, 0}}};
@@ -30,21 +29,22 @@ void Exchange(UniqueFd input, std::string_view text, UniqueFd out, UniqueFd err,
       if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
       if (text.empty() || (count < 0 && errno != EAGAIN)) input.Reset();
     }
-    const auto drain = [&](UniqueFd& fd, const pollfd& state, std::string& into) {
-      if (state.revents == 0) return;
-      const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
-      if (count > 0) {
-        into.append(buffer.data(), static_cast<std::size_t>(count));
-      } else {
-        fd.Reset();
-      }
-    };
-    drain(out, fds[1], outcome.out);
-    drain(err, fds[2], outcome.err);
+    if (fds[1].revents != 0) Drain(out, outcome.out);
+    if (fds[2].revents != 0) Drain(err, outcome.err);
   }
 }
 
 }  // namespace
+
+void Drain(UniqueFd& fd, std::string& into) {
+  std::array<char, 65536> buffer;
+  const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
+  if (count > 0) {
+    into.append(buffer.data(), static_cast<std::size_t>(count));
+  } else {
+    fd.Reset();
+  }
+}
 
 std::string BinDirectory() {
   const std::string self = ReadLink("/proc/self/exe").value();

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace igloo::testing {
 
 /// The directory of the programs under test: that of this test program.
@@ -26,6 +28,9 @@ struct Invocation {
   bool reset_signals = true;  ///< false: what this process ignores, it ignores too
 };
 Outcome RunProgram(const Invocation& invocation);
+
+/// Takes what has come on `fd`; closes it at its end.
+void Drain(UniqueFd& fd, std::string& into);
 
 /// `igloo args...` of this build.
 Outcome Igloo(std::vector<std::string> args, std::string input = {});

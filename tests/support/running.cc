@@ -37,18 +37,8 @@ bool Running::ReadMore() {
   std::array<pollfd, 2> fds = {{{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}}};
   constexpr int kPatienceMs = 30'000;
   if (::poll(fds.data(), fds.size(), kPatienceMs) <= 0) return false;
-  std::array<char, 65536> buffer;
-  const auto drain = [&](UniqueFd& fd, const pollfd& state, std::string& into) {
-    if (state.revents == 0) return;
-    const ssize_t count = ::read(fd.get(), buffer.data(), buffer.size());
-    if (count > 0) {
-      into.append(buffer.data(), static_cast<std::size_t>(count));
-    } else {
-      fd.Reset();
-    }
-  };
-  drain(out_, fds[0], outcome_.out);
-  drain(err_, fds[1], outcome_.err);
+  if (fds[0].revents != 0) Drain(out_, outcome_.out);
+  if (fds[1].revents != 0) Drain(err_, outcome_.err);
   return true;
 }
 
