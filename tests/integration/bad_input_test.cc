@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 #include <fstream>
 
 #include "base/temp_dir.h"
@@ -176,6 +177,22 @@ TEST(BadInput, NeedsNoHome) {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(outcome.out, "/workspace\n");
   }
+}
+
+TEST(BadInput, LeavesAReadOnlyHomeAlone) {
+  const TempDir home = TempDir::Make(TempParent()).value();
+  std::filesystem::permissions(home.path(), std::filesystem::perms(0555));
+  const auto before = SnapshotOf(home.path());
+  for (const char* command : {"run", "doctor"}) {
+    std::vector<std::string> args = {command};
+    if (args[0] == "run") args.insert(args.end(), {"--env", "shell", "echo $HOME"});
+    const Outcome outcome = RunProgram({.program = BinDirectory() + "/igloo",
+                                        .args = args,
+                                        .env = {"PATH=/usr/bin:/bin", "HOME=" + home.path()}});
+    EXPECT_EQ(outcome.status, 0) << command << ": " << outcome.out << outcome.err;
+  }
+  EXPECT_EQ(SnapshotOf(home.path()), before);
+  std::filesystem::permissions(home.path(), std::filesystem::perms(0755));
 }
 
 TEST(BadInput, WorksInADirectoryThatIsGone) {

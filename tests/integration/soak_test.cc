@@ -15,13 +15,20 @@ namespace igloo::testing {
 namespace {
 
 using backend::jail::Mode;
+using ::testing::HasSubstr;
 
-/// How many keys the users have that the sandboxes of these launchers can be.
+/// How many keys the users have that the sandboxes of these launchers and of their templates can
+/// be. Call it while they live.
 int KeysInUse(const std::vector<pid_t>& launchers) {
+  // A launcher's children are templates and slots; every block among them is somebody's of ours.
+  std::vector<pid_t> owners = launchers;
+  for (const pid_t launcher : launchers) {
+    for (const ProcessInfo& each : ChildrenOf(launcher)) owners.push_back(each.pid);
+  }
   const auto is_ours = [&](std::uint64_t uid) {
     if (!RunningAsRoot()) return uid == ::getuid();
-    return std::ranges::any_of(launchers, [&](pid_t launcher) {
-      const std::uint64_t base = jail::BlockOf(sandbox::Identity{}.host_id_base, launcher);
+    return std::ranges::any_of(owners, [&](pid_t owner) {
+      const std::uint64_t base = jail::BlockOf(sandbox::Identity{}.host_id_base, owner);
       return uid >= base && uid < base + jail::kBlockSize;
     });
   };
@@ -81,6 +88,17 @@ void ExpectAllWork(const std::vector<Result<session::RunResult>>& results) {
   }
 }
 
+/// Every name of the root that all runs of a template share. A program as the runs are, not code:
+/// code would stand on another template.
+std::string RootOf(Workbench& bench) {
+  const auto result = bench.Run(PlanForProgram(
+      {"/bin/bash", "-c",
+       "find / '(' -path /proc -o -path /usr -o -path /dev ')' -prune -o -printf '%p %M %s %l\\n' "
+       "2>/dev/null | sort; ls -la --time-style=+ /dev"}));
+  EXPECT_TRUE(result) << result.error().what;
+  return result ? result->output.kept() : "";
+}
+
 TEST(Soak, AThousandRunsLeaveNothing) {
   const Machine before;
   const sandbox::Plan plan = PlanForProgram({"/bin/echo", "hello"});
@@ -89,13 +107,15 @@ TEST(Soak, AThousandRunsLeaveNothing) {
     Workbench prepared(Mode::kPrepared);
     Workbench cold(Mode::kCold);
     ExpectAllWork({prepared.Run(plan), cold.Run(plan)});
+    EXPECT_THAT(RootOf(prepared), HasSubstr("/etc/passwd "));
     launchers = Launchers();
     ASSERT_EQ(launchers.size(), 2U);
-    // A template stocks networks while nothing happens; wait until it has its full stock.
+    // A template makes sandboxes ahead while nothing happens; wait until it has all it keeps.
     const auto families = [&] { return FamilyOf(launchers[0]) + FamilyOf(launchers[1]); };
     std::string settled = families();
     ASSERT_TRUE(WaitFor([&] { return settled == std::exchange(settled, families()); }));
     EXPECT_EQ(settled.find("-1 descriptors"), std::string::npos) << settled;
+    const std::string root_before = RootOf(prepared);
     const int keys_before = KeysInUse(launchers);
     const int descriptors = CountDescriptors(::getpid());
 
@@ -104,6 +124,7 @@ TEST(Soak, AThousandRunsLeaveNothing) {
       ExpectAllWork(prepared.RunTogether(group));
       if (i % 2 == 0) ExpectAllWork({cold.Run(plan)});
     }
+    EXPECT_EQ(RootOf(prepared), root_before) << "a template's root is shared by all its runs";
     EXPECT_TRUE(WaitFor([&] { return families() == settled; })) << "before:\n"
                                                                 << settled << "after:\n"
                                                                 << families();
