@@ -11,6 +11,8 @@ inline constexpr int kExitNotFound = 127;       ///< there is no such program
 
 extern const Command kRunCommand;
 extern const Command kDoctorCommand;
+extern const Command kConfigCommand;
+extern const Command kTrustCommand;
 
 /// Runs `igloo words...` and returns its exit code.
 int Main(std::span<const std::string> words);

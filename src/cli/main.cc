@@ -13,7 +13,8 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 2> kCommands = {&kRunCommand, &kDoctorCommand};
+constexpr std::array<const Command*, 4> kCommands = {&kRunCommand, &kConfigCommand, &kTrustCommand,
+                                                     &kDoctorCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;

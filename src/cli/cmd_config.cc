@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/config_output.h"
+#include "cli/console.h"
+#include "cli/settings.h"
+#include "config/example.h"
+#include "config/load.h"
+
+namespace igloo::cli {
+namespace {
+
+Result<int> Check(const config::Choice& choice, bool json, Console& console) {
+  const config::Variables variables = ReadVariables();
+  const auto presets = PresetNames();
+  config::Decoded decoded;
+  if (choice.reason == config::Reason::kUser && ::access(choice.path.c_str(), F_OK) != 0) {
+    if (!json) console.Out(fmt::format("there is no '{}': all is default\n", choice.path));
+  } else if (choice.reason != config::Reason::kNone) {
+    IGLOO_ASSIGN(const std::string text, config::ReadConfigFile(choice.path));
+    decoded = config::Decode(text, config::OptionsFor(choice.path, variables, presets));
+  }
+  if (json) {
+    console.Out(ConfigJson(decoded));
+  } else if (decoded.problems.empty()) {
+    console.Out(ConfigText(decoded.config));
+  } else {
+    console.Err(ProblemsText(decoded));
+  }
+  return decoded.problems.empty() ? 0 : kExitFailed;
+}
+
+Result<int> ShowPath(const config::Choice& choice, Console& console) {
+  if (choice.reason == config::Reason::kNone) {
+    return Fail(Errc::kNotFound, "there is no place for a configuration: HOME is not set",
+                "set HOME, or name a file with --config");
+  }
+  console.Out(choice.path + "\n");
+  if (::access(choice.path.c_str(), F_OK) != 0) {
+    console.Note(choice.reason == config::Reason::kUser ? "it does not exist: all is default"
+                                                        : "it does not exist");
+  }
+  return 0;
+}
+
+Result<int> RunConfig(const ParsedArgs& args, Console& console) {
+  const std::string_view verb = args.words.empty() ? std::string_view() : args.words[0];
+  const std::size_t words = args.words.size();
+  const auto choose = [&](const std::optional<std::string>& file) {
+    return config::ChooseFile(file, ReadVariables());
+  };
+  if (verb == "check" && words <= 2) {
+    const auto flag = args.Get("--config");
+    if (flag && words == 2) {
+      return Fail(Errc::kInvalidArgument, "the file is named twice", "leave --config out");
+    }
+    return Check(choose(words == 2 ? std::optional(args.words[1]) : flag), args.Has("--json"),
+                 console);
+  }
+  if (verb == "path" && words == 1) return ShowPath(choose(args.Get("--config")), console);
+  // What the repository's own files are made with.
+  if (verb == "example" && words == 1) {
+    console.Out(config::ExampleFile());
+    return 0;
+  }
+  if (verb == "keys" && words == 1) {
+    console.Out(config::KeysAsMarkdown());
+    return 0;
+  }
+  constexpr std::string_view kVerbs[] = {"check", "path"};
+  const std::string nearest = Nearest(verb, kVerbs, std::size(kVerbs));
+  return Fail(
+      Errc::kInvalidArgument,
+      verb.empty() ? "'igloo config' needs a word behind it"
+                   : "'igloo config' does not understand '" + Printable(args.words.back()) + "'",
+      nearest.empty() || nearest == verb ? "write igloo config check [FILE], or igloo config path"
+                                         : "did you mean '" + nearest + "'?");
+}
+
+constexpr Flag kFlags[] = {
+    {"--config", "FILE", "the file, instead of the one in the usual place"},
+    {"--json", "", "with check: print one JSON document"},
+};
+
+}  // namespace
+
+const Command kConfigCommand = {
+    .name = "config",
+    .summary = "check a configuration and say what it means",
+    .usage = "(check [FILE] | path) [OPTIONS]",
+    .flags = kFlags,
+    .details =
+        "The file is the one that --config names, else IGLOO_CONFIG, else igloo/config.toml in\n"
+        "XDG_CONFIG_HOME or ~/.config. Without a file everything has its default.\n\n"
+        "Examples:\n"
+        "  igloo config path\n"
+        "  igloo config check\n"
+        "  igloo config check ./config.toml --json\n",
+    .run = RunConfig,
+};
+
+}  // namespace igloo::cli

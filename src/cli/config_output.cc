@@ -1,0 +1,183 @@
+#include "cli/config_output.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/text.h"
+
+namespace igloo::cli {
+namespace {
+
+namespace json = boost::json;
+using config::Config;
+using config::EnvironmentConfig;
+using config::Limits;
+
+struct LimitRow {
+  std::string_view name;
+  std::optional<std::uint64_t> Limits::* field;
+  enum class Unit { kCount, kMillis, kBytes } unit;
+};
+
+constexpr LimitRow kLimits[] = {
+    {"time", &Limits::time_ms, LimitRow::Unit::kMillis},
+    {"memory", &Limits::memory_bytes, LimitRow::Unit::kBytes},
+    {"cpu", &Limits::cpu_ms, LimitRow::Unit::kMillis},
+    {"processes", &Limits::processes, LimitRow::Unit::kCount},
+    {"open_files", &Limits::open_files, LimitRow::Unit::kCount},
+    {"file", &Limits::file_bytes, LimitRow::Unit::kBytes},
+    {"disk", &Limits::disk_bytes, LimitRow::Unit::kBytes},
+    {"disk_files", &Limits::disk_files, LimitRow::Unit::kCount},
+    {"output", &Limits::output_bytes, LimitRow::Unit::kBytes},
+};
+
+std::string LimitsText(const Limits& limits) {
+  std::string out;
+  for (const LimitRow& row : kLimits) {
+    const auto& value = limits.*row.field;
+    if (!value) continue;
+    const std::string number = row.unit == LimitRow::Unit::kBytes ? HumanBytes(*value)
+                               : row.unit == LimitRow::Unit::kMillis
+                                   ? fmt::format("{:g} s", static_cast<double>(*value) / 1000.0)
+                                   : std::to_string(*value);
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", row.name, number);
+  }
+  return out;
+}
+
+json::object LimitsJson(const Limits& limits) {
+  json::object out;
+  for (const LimitRow& row : kLimits) {
+    const std::string_view unit = row.unit == LimitRow::Unit::kBytes    ? "_bytes"
+                                  : row.unit == LimitRow::Unit::kMillis ? "_ms"
+                                                                        : "";
+    const auto& value = limits.*row.field;
+    out[fmt::format("{}{}", row.name, unit)] = value ? json::value(*value) : json::value(nullptr);
+  }
+  return out;
+}
+
+std::string_view Name(environment::ProjectMode mode) {
+  return mode == environment::ProjectMode::kReadWrite ? "readwrite"
+         : mode == environment::ProjectMode::kOverlay ? "overlay"
+                                                      : "readonly";
+}
+
+template <class Range, class Text>
+std::string List(const Range& range, Text text) {
+  std::string out;
+  for (const auto& each : range) out += fmt::format("{}{}", out.empty() ? "" : ", ", text(each));
+  return out;
+}
+
+std::string Line(std::string_view name, std::string_view value) {
+  return value.empty() ? "" : fmt::format("  {:<12} {}\n", name, Printable(value));
+}
+
+std::string EnvironmentText(const Config& config, const EnvironmentConfig& environment) {
+  std::string out = fmt::format("environment {}\n", environment.name);
+  out += Line(config::Name(environment.source.kind), environment.source.value);
+  out += Line("description", environment.description);
+  if (environment.source.kind == config::SourceKind::kAlias) return out;
+  out += Line("backend", config::Name(config::BackendFor(config, environment.name)));
+  out += Line("limits", LimitsText(config::LimitsFor(config, environment.name)));
+  // Names only: a configuration is often shown to others.
+  out +=
+      Line("variables", List(environment.variables, [](const auto& each) { return each.first; }));
+  out += Line("inherited", List(environment.inherit, [](const auto& each) { return each; }));
+  return out;
+}
+
+json::array Strings(const std::vector<std::string>& list) {
+  json::array out;
+  for (const std::string& each : list) out.emplace_back(ToUtf8(each));
+  return out;
+}
+
+json::object EnvironmentJson(const Config& config, const EnvironmentConfig& environment) {
+  json::array variables;
+  for (const auto& each : environment.variables) variables.emplace_back(each.first);
+  return {{"name", environment.name},
+          {"made_from", std::string(config::Name(environment.source.kind))},
+          {"source", ToUtf8(environment.source.value)},
+          {"description", ToUtf8(environment.description)},
+          {"backend", std::string(config::Name(config::BackendFor(config, environment.name)))},
+          {"limits", LimitsJson(config::LimitsFor(config, environment.name))},
+          {"variables", std::move(variables)},
+          {"inherited", Strings(environment.inherit)},
+          {"line", environment.where.line}};
+}
+
+json::object At(json::object object, const config::Position& where) {
+  object["line"] = where.line;
+  object["column"] = where.column;
+  return object;
+}
+
+}  // namespace
+
+std::string ConfigText(const Config& config) {
+  std::string out = "every environment\n";
+  out += Line("backend", config::Name(config.backend));
+  out += Line("limits", LimitsText(config::LimitsFor(config, "")));
+  out += Line("artifacts", config.artifacts);
+  if (!config.project.path.empty()) {
+    out +=
+        "project\n" + Line("path", config.project.path) + Line("mode", Name(config.project.mode));
+    out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
+  }
+  for (const auto& each : config.environments) out += EnvironmentText(config, each.second);
+  if (!config.unavailable.empty()) out += "not available yet, refused when used\n";
+  for (const config::Unavailable& missing : config.unavailable) {
+    out += Line(fmt::format("line {}", missing.where.line), missing.key);
+  }
+  return out;
+}
+
+std::string ProblemsText(const config::Decoded& decoded) {
+  std::string out;
+  for (const config::Problem& problem : decoded.problems) {
+    out += fmt::format("{}: {}\n", Printable(config::Place(decoded.config.file, problem.where)),
+                       Printable(problem.what));
+    if (!problem.hint.empty()) out += fmt::format("  hint: {}\n", Printable(problem.hint));
+  }
+  return out;
+}
+
+std::string ConfigJson(const config::Decoded& decoded) {
+  const Config& config = decoded.config;
+  json::array environments;
+  for (const auto& each : config.environments) {
+    environments.emplace_back(EnvironmentJson(config, each.second));
+  }
+  json::array unavailable;
+  for (const config::Unavailable& each : config.unavailable) {
+    unavailable.emplace_back(At(
+        {{"key", each.key}, {"section", each.section}, {"what", ToUtf8(each.what)}}, each.where));
+  }
+  json::array problems;
+  for (const config::Problem& each : decoded.problems) {
+    problems.emplace_back(
+        At({{"what", ToUtf8(each.what)}, {"hint", ToUtf8(each.hint)}}, each.where));
+  }
+  json::object document{
+      {"file", config.file.empty() ? json::value(nullptr) : json::value(ToUtf8(config.file))},
+      {"valid", decoded.problems.empty()},
+      {"backend", std::string(config::Name(config.backend))},
+      {"limits", LimitsJson(config::LimitsFor(config, ""))},
+      {"project", nullptr},
+      {"environments", std::move(environments)},
+      {"unavailable", std::move(unavailable)},
+      {"problems", std::move(problems)}};
+  if (!config.project.path.empty()) {
+    document["project"] = json::object{{"path", ToUtf8(config.project.path)},
+                                       {"mode", std::string(Name(config.project.mode))},
+                                       {"inherited", Strings(config.project.inherit)}};
+  }
+  return json::serialize(document) + "\n";
+}
+
+}  // namespace igloo::cli

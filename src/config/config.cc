@@ -1,0 +1,113 @@
+#include "config/config.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+#include "config/decode.h"
+#include "config/problem.h"
+
+namespace igloo::config {
+namespace {
+
+constexpr std::string_view kPrefix = "environments.";
+
+Error Refusal(const Unavailable& missing) {
+  return {Errc::kFailedPrecondition, Place(missing.file, missing.where) + ": " + missing.what,
+          "remove it, or use a newer igloo; everything else in the file keeps working", 0};
+}
+
+}  // namespace
+
+std::string_view Name(Backend backend) { return backend == Backend::kJail ? "jail" : "bubblewrap"; }
+
+std::string_view Name(SourceKind kind) {
+  switch (kind) {
+    case SourceKind::kPreset:
+      return "preset";
+    case SourceKind::kArtifact:
+      return "path";
+    case SourceKind::kAlias:
+      return "alias";
+    case SourceKind::kFlake:
+      return "flake";
+    case SourceKind::kImage:
+      return "image";
+  }
+  return "";
+}
+
+Limits Layer(const Limits& over, const Limits& under) {
+  Limits out = over;
+  for (const auto field : {&Limits::time_ms, &Limits::memory_bytes, &Limits::cpu_ms,
+                           &Limits::processes, &Limits::open_files, &Limits::file_bytes,
+                           &Limits::disk_bytes, &Limits::disk_files, &Limits::output_bytes}) {
+    if (!(out.*field)) out.*field = under.*field;
+  }
+  return out;
+}
+
+std::string Resolve(const Config& config, std::string_view name) {
+  std::string resolved(name);
+  // Cycles are refused when a file is read; the bound keeps a hand-made Config from hanging.
+  for (std::size_t step = 0; step < config.environments.size(); ++step) {
+    const auto found = config.environments.find(resolved);
+    if (found == config.environments.end() || found->second.source.kind != SourceKind::kAlias)
+      break;
+    resolved = found->second.source.value;
+  }
+  return resolved;
+}
+
+const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view name) {
+  const auto found = config.environments.find(Resolve(config, name));
+  return found == config.environments.end() ? nullptr : &found->second;
+}
+
+Limits LimitsFor(const Config& config, std::string_view environment) {
+  const EnvironmentConfig* found = FindEnvironment(config, environment);
+  return Layer(Layer(found != nullptr ? found->limits : Limits{}, config.limits), DefaultLimits());
+}
+
+Backend BackendFor(const Config& config, std::string_view environment) {
+  const EnvironmentConfig* found = FindEnvironment(config, environment);
+  return found != nullptr ? found->backend.value_or(config.backend) : config.backend;
+}
+
+Result<void> CheckAvailable(const Config& config, std::string_view section) {
+  for (const Unavailable& missing : config.unavailable) {
+    if (missing.section == section) return std::unexpected(Refusal(missing));
+  }
+  return {};
+}
+
+Result<void> CheckEnvironmentAvailable(const Config& config, std::string_view environment) {
+  const EnvironmentConfig* found = FindEnvironment(config, environment);
+  // An alias may end at a preset that the file does not name; then only the shared ones count.
+  if (found != nullptr) {
+    IGLOO_TRY(CheckAvailable(config, std::string(kPrefix) + found->name));
+  }
+  for (const std::string_view shared : {"defaults", "limits"}) {
+    IGLOO_TRY(CheckAvailable(config, shared));
+  }
+  return {};
+}
+
+Result<Config> Merge(Config user, const Config& project) {
+  for (const auto& [name, environment] : project.environments) {
+    const auto [at, added] = user.environments.emplace(name, environment);
+    if (added) continue;
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("{}: environment '{}' is already configured at {}",
+                            Place(environment.file, environment.where), name,
+                            Place(at->second.file, at->second.where)),
+                "give one of them another name");
+  }
+  if (const auto cycle = FindAliasCycle(user)) {
+    return Fail(Errc::kInvalidArgument, project.file + ": " + cycle->what, cycle->hint);
+  }
+  for (const Unavailable& missing : project.unavailable) user.unavailable.push_back(missing);
+  return user;
+}
+
+}  // namespace igloo::config

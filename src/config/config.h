@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "config/value.h"
+#include "environment/run_policy.h"
+
+namespace igloo::config {
+
+/// Who wrote a file. A project's own file never grants what its sandbox must not have.
+enum class Origin { kUser, kProject };
+
+enum class Backend { kJail, kBubblewrap };
+std::string_view Name(Backend backend);
+
+/// What a file limits; what it does not name is nullopt. Times in milliseconds, sizes in bytes.
+struct Limits {
+  std::optional<std::uint64_t> time_ms = {};
+  std::optional<std::uint64_t> memory_bytes = {};
+  std::optional<std::uint64_t> cpu_ms = {};
+  std::optional<std::uint64_t> processes = {};
+  std::optional<std::uint64_t> open_files = {};
+  std::optional<std::uint64_t> file_bytes = {};
+  std::optional<std::uint64_t> disk_bytes = {};
+  std::optional<std::uint64_t> disk_files = {};
+  std::optional<std::uint64_t> output_bytes = {};
+  bool operator==(const Limits&) const = default;
+};
+
+/// What `over` names, else what `under` names.
+Limits Layer(const Limits& over, const Limits& under);
+
+/// What an environment is made from.
+enum class SourceKind { kPreset, kArtifact, kAlias, kFlake, kImage };
+std::string_view Name(SourceKind kind);  ///< the key that names it: "preset", "path", ...
+
+struct Source {
+  SourceKind kind = SourceKind::kPreset;
+  std::string value = {};  ///< a name or a reference; an absolute path for kArtifact
+  bool operator==(const Source&) const = default;
+};
+
+struct EnvironmentConfig {
+  std::string name = {};
+  std::string file = {};  ///< the file that configures it, and where in it
+  Position where = {};
+  Origin origin = Origin::kUser;
+  Source source = {};
+  std::string description = {};
+  std::optional<Backend> backend = {};
+  Limits limits = {};
+  std::map<std::string, std::string> variables = {};
+  /// Names only: whoever starts a run reads the values then, and they stand in no file.
+  std::vector<std::string> inherit = {};
+  bool operator==(const EnvironmentConfig&) const = default;
+};
+
+struct ProjectConfig {
+  std::string path = {};  ///< absolute; empty: no project
+  environment::ProjectMode mode = environment::ProjectMode::kReadOnly;
+  std::vector<std::string> inherit = {};
+  bool operator==(const ProjectConfig&) const = default;
+};
+
+/// Something that the schema knows and this igloo does not do yet. It is refused when it is used;
+/// everything else keeps serving.
+struct Unavailable {
+  std::string section = {};  ///< "environments.web", "daemon", "project", ...
+  std::string key = {};      ///< in full: "environments.web.flake"
+  std::string what = {};     ///< "'flake' is not available yet"
+  std::string file = {};
+  Position where = {};
+  bool operator==(const Unavailable&) const = default;
+};
+
+/// A configuration, understood. Nothing in it was looked up on the host.
+struct Config {
+  std::string file = {};  ///< empty: there is none, all is default
+  Backend backend = Backend::kJail;
+  Limits limits = {};  ///< of every environment that does not say otherwise
+  ProjectConfig project = {};
+  std::string artifacts = {};  ///< directory of mkSandbox artifacts; empty: not named
+  std::map<std::string, EnvironmentConfig> environments = {};
+  std::vector<Unavailable> unavailable = {};
+  bool operator==(const Config&) const = default;
+};
+
+/// The name behind all aliases; a name that is none is its own.
+std::string Resolve(const Config& config, std::string_view name);
+
+/// The environment behind a name, through its aliases; nullptr when the file does not have it.
+const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view name);
+
+/// The limits of a run in an environment: its own, then the file's, then the schema's defaults.
+/// An environment that the file does not name has the file's.
+Limits LimitsFor(const Config& config, std::string_view environment);
+
+Backend BackendFor(const Config& config, std::string_view environment);
+
+/// Fails when `section` ("project", "daemon", ...) asks for something that is not available yet.
+Result<void> CheckAvailable(const Config& config, std::string_view section);
+
+/// The same for a run in an environment: what it asks for itself, or every environment inherits.
+Result<void> CheckEnvironmentAvailable(const Config& config, std::string_view environment);
+
+/// The user's configuration with the environments of a trusted project. A name that both have is an
+/// error: a project does not redefine what the user set up.
+Result<Config> Merge(Config user, const Config& project);
+
+}  // namespace igloo::config

@@ -1,0 +1,387 @@
+#include "config/decode.h"
+
+#include <gmock/gmock.h>
+
+#include "config/schema.h"
+
+namespace igloo::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::string_view kPresets[] = {"shell", "python", "node"};
+
+DecodeOptions Options(Origin origin = Origin::kUser) {
+  return {.file = "c.toml",
+          .directory = "/etc/igloo",
+          .home = "/home/ada",
+          .origin = origin,
+          .presets = kPresets};
+}
+
+Config Fine(std::string_view text) {
+  Decoded decoded = Decode(text, Options());
+  for (const Problem& problem : decoded.problems) ADD_FAILURE() << problem.what;
+  return std::move(decoded.config);
+}
+
+/// All problems as they are shown: "LINE:COLUMN: what | hint".
+std::vector<std::string> Problems(std::string_view text, Origin origin = Origin::kUser) {
+  std::vector<std::string> out;
+  for (const Problem& each : Decode(text, Options(origin)).problems) {
+    out.push_back(std::to_string(each.where.line) + ":" + std::to_string(each.where.column) + ": " +
+                  each.what + " | " + each.hint);
+  }
+  return out;
+}
+
+TEST(DecodeTest, AnEmptyFileIsAllDefaults) {
+  Config expected;
+  expected.file = "c.toml";
+  EXPECT_EQ(Fine(""), expected);
+}
+
+TEST(DecodeTest, ValuesComeInMillisecondsAndBytes) {
+  const Config config = Fine(R"(
+[defaults]
+backend = "bubblewrap"
+timeout_seconds = 2.5
+memory_mb = 64
+[limits]
+cpu_seconds = 10
+processes = 7
+open_files = 100
+file_mb = 1
+disk_mb = 2
+disk_files = 99
+output_mb = 3
+)");
+  EXPECT_EQ(config.backend, Backend::kBubblewrap);
+  EXPECT_EQ(config.limits, (Limits{.time_ms = 2500,
+                                   .memory_bytes = 64U << 20,
+                                   .cpu_ms = 10'000,
+                                   .processes = 7,
+                                   .open_files = 100,
+                                   .file_bytes = 1U << 20,
+                                   .disk_bytes = 2U << 20,
+                                   .disk_files = 99,
+                                   .output_bytes = 3U << 20}));
+}
+
+TEST(DecodeTest, AnEnvironmentIsUnderstoodAsAWhole) {
+  const Config config = Fine(R"([environments.data]
+path = "artifacts/data"
+description = "for data"
+backend = "bubblewrap"
+timeout_seconds = 60
+memory_mb = 1024
+env = { TZ = "UTC", EMPTY = "" }
+inherit_env.vars = ["LANG", "_x1"]
+limits.processes = 3
+)");
+  ASSERT_THAT(config.environments, ElementsAre(Pair("data", ::testing::_)));
+  EXPECT_EQ(
+      config.environments.at("data"),
+      (EnvironmentConfig{.name = "data",
+                         .file = "c.toml",
+                         .where = {1, 15},
+                         .source = {SourceKind::kArtifact, "/etc/igloo/artifacts/data"},
+                         .description = "for data",
+                         .backend = Backend::kBubblewrap,
+                         .limits = {.time_ms = 60'000, .memory_bytes = 1ULL << 30, .processes = 3},
+                         .variables = {{"EMPTY", ""}, {"TZ", "UTC"}},
+                         .inherit = {"LANG", "_x1"}}));
+  EXPECT_THAT(config.unavailable, IsEmpty());
+}
+
+TEST(DecodeTest, ANameThatIglooBringsAlongNeedsNoPreset) {
+  const Config config = Fine("[environments.python]\ntimeout_seconds = 60\n");
+  EXPECT_EQ(config.environments.at("python").source, (Source{SourceKind::kPreset, "python"}));
+}
+
+TEST(DecodeTest, PathsAreRelativeToTheFileThatNamesThem) {
+  const auto path = [](std::string_view written) {
+    return Fine("[project]\npath = '" + std::string(written) + "'\n").project.path;
+  };
+  EXPECT_EQ(path("."), "/etc/igloo");
+  EXPECT_EQ(path("app/"), "/etc/igloo/app");
+  EXPECT_EQ(path("../x"), "/etc/x");
+  EXPECT_EQ(path("/srv/./app"), "/srv/app");
+  EXPECT_EQ(path("/"), "/");
+  EXPECT_EQ(path("~"), "/home/ada");
+  EXPECT_EQ(path("~/code"), "/home/ada/code");
+  EXPECT_THAT(Problems("[project]\npath = '~root/x'\n"),
+              ElementsAre("2:8: 'path' names another user's home directory | "
+                          "write the path in full"));
+  DecodeOptions homeless = Options();
+  homeless.home.clear();
+  EXPECT_EQ(Decode("[project]\npath = '~/x'\n", homeless).problems.at(0).what,
+            "'path' begins with '~', and HOME is not set");
+}
+
+TEST(DecodeTest, UnknownKeysComeWithASuggestion) {
+  EXPECT_THAT(Problems("[defaults]\ntimout_seconds = 3\n[enviroments.x]\npreset = 'node'\n"),
+              ElementsAre("2:1: unknown key 'timout_seconds' in [defaults] | "
+                          "did you mean 'timeout_seconds'?",
+                          "3:2: there is no section 'enviroments' | "
+                          "did you mean 'environments'?"));
+  EXPECT_THAT(Problems("[environments.node]\ntimeout = 3\nlimits.procs = 1\n"),
+              ElementsAre("2:1: unknown key 'timeout' in [environments.node] | "
+                          "did you mean 'timeout_seconds'?",
+                          "3:8: unknown key 'procs' in [environments.node.limits] | known here: "
+                          "cpu_seconds, processes, open_files, file_mb, disk_mb, disk_files, "
+                          "output_mb"));
+  EXPECT_THAT(Problems("[artifacts]\n\"\\u001b\" = 1\n"),
+              ElementsAre("2:1: unknown key '\\x1b' in [artifacts] | known here: directory"));
+}
+
+TEST(DecodeTest, LimitsOfZeroNegativeAndHugeAreRefused) {
+  const std::string right = " | write whole megabytes from 16 to 1048576, for example ";
+  EXPECT_THAT(Problems("[defaults]\nmemory_mb = 0"),
+              ElementsAre("2:13: 'memory_mb' cannot be 0" + right + "memory_mb = 512"));
+  EXPECT_THAT(Problems("[defaults]\nmemory_mb = -1"),
+              ElementsAre("2:13: 'memory_mb' cannot be -1" + right + "memory_mb = 512"));
+  EXPECT_THAT(
+      Problems("[environments.node]\nmemory_mb = 9223372036854775807"),
+      ElementsAre("2:13: 'memory_mb' cannot be 9223372036854775807" + right + "memory_mb = 1024"));
+  for (const char* number : {"0", "-1", "-0.5", "0.0", "nan", "inf", "-inf", "86401", "1e300"}) {
+    EXPECT_THAT(Problems("[defaults]\ntimeout_seconds = " + std::string(number)),
+                ElementsAre(HasSubstr(
+                    " | write seconds above 0 and up to 86400, for example timeout_seconds = 30")))
+        << number;
+  }
+  EXPECT_EQ(Fine("[defaults]\ntimeout_seconds = 0.0001").limits.time_ms, 1U);
+  EXPECT_EQ(Fine("[defaults]\ntimeout_seconds = 86400").limits.time_ms, 86'400'000U);
+  EXPECT_FALSE(Problems("[defaults]\nmemory_mb = 99999999999999999999").empty())
+      << "a number that TOML itself cannot hold";
+}
+
+TEST(DecodeTest, EveryLimitRefusesWhatIsOutside) {
+  for (const Key& key : Keys()) {
+    if (!key.path.starts_with("limits.")) continue;
+    const std::string name(LastPart(key.path));
+    for (const std::string& number :
+         {std::string("0"), std::string("-3"), std::to_string(key.shape.most + 1)}) {
+      EXPECT_EQ(Problems("[limits]\n" + name + " = " + number).size(), 1U) << name << number;
+      EXPECT_EQ(Problems("[environments.node.limits]\n" + name + " = " + number).size(), 1U);
+    }
+  }
+}
+
+TEST(DecodeTest, WrongTypesSayWhatIsRight) {
+  EXPECT_THAT(
+      Problems("[defaults]\ntimeout_seconds = \"30\"\nmemory_mb = 1.5\nbackend = true\n"),
+      ElementsAre("2:19: 'timeout_seconds' cannot be text | write seconds above 0 and up to "
+                  "86400, for example timeout_seconds = 30",
+                  "3:13: 'memory_mb' cannot be a number | write whole megabytes from 16 to "
+                  "1048576, for example memory_mb = 512",
+                  "4:11: 'backend' cannot be true or false | write \"jail\", \"bubblewrap\", "
+                  "\"container\" or \"microvm\", for example backend = \"jail\""));
+  EXPECT_THAT(Problems("[project]\npath = 3\nuse_flake = 'yes'\n"),
+              ElementsAre("2:8: 'path' cannot be a whole number | write a path, for example path "
+                          "= \"~/code/app\"",
+                          "3:13: 'use_flake' cannot be text | write true or false, for example "
+                          "use_flake = true"));
+  EXPECT_THAT(Problems("environments = 3\n[limits.processes]\n"),
+              ElementsAre("1:16: 'environments' is a section, not a value | write "
+                          "[environments] and its keys below",
+                          HasSubstr("'processes' cannot be a table")));
+  EXPECT_THAT(Problems("[[environments]]\n"), ElementsAre(HasSubstr("is a section, not a value")));
+  EXPECT_THAT(Problems("[environments]\npython = 3\n"),
+              ElementsAre("2:10: 'environments.python' is a section, not a value | write "
+                          "[environments.python] and its keys below"));
+  EXPECT_THAT(Problems("[environments.node]\ndescription = 1979-05-27\npublish = [0]\n"),
+              ElementsAre(HasSubstr("'description' cannot be a date or time"),
+                          "3:12: 'publish' cannot hold 0 | write a list of ports from 1 to 65535, "
+                          "for example publish = [8080]"));
+}
+
+TEST(DecodeTest, AWordThatIsNearlyRightIsRecognised) {
+  EXPECT_THAT(Problems("[defaults]\nbackend = 'jial'\n[project]\nmode = 'rw'\n"),
+              ElementsAre("2:11: 'backend' cannot be \"jial\" | did you mean \"jail\"?",
+                          HasSubstr("write \"readonly\", \"overlay\" or \"readwrite\"")));
+}
+
+TEST(DecodeTest, TextsAreNotEmptyAndWhole) {
+  EXPECT_THAT(Problems("[project]\npath = ''\n"), ElementsAre(HasSubstr("2:8: 'path' is empty")));
+  EXPECT_THAT(Problems("[project]\npath = \"a\\u0000b\"\n"),
+              ElementsAre(HasSubstr("'path' holds a zero byte")));
+  EXPECT_THAT(Problems("[environments.node]\nenv.A = \"a\\u0000b\"\n"),
+              ElementsAre(HasSubstr("'A' holds a zero byte")));
+}
+
+TEST(DecodeTest, NamesOfEnvironmentsArePlain) {
+  for (const char* name : {"a b", "", "../x", "-x", "a/b", "é", "a\\u001bb"}) {
+    EXPECT_THAT(Problems("[environments.\"" + std::string(name) + "\"]\npreset = 'node'\n"),
+                ElementsAre(HasSubstr("cannot be a name | names have up to 64 letters")))
+        << name;
+  }
+  EXPECT_EQ(Problems("[environments." + std::string(65, 'a') + "]\npreset = 'node'\n").size(), 1U);
+  Fine("[environments.\"python-3.12_x\"]\npreset = 'python'\n");
+}
+
+TEST(DecodeTest, AnEnvironmentIsMadeFromExactlyOneThing) {
+  EXPECT_THAT(Problems("[environments.web]\ntimeout_seconds = 3\n"),
+              ElementsAre("1:15: environment 'web' does not say what it is made from | add preset, "
+                          "path, alias, flake or image, for example preset = \"python\""));
+  EXPECT_THAT(Problems("[environments.web]\nflake = 'x'\npreset = 'node'\n"),
+              ElementsAre("3:1: environment 'web' is made from 'flake' already | keep either "
+                          "'flake' or 'preset'"));
+  EXPECT_THAT(Problems("[environments.web]\npreset = 'pyton'\n"),
+              ElementsAre("2:10: there is no preset 'pyton' | did you mean 'python'?"));
+}
+
+TEST(DecodeTest, AliasesLeadSomewhere) {
+  const Config config = Fine(
+      "[environments.py]\nalias = 'python'\ndescription = 'short'\n"
+      "[environments.p]\nalias = 'py'\n");
+  EXPECT_EQ(Resolve(config, "p"), "python");
+  EXPECT_THAT(Problems("[environments.py]\nalias = 'pythn'\n"),
+              ElementsAre("1:15: environment 'py' is an alias of 'pythn', which does not exist | "
+                          "did you mean 'python'?"));
+  EXPECT_THAT(Problems("[environments.py]\nalias = 'python'\nmemory_mb = 64\n"),
+              ElementsAre("3:1: environment 'py' is an alias and has no settings of its own | "
+                          "move 'memory_mb' to [environments.python]"));
+}
+
+TEST(DecodeTest, AliasesDoNotGoRoundInACircle) {
+  const char* hint = " | let one of them say what it is made from";
+  EXPECT_THAT(Problems("[environments.a]\nalias = 'a'\n"),
+              ElementsAre(std::string("1:15: aliases go round in a circle: a -> a") + hint));
+  EXPECT_THAT(Problems("[environments.x]\nalias = 'c'\n[environments.c]\nalias = 'b'\n"
+                       "[environments.b]\nalias = 'c'\n"),
+              ElementsAre(std::string("5:15: aliases go round in a circle: b -> c -> b") + hint));
+}
+
+TEST(DecodeTest, WhatIsNotAvailableYetIsListedAndTheRestServes) {
+  const Config config = Fine(R"([daemon]
+transport = "http"
+[environments.web]
+preset = "python"
+network = "internet"
+limits.processes = 3
+[environments.rg]
+flake = "nixpkgs#ripgrep"
+[environments.vm]
+preset = "node"
+backend = "microvm"
+)");
+  EXPECT_THAT(
+      config.unavailable,
+      ElementsAre(Unavailable{"daemon",
+                              "daemon.transport",
+                              "daemon.transport = \"http\" is not available yet",
+                              "c.toml",
+                              {2, 1}},
+                  Unavailable{"environments.web",
+                              "environments.web.network",
+                              "environments.web.network = \"internet\" is not available yet",
+                              "c.toml",
+                              {5, 1}},
+                  Unavailable{"environments.rg",
+                              "environments.rg.flake",
+                              "'environments.rg.flake' is not available yet",
+                              "c.toml",
+                              {8, 1}},
+                  Unavailable{"environments.vm",
+                              "environments.vm.backend",
+                              "environments.vm.backend = \"microvm\" is not available yet",
+                              "c.toml",
+                              {11, 1}}));
+  EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
+  EXPECT_EQ(config.environments.at("rg").source, (Source{SourceKind::kFlake, "nixpkgs#ripgrep"}));
+}
+
+TEST(DecodeTest, WhatIsNotAvailableYetIsFineAtItsDefault) {
+  EXPECT_THAT(Fine(R"([daemon]
+transport = "stdio"
+log_level = "info"
+[project]
+use_flake = false
+[session]
+idle_timeout_seconds = 300
+[backends.jail]
+[environments.web]
+preset = "python"
+network = "none"
+allow = []
+)")
+                  .unavailable,
+              IsEmpty());
+}
+
+TEST(DecodeTest, WhatIsNotAvailableYetIsCheckedLikeTheRest) {
+  EXPECT_THAT(
+      Problems("[daemon]\nlog_level = 'loud'\n[session]\nlimit = 0\n"
+               "[environments.node]\nwarm = 65\n"),
+      ElementsAre(HasSubstr("2:13: 'log_level' cannot be \"loud\""),
+                  HasSubstr("4:9: 'limit' cannot be 0"), HasSubstr("6:8: 'warm' cannot be 65")));
+}
+
+TEST(DecodeTest, InheritedVariablesAreNamesAndNoErrorRepeatsAValue) {
+  EXPECT_THAT(Fine("[project]\ninherit_env.vars = ['LANG']\n").project.inherit,
+              ElementsAre("LANG"));
+  const auto problems = Problems(
+      "[project]\ninherit_env.vars = ['TOKEN=hunter2']\n"
+      "[environments.node]\nenv = { TOKEN = ['hunter2'] }\n"
+      "inherit_env = { vars = ['A', 'B=hunter2'] }\n");
+  EXPECT_THAT(problems,
+              ElementsAre("2:21: 'vars' holds names, not values | write the name alone; its value "
+                          "is read when a run starts",
+                          "4:17: 'TOKEN' cannot be a list | write text in quotes: TOKEN = \"...\"",
+                          HasSubstr("5:30: 'vars' holds names, not values")));
+  for (const std::string& each : problems) EXPECT_THAT(each, Not(HasSubstr("hunter2")));
+  EXPECT_THAT(Problems("[project]\ninherit_env.vars = ['1A', 'B']\n"),
+              ElementsAre("2:21: 'vars' cannot hold \"1A\" | write a list of names of environment "
+                          "variables, for example vars = [\"LANG\", \"TZ\"]"));
+}
+
+TEST(DecodeTest, AProjectsOwnFileGrantsNothing) {
+  const std::string never =
+      ", which a project's own file never does | move it to your own "
+      "configuration; 'igloo config path' says where that is";
+  EXPECT_THAT(
+      Problems("[environments.web]\npreset = 'python'\nnetwork = 'internet'\n"
+               "secrets = ['github']\nmounts = ['/:/host']\nbackend = 'bubblewrap'\n"
+               "inherit_env.vars = ['AWS_SECRET_ACCESS_KEY']\n[limits]\nprocesses = 3\n",
+               Origin::kProject),
+      ElementsAre("3:1: 'environments.web.network' opens the network" + never,
+                  "4:1: 'environments.web.secrets' hands out secrets or variables of yours" + never,
+                  "5:1: 'environments.web.mounts' shows directories of the host" + never,
+                  "6:1: 'environments.web.backend' chooses the wall" + never,
+                  "7:13: 'environments.web.inherit_env.vars' hands out secrets or variables of "
+                  "yours" +
+                      never,
+                  "9:1: 'limits.processes' concerns more than its own environments" + never));
+}
+
+TEST(DecodeTest, EveryKeyThatGrantsIsRefusedInAProjectsFile) {
+  for (const Key& key : Keys()) {
+    std::string path(key.path);
+    if (const std::size_t at = path.find("NAME"); at != std::string::npos) {
+      path.replace(at, 4, "node");
+    }
+    const std::string line =
+        path + " = " + std::string(key.example.empty() ? key.fallback : key.example) + "\n";
+    const auto problems = Problems(line, Origin::kProject);
+    EXPECT_EQ(problems.empty(), key.grant == Grant::kNothing)
+        << line << ::testing::PrintToString(problems);
+  }
+}
+
+TEST(ParseTest, GivesTheFirstProblemAndCountsTheRest) {
+  EXPECT_EQ(Parse("[limits]\nprocesses = 0\n", Options()).error(),
+            (Error{.code = Errc::kInvalidArgument,
+                   .what = "c.toml:2:13: 'processes' cannot be 0",
+                   .hint = "write a whole number from 1 to 1000000, for example processes = 256"}));
+  EXPECT_THAT(Parse("[limits]\nprocesses = 0\nx = 1\ny = 2\n", Options()).error().hint,
+              HasSubstr("\n        2 more: 'igloo config check c.toml' lists them"));
+}
+
+}  // namespace
+}  // namespace igloo::config

@@ -1,0 +1,59 @@
+#include "config/example.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "config/decode.h"
+#include "config/schema.h"
+
+namespace igloo::config {
+namespace {
+
+constexpr std::string_view kPresets[] = {"python"};
+
+Decoded Read(const std::string& text) {
+  return Decode(text, {.file = "e", .directory = "/", .home = "/home/ada", .presets = kPresets});
+}
+
+TEST(ExampleFileTest, MeansWhatNoFileMeans) {
+  const Decoded decoded = Read(ExampleFile());
+  EXPECT_TRUE(decoded.problems.empty());
+  Config nothing;
+  nothing.file = "e";
+  EXPECT_EQ(decoded.config, nothing);
+}
+
+TEST(ExampleFileTest, EveryLineIsRightWhenItsSignIsRemoved) {
+  std::istringstream lines(ExampleFile());
+  std::string text;
+  bool has_source = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#') || line.starts_with("# ")) continue;
+    // An environment is made from one thing; the others would be refused beside it.
+    constexpr std::string_view kSources[] = {"#preset", "#path = \"./", "#alias", "#flake",
+                                             "#image"};
+    const bool source = std::ranges::any_of(
+        kSources, [&](std::string_view start) { return line.starts_with(start); });
+    if (source && std::exchange(has_source, true)) continue;
+    text += line.substr(1) + "\n";
+  }
+  const Decoded decoded = Read(text);
+  for (const Problem& problem : decoded.problems) ADD_FAILURE() << problem.what;
+  EXPECT_EQ(decoded.config.environments.size(), 1U);
+  EXPECT_GT(decoded.config.unavailable.size(), 10U);
+}
+
+TEST(ExampleFileTest, NamesEveryKey) {
+  const std::string example = ExampleFile();
+  const std::string manual = KeysAsMarkdown();
+  for (const Key& key : Keys()) {
+    const std::string name(LastPart(key.path));
+    EXPECT_THAT(example, ::testing::HasSubstr("#" + name + " = ")) << key.path;
+    EXPECT_THAT(manual, ::testing::HasSubstr("| `" + name + "` |")) << key.path;
+  }
+}
+
+}  // namespace
+}  // namespace igloo::config

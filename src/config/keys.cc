@@ -1,0 +1,226 @@
+// The table of all keys: what a configuration file may say, now and later.
+
+#include "config/schema.h"
+
+namespace igloo::config {
+namespace {
+
+using enum Served;
+using enum Grant;
+
+constexpr std::uint64_t kDay = 86'400;
+constexpr std::uint64_t kTerabyte = 1U << 20;  // in megabytes
+
+Limits& LimitsOf(Target& target) {
+  return target.environment != nullptr ? target.environment->limits : target.config.limits;
+}
+
+template <std::optional<std::uint64_t> Limits::* kField>
+void StoreLimit(Target& target, const Checked& value) {
+  LimitsOf(target).*kField = value.number;
+}
+
+template <SourceKind kKind>
+void StoreSource(Target& target, const Checked& value) {
+  target.environment->source = {kKind, value.text};
+}
+
+void StoreDescription(Target& target, const Checked& value) {
+  target.environment->description = value.text;
+}
+
+void StoreVariables(Target& target, const Checked& value) {
+  target.environment->variables = value.table;
+}
+
+void StoreBackend(Target& target, const Checked& value) {
+  const Backend backend = value.text == "bubblewrap" ? Backend::kBubblewrap : Backend::kJail;
+  if (target.environment != nullptr) {
+    target.environment->backend = backend;
+  } else {
+    target.config.backend = backend;
+  }
+}
+
+void StoreProject(Target& target, const Checked& value) { target.config.project.path = value.text; }
+
+void StoreMode(Target& target, const Checked& value) {
+  target.config.project.mode = value.text == "readwrite" ? environment::ProjectMode::kReadWrite
+                               : value.text == "overlay" ? environment::ProjectMode::kOverlay
+                                                         : environment::ProjectMode::kReadOnly;
+}
+
+void StoreArtifacts(Target& target, const Checked& value) { target.config.artifacts = value.text; }
+
+void StoreInherit(Target& target, const Checked& value) {
+  (target.environment != nullptr ? target.environment->inherit : target.config.project.inherit) =
+      value.list;
+}
+
+constexpr Shape Choice(std::string_view choices, std::string_view later = {}) {
+  return {.kind = Kind::kChoice, .choices = choices, .later = later};
+}
+constexpr Shape Seconds(std::uint64_t most) { return {.kind = Kind::kSeconds, .most = most}; }
+constexpr Shape Megabytes(std::uint64_t least, std::uint64_t most) {
+  return {.kind = Kind::kMegabytes, .least = least, .most = most};
+}
+constexpr Shape Count(std::uint64_t least, std::uint64_t most) {
+  return {.kind = Kind::kCount, .least = least, .most = most};
+}
+constexpr Shape kText = {.kind = Kind::kText};
+constexpr Shape kName = {.kind = Kind::kName};
+constexpr Shape kPath = {.kind = Kind::kPath};
+constexpr Shape kFlag = {.kind = Kind::kFlag};
+constexpr Shape kTexts = {.kind = Kind::kTexts};
+constexpr Shape kVariables = {.kind = Kind::kVariables};
+constexpr Shape kPorts = {.kind = Kind::kPorts};
+constexpr Shape kTextTable = {.kind = Kind::kTextTable};
+constexpr Shape kBackends = Choice("jail bubblewrap container microvm", "container microvm");
+constexpr Shape kTiers = Choice("none allow internet host");
+
+constexpr std::string_view kAboutVariables =
+    "their names; the values are read when a run starts and stand in no file";
+
+// Path, shape, fallback, example, description, availability, what it grants, where it goes.
+// clang-format off
+constexpr Key kKeys[] = {
+    {"daemon.transport", Choice("stdio http"), "\"stdio\"", "",
+     "how clients reach the server", kLater, kEveryone},
+    {"daemon.log_level", Choice("trace debug info warn error"), "\"info\"", "",
+     "what the server says on standard error", kLater, kEveryone},
+    {"daemon.listen", kText, "\"127.0.0.1:8585\"", "",
+     "address of the transport http", kLater, kEveryone},
+    {"daemon.tools", Choice("run per-environment"), "\"run\"", "",
+     "one tool for all environments, or one for each", kLater, kEveryone},
+
+    {"defaults.backend", kBackends, "\"jail\"", "",
+     "the wall", kNow, kBackend, StoreBackend},
+    {"defaults.timeout_seconds", Seconds(kDay), "30", "",
+     "a run is stopped after this time", kNow, kEveryone, StoreLimit<&Limits::time_ms>},
+    {"defaults.memory_mb", Megabytes(16, kTerabyte), "512", "",
+     "memory of a whole sandbox", kNow, kEveryone, StoreLimit<&Limits::memory_bytes>},
+    {"defaults.network", kTiers, "\"none\"", "",
+     "what runs may reach", kLater, kNetwork},
+
+    {"limits.cpu_seconds", Seconds(kDay), "", "60",
+     "processor time of a run, all processes together",
+     kNow, kEveryone, StoreLimit<&Limits::cpu_ms>},
+    {"limits.processes", Count(1, 1'000'000), "256", "",
+     "processes and threads at once", kNow, kEveryone, StoreLimit<&Limits::processes>},
+    {"limits.open_files", Count(16, 1'000'000), "4096", "",
+     "open files of one process", kNow, kEveryone, StoreLimit<&Limits::open_files>},
+    {"limits.file_mb", Megabytes(1, kTerabyte), "256", "",
+     "size of one file", kNow, kEveryone, StoreLimit<&Limits::file_bytes>},
+    {"limits.disk_mb", Megabytes(1, kTerabyte), "", "256",
+     "size of all that a run may write", kNow, kEveryone, StoreLimit<&Limits::disk_bytes>},
+    {"limits.disk_files", Count(16, 100'000'000), "", "65536",
+     "number of files that a run may make", kNow, kEveryone, StoreLimit<&Limits::disk_files>},
+    {"limits.output_mb", Megabytes(1, 1024), "8", "",
+     "kept of each output stream; the rest is counted and dropped",
+     kNow, kEveryone, StoreLimit<&Limits::output_bytes>},
+
+    {"project.path", kPath, "", "\"~/code/app\"",
+     "the directory; code sees it at /project", kNow, kMounts, StoreProject},
+    {"project.mount_point", kText, "\"/project\"", "",
+     "where code sees it", kLater, kMounts},
+    {"project.mode", Choice("readonly overlay readwrite"), "\"readonly\"", "",
+     "overlay: code changes a copy that is dropped; readwrite: code changes your files",
+     kNow, kMounts, StoreMode},
+    {"project.use_flake", kFlag, "false", "true",
+     "the project's devShell becomes the environment 'project'", kLater, kNothing},
+    {"project.inherit_env.vars", kVariables, "[]", "[\"LANG\", \"TZ\"]",
+     kAboutVariables, kNow, kSecrets, StoreInherit},
+
+    {"artifacts.directory", kPath, "", "\"~/.config/igloo/sandboxes\"",
+     "each directory in it is one environment", kNow, kMounts, StoreArtifacts},
+
+    {"session.idle_timeout_seconds", Seconds(7 * kDay), "300", "",
+     "an unused session ends after this time", kLater, kEveryone},
+    {"session.max_lifetime_seconds", Seconds(30 * kDay), "3600", "",
+     "every session ends after this time", kLater, kEveryone},
+    {"session.limit", Count(1, 1000), "16", "",
+     "sessions at once", kLater, kEveryone},
+
+    {"network.allow", kTexts, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
+     "domains that every environment of tier allow may reach", kLater, kNetwork},
+    {"network.resolver", kText, "", "\"9.9.9.9\"",
+     "the resolver of the proxy, instead of the host's", kLater, kNetwork},
+
+    {"secrets.NAME.variable", kName, "", "\"GITHUB_TOKEN\"",
+     "the variable of yours that holds it", kLater, kSecrets},
+    {"secrets.NAME.file", kPath, "", "\"~/.config/github-token\"",
+     "or the file that holds it", kLater, kSecrets},
+    {"secrets.NAME.hosts", kTexts, "", "[\"api.github.com\"]",
+     "the only hosts it is sent to", kLater, kSecrets},
+
+    {"backends.microvm.hypervisor", Choice("qemu cloud-hypervisor firecracker"), "\"qemu\"", "",
+     "the program that runs the machine", kLater, kBackend},
+
+    {"environments.NAME.preset", kName, "", "\"python\"",
+     "made from what igloo brings along: shell, python, node, ...",
+     kNow, kNothing, StoreSource<SourceKind::kPreset>},
+    {"environments.NAME.path", kPath, "", "\"./sandboxes/data-science\"",
+     "made from an artifact of mkSandbox", kNow, kMounts, StoreSource<SourceKind::kArtifact>},
+    {"environments.NAME.alias", kName, "", "\"python\"",
+     "another name of another environment", kNow, kNothing, StoreSource<SourceKind::kAlias>},
+    {"environments.NAME.flake", kText, "", "\"nixpkgs#ripgrep\"",
+     "made from a flake by Nix", kLater, kNothing, StoreSource<SourceKind::kFlake>},
+    {"environments.NAME.image", kText, "", "\"docker.io/library/debian:12\"",
+     "made from an OCI image", kLater, kMounts, StoreSource<SourceKind::kImage>},
+    {"environments.NAME.description", kText, "", "\"Python for data\"",
+     "what clients are told about it", kNow, kNothing, StoreDescription},
+    {"environments.NAME.interpreter", kText, "", "\"python3 -c\"",
+     "the command that gets the code, as an argument behind -c or -e, else as input",
+     kLater, kNothing},
+    {"environments.NAME.backend", kBackends, "", "\"jail\"",
+     "its own wall", kNow, kBackend, StoreBackend},
+    {"environments.NAME.timeout_seconds", Seconds(kDay), "", "60",
+     "its own time", kNow, kNothing, StoreLimit<&Limits::time_ms>},
+    {"environments.NAME.memory_mb", Megabytes(16, kTerabyte), "", "1024",
+     "its own memory", kNow, kNothing, StoreLimit<&Limits::memory_bytes>},
+    {"environments.NAME.env", kTextTable, "", "{ TZ = \"UTC\" }",
+     "variables that its code sees; no place for secrets", kNow, kNothing, StoreVariables},
+    {"environments.NAME.network", kTiers, "\"none\"", "\"allow\"",
+     "what its runs may reach", kLater, kNetwork},
+    {"environments.NAME.allow", kTexts, "[]", "[\"pypi.org\"]",
+     "domains it may reach with the tier allow", kLater, kNetwork},
+    {"environments.NAME.publish", kPorts, "[]", "[8080]",
+     "ports of its sessions that you reach on 127.0.0.1", kLater, kNetwork},
+    {"environments.NAME.raw_sockets", kFlag, "false", "true",
+     "whether its code may make raw sockets", kLater, kNetwork},
+    {"environments.NAME.secrets", kTexts, "[]", "[\"github\"]",
+     "names of [secrets.NAME] that its requests carry", kLater, kSecrets},
+    {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",
+     "further directories of the host", kLater, kMounts},
+    {"environments.NAME.warm", Count(0, 64), "", "2",
+     "sandboxes kept ready ahead of their runs", kLater, kEveryone},
+    {"environments.NAME.preload", kTexts, "[]", "[\"numpy\", \"pandas\"]",
+     "modules that ready interpreters have loaded", kLater, kNothing},
+    {"environments.NAME.sessions", kFlag, "true", "false",
+     "whether it offers sessions", kLater, kEveryone},
+
+    {"environments.NAME.limits.cpu_seconds", Seconds(kDay), "", "120",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::cpu_ms>},
+    {"environments.NAME.limits.processes", Count(1, 1'000'000), "", "64",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::processes>},
+    {"environments.NAME.limits.open_files", Count(16, 1'000'000), "", "1024",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::open_files>},
+    {"environments.NAME.limits.file_mb", Megabytes(1, kTerabyte), "", "64",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::file_bytes>},
+    {"environments.NAME.limits.disk_mb", Megabytes(1, kTerabyte), "", "512",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::disk_bytes>},
+    {"environments.NAME.limits.disk_files", Count(16, 100'000'000), "", "10000",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::disk_files>},
+    {"environments.NAME.limits.output_mb", Megabytes(1, 1024), "", "32",
+     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::output_bytes>},
+
+    {"environments.NAME.inherit_env.vars", kVariables, "[]", "[\"LANG\", \"TZ\"]",
+     kAboutVariables, kNow, kSecrets, StoreInherit},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Key> Keys() { return kKeys; }
+
+}  // namespace igloo::config
