@@ -26,6 +26,9 @@ struct RunIo {
   /// Called with output as it comes; false means nobody reads any more, and the run is ended.
   /// Without one, output is only captured.
   std::function<bool(Stream, std::string_view)> live = {};
+  /// Instead of pipes: the program's standard input, output and error are this terminal's inner
+  /// end. Whoever holds the other end passes bytes on; `input` and `live` are not used.
+  UniqueFd terminal = {};
   std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
 };
 

@@ -40,6 +40,9 @@ enum class SeccompProfile : uint8_t {
   kDebug = 2,  ///< the default, with ptrace and process_vm_* back
 };
 
+/// Whether the payload's standard input is a terminal that becomes its controlling one.
+enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
+
 /// How the payload ended.
 enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
 
@@ -54,6 +57,7 @@ enum class InitStep : uint8_t {
   kKeyring,
   kSession,
   kDescriptors,
+  kTerminal,
   kResourceLimit,
   kWorkingDirectory,
   kLandlock,
@@ -85,6 +89,6 @@ struct Refused {
 //   u8 kind, u64 nonce.high, u64 nonce.low, u64 time_limit_ms, u64 grace_ms, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u32 n + n x text argv, u32 n + n x text env
+//   text cwd, u32 extra descriptors, u8 Terminal, u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire
