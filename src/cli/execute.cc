@@ -4,8 +4,8 @@
 #include <csignal>
 #include <optional>
 
+#include "cli/commands.h"
 #include "environment/facts.h"
-#include "environment/host.h"
 #include "session/asio.h"
 
 namespace igloo::cli {
@@ -29,12 +29,16 @@ asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run)
 
 }  // namespace
 
-Result<sandbox::Plan> PlanFor(std::string_view environment,
+Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request) {
-  IGLOO_ASSIGN(const auto contents,
-               environment::MakeHostEnvironment(environment, environment::ReadHostLayout()));
-  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(contents, request));
+  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, request));
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+int ExitCodeFor(const Error& error) {
+  const bool program = error.what.starts_with("cannot start '");
+  if (!program) return kExitFailed;
+  return error.code == Errc::kNotFound ? kExitNotFound : kExitNotExecutable;
 }
 
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,

@@ -13,7 +13,8 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 2> kCommands = {&kRunCommand, &kDoctorCommand};
+constexpr std::array<const Command*, 6> kCommands = {
+    &kRunCommand, &kShellCommand, &kEnvCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -33,6 +34,8 @@ void FillStandardDescriptors() {
 }
 
 }  // namespace
+
+std::span<const Command* const> Commands() { return kCommands; }
 
 int Main(std::span<const std::string> words) {
   // A reader that goes away is an error of write(), not the end of igloo in the middle of a step.

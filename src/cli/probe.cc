@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/temp_dir.h"
 #include "cli/execute.h"
+#include "environment/host.h"
 
 namespace igloo::cli {
 namespace {
@@ -145,6 +146,13 @@ Finding Failed(const std::string& name, const Error& error, bool required) {
           .required = required};
 }
 
+/// The host's own shell, whatever the user made of that name.
+Result<sandbox::Plan> PlanForShell(const environment::RunRequest& request) {
+  IGLOO_ASSIGN(const auto shell,
+               environment::MakeHostEnvironment("shell", environment::ReadHostLayoutFor("shell")));
+  return PlanFor(shell, request);
+}
+
 std::string TempParent() {
   const char* place = std::getenv("TMPDIR");
   return place != nullptr ? place : "/tmp";
@@ -159,7 +167,7 @@ std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& bac
     environment::RunRequest request;
     request.what = environment::Code{Replace(std::string(kProbe), "SECRET", secret.path())};
     request.fine_memory_limits = fine_memory_limits;
-    IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor("shell", request));
+    IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(request));
     return Execute(plan, backend, {}, Signals::kDefault);
   };
   // SECURITY: the variable that must not arrive inside.
@@ -176,7 +184,7 @@ Finding ProbeOverlay(backend::Backend& backend) {
     environment::RunRequest request;
     request.what = environment::Code{"echo changed > /project/file && cat /project/file"};
     request.project = environment::Project{project.path(), environment::ProjectMode::kOverlay};
-    IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor("shell", request));
+    IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(request));
     IGLOO_ASSIGN(const session::RunResult result, Execute(plan, backend, {}, Signals::kDefault));
     const bool leaked = ::access((project.path() + "/file").c_str(), F_OK) == 0;
     return result.output.kept() == "changed\n" && !leaked;
