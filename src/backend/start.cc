@@ -64,9 +64,8 @@ wire::Start StartMessage(const sandbox::Payload& payload, const wire::Nonce& non
                                    : wire::SeccompProfile::kDefault,
                     .cwd = payload.cwd,
                     .extra_descriptors = payload.extra_descriptors,
-                    .terminal = payload.terminal == sandbox::Terminal::kOwn
-                                    ? wire::Terminal::kOwn
-                                    : wire::Terminal::kNone,
+                    .terminal = payload.terminal == sandbox::Terminal::kOwn ? wire::Terminal::kOwn
+                                                                            : wire::Terminal::kNone,
                     .argv = payload.argv,
                     .env = payload.env};
   for (const sandbox::ResourceLimit& limit : payload.limits) {
