@@ -37,6 +37,8 @@ std::string_view Name(wire::InitStep step) {
       return "making a session";
     case wire::InitStep::kDescriptors:
       return "placing descriptors";
+    case wire::InitStep::kTerminal:
+      return "taking its terminal";
     case wire::InitStep::kResourceLimit:
       return "setting resource limits";
     case wire::InitStep::kWorkingDirectory:
@@ -63,6 +65,8 @@ wire::Start StartMessage(const sandbox::Payload& payload, const wire::Nonce& non
                                    : wire::SeccompProfile::kDefault,
                     .cwd = payload.cwd,
                     .extra_descriptors = payload.extra_descriptors,
+                    .terminal = payload.terminal == sandbox::Terminal::kOwn ? wire::Terminal::kOwn
+                                                                            : wire::Terminal::kNone,
                     .argv = payload.argv,
                     .env = payload.env};
   for (const sandbox::ResourceLimit& limit : payload.limits) {

@@ -77,9 +77,30 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
   return parsed;
 }
 
+Result<std::string_view> TakeWord(const Command& command, const ParsedArgs& args) {
+  std::vector<std::string_view> names;
+  std::string known;
+  for (const Word& word : command.words) {
+    if (!args.words.empty() && args.words[0] == word.name) return word.name;
+    names.push_back(word.name);
+    known += fmt::format("{}'igloo {} {}'", known.empty() ? "" : ", ", command.name, word.name);
+  }
+  if (args.words.empty()) {
+    return Fail(Errc::kInvalidArgument, fmt::format("'igloo {}' needs a word", command.name),
+                "write " + known);
+  }
+  const std::string nearest = Nearest(args.words[0], names.data(), names.size());
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("'igloo {}' does not know '{}'", command.name, Printable(args.words[0])),
+              nearest.empty() ? "write " + known : fmt::format("did you mean '{}'?", nearest));
+}
+
 std::string HelpFor(const Command& command) {
-  std::string out = fmt::format("igloo {} - {}\n\nUsage: igloo {} {}\n\nOptions:\n", command.name,
+  std::string out = fmt::format("igloo {} - {}\n\nUsage: igloo {} {}\n", command.name,
                                 command.summary, command.name, command.usage);
+  if (!command.words.empty()) out += "\nWords:\n";
+  for (const Word& word : command.words) out += FlagLine(word.name, "", word.description);
+  out += "\nOptions:\n";
   for (const Flag& flag : command.flags) out += FlagLine(flag.name, flag.value, flag.description);
   out += FlagLine("--help", "", "show this");
   if (!command.details.empty()) out += fmt::format("\n{}", command.details);

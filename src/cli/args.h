@@ -14,11 +14,23 @@ namespace igloo::cli {
 
 class Console;
 
-/// One option of a command. The same row parses, prints help and completes.
+/// What a value can be, for completion in shells.
+enum class Values { kAny, kFile, kDirectory, kEnvironment, kChoices };
+
+/// One option of a command. The same row parses, prints help, completes and stands in the manual.
 struct Flag {
   std::string_view name;   ///< "--timeout"
   std::string_view value;  ///< "SECONDS", or empty for a switch
   std::string_view description;
+  Values values = Values::kAny;
+  std::string_view choices = {};  ///< of kChoices, with spaces between
+};
+
+/// A first word that a command understands ("list"), and what may follow it.
+struct Word {
+  std::string_view name;
+  std::string_view description;
+  Values values = Values::kAny;
 };
 
 /// What a command line said.
@@ -36,12 +48,16 @@ struct Command {
   std::string_view summary;
   std::string_view usage;  ///< behind "igloo NAME"
   std::span<const Flag> flags;
-  std::string_view details;  ///< shown under the options by --help
+  std::span<const Word> words;  ///< empty: words are free, such as code
+  std::string_view details;     ///< shown under the options by --help
   Result<int> (*run)(const ParsedArgs& args, Console& console);
 };
 
 /// Parses the words behind the command's name. Accepts "--flag value" and "--flag=value".
 Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string> words);
+
+/// The word that a command with words of its own was given; says what there is otherwise.
+Result<std::string_view> TakeWord(const Command& command, const ParsedArgs& args);
 
 std::string HelpFor(const Command& command);
 std::string Overview(std::span<const Command* const> commands);

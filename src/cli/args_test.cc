@@ -19,6 +19,7 @@ const Command& Example() {
                                .summary = "run code",
                                .usage = "[OPTIONS] [CODE]",
                                .flags = kFlags,
+                               .words = {},
                                .details = "More words.\n",
                                .run = nullptr};
   return command;

@@ -91,9 +91,11 @@ const Command kConfigCommand = {
     .summary = "check a configuration and say what it means",
     .usage = "(check [FILE] | path) [OPTIONS]",
     .flags = kFlags,
+    .words = {},
     .details =
         "The file is the one that --config names, else IGLOO_CONFIG, else igloo/config.toml in\n"
-        "XDG_CONFIG_HOME or ~/.config. Without a file everything has its default.\n\n"
+        "XDG_CONFIG_HOME or ~/.config. Without a file everything has its default.\n"
+        "'igloo run' and 'igloo shell' do not read it yet: write it, check it, and keep it.\n\n"
         "Examples:\n"
         "  igloo config path\n"
         "  igloo config check\n"

@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/environments.h"
 #include "cli/probe.h"
 #include "cli/programs.h"
-#include "environment/host.h"
 
 namespace igloo::cli {
 namespace {
@@ -34,12 +34,10 @@ void Append(std::vector<Finding>& all, std::vector<Finding> more) {
 
 std::vector<Finding> FindEnvironments() {
   std::vector<Finding> findings;
-  const auto layout = environment::ReadHostLayout();
-  for (const environment::HostEnvironment& each : environment::HostEnvironments()) {
-    const std::string name = "environment " + std::string(each.name);
-    const auto made = environment::MakeHostEnvironment(each.name, layout);
-    findings.push_back(made ? Finding{.name = name, .detail = std::string(each.program)}
-                            : Missing(name, made.error(), each.name == "shell"));
+  for (const environment::Listing& each : ReadEnvironments().List()) {
+    const std::string name = "environment " + each.name;
+    findings.push_back(each.unavailable ? Missing(name, *each.unavailable, each.name == "shell")
+                                        : Finding{.name = name, .detail = each.description});
   }
   return findings;
 }
@@ -143,6 +141,7 @@ const Command kDoctorCommand = {
     .summary = "try every wall on this machine and say how to mend what is missing",
     .usage = "[--json]",
     .flags = kFlags,
+    .words = {},
     .details = "Exit code 0: every required wall stands. 1: something is missing or broken.\n",
     .run = RunDoctor,
 };

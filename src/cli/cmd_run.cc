@@ -4,7 +4,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <memory>
 
 #include "backend/bubblewrap/bubblewrap.h"
@@ -15,7 +14,9 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/environments.h"
 #include "cli/execute.h"
+#include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/run_output.h"
 #include "environment/facts.h"
@@ -38,90 +39,6 @@ struct RunOptions {
   bool json = false, dry_run = false, as_bwrap = false, timing = false;
   bool code_from_input = false;
 };
-
-Result<std::uint64_t> ParseTimeout(const std::string& text) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  // A day is more than any run needs, and keeps the arithmetic far from its edges.
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) ||
-      seconds > 86'400) {
-    return Fail(Errc::kInvalidArgument, "'--timeout " + text + "' is not a time",
-                "write seconds above 0 and up to 86400, for example --timeout 2.5");
-  }
-  return static_cast<std::uint64_t>(seconds * 1000.0) + (seconds < 0.001 ? 1 : 0);
-}
-
-/// DIR or DIR:MODE. A directory whose own name ends in ":ro" can be written as "DIR:ro:ro".
-Result<environment::Project> ParseProject(const std::string& text) {
-  environment::Project project{.path = text};
-  const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos) {
-    const std::string_view mode = std::string_view(text).substr(colon + 1);
-    const bool readonly = mode == "ro" || mode == "readonly";
-    const bool overlay = mode == "overlay";
-    if (mode == "rw" || mode == "readwrite") {
-      return Fail(Errc::kInvalidArgument, "a project cannot be made writable from the command line",
-                  "use ':overlay' to let the code change a copy");
-    }
-    if (readonly || overlay) {
-      project.path = text.substr(0, colon);
-      project.mode =
-          overlay ? environment::ProjectMode::kOverlay : environment::ProjectMode::kReadOnly;
-    } else if (struct stat info{}; ::stat(text.c_str(), &info) != 0) {
-      return Fail(Errc::kInvalidArgument, "'" + std::string(mode) + "' is not a project mode",
-                  "write DIR:ro or DIR:overlay");
-    }
-  }
-  return project;
-}
-
-/// Whether a real path is '/', the home directory or one above it, by whatever name HOME has.
-bool HoldsHome(const std::string& directory) {
-  if (directory == "/") return true;
-  const char* home = std::getenv("HOME");
-  if (home == nullptr) return false;
-  std::unique_ptr<char, decltype(&std::free)> real(::realpath(home, nullptr), &std::free);
-  return real && sandbox::IsWithin(real.get(), directory);
-}
-
-/// SECURITY: the project is the one host path a caller names; it must be what it looks like.
-Result<void> CheckProject(environment::Project& project) {
-  std::string named = project.path;
-  // 'link/' would be the directory behind the link.
-  while (named.size() > 1 && named.ends_with('/')) named.pop_back();
-  struct stat link{};
-  if (named.empty() || ::lstat(named.c_str(), &link) != 0) {
-    return Fail(Errc::kNotFound, "the project '" + named + "' does not exist",
-                "name a directory; one whose own name ends in ':ro' or ':overlay' is written with "
-                "the mode behind it, as DIR:ro:ro");
-  }
-  if (S_ISLNK(link.st_mode)) {
-    return Fail(Errc::kInvalidArgument, "the project '" + named + "' is a symbolic link",
-                "name the directory itself: --project \"$(realpath " + ShellQuote(named) + ")\"");
-  }
-  if (!S_ISDIR(link.st_mode)) {
-    return Fail(Errc::kInvalidArgument, "the project '" + named + "' is not a directory",
-                "name the directory that it lies in");
-  }
-  std::unique_ptr<char, decltype(&std::free)> real(::realpath(named.c_str(), nullptr), &std::free);
-  if (!real) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot resolve the project '" + named + "'");
-  }
-  project.path = real.get();
-  if (HoldsHome(project.path)) {
-    return Fail(Errc::kInvalidArgument,
-                "'" + project.path + "' holds far more than a project; it is not mounted",
-                "name the directory of the one project that the code needs");
-  }
-  // A view shows one file system; leaving a part of the project out would be a lie.
-  if (const auto mount = environment::MountBelow(project.path)) {
-    return Fail(Errc::kFailedPrecondition,
-                "the project '" + project.path + "' has something mounted at '" + *mount + "'",
-                "name a directory without mounts below it, or unmount that first");
-  }
-  return {};
-}
 
 Result<void> ReadCode(const ParsedArgs& args, RunOptions& options) {
   const auto file = args.Get("--file");
@@ -167,16 +84,13 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
   const auto environment = args.Get("--env");
   if (!environment) {
     return Fail(Errc::kInvalidArgument, "no environment is named",
-                "add --env shell, --env python or --env node");
+                "add --env shell, for example; 'igloo env list' names all");
   }
   options.environment = *environment;
   if (const auto timeout = args.Get("--timeout")) {
     IGLOO_ASSIGN(options.request.time_ms, ParseTimeout(*timeout));
   }
-  if (const auto project = args.Get("--project")) {
-    IGLOO_ASSIGN(options.request.project, ParseProject(*project));
-    IGLOO_TRY(CheckProject(*options.request.project));
-  }
+  IGLOO_TRY(ReadRequest(args, options.request));
   if (const auto backend = args.Get("--backend")) {
     if (*backend == "bubblewrap") {
       options.backend = BackendKind::kBubblewrap;
@@ -229,26 +143,22 @@ Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox:
   return Execute(plan, backend, std::move(io), Signals::kForward);
 }
 
-int ExitCodeFor(const Error& error) {
-  if (error.code == Errc::kNoProgram) return kExitNotFound;
-  return error.code == Errc::kNotExecutable ? kExitNotExecutable : kExitFailed;
-}
-
-void SayHowItEnded(const RunOptions& options, const session::RunResult& result, Console& console) {
+void SayHowItEnded(const sandbox::Plan& plan, const session::RunResult& result, Console& console) {
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the code was stopped at its time limit of " +
-                 fmt::format("{:g}", static_cast<double>(options.request.time_ms) / 1000.0) +
+                 fmt::format("{:g}", static_cast<double>(plan.payload.time_ms) / 1000.0) +
                  " s; --timeout SECONDS gives it more");
   } else if (result.verdict == session::Verdict::kMemory) {
     console.Note("the code was killed: all its processes together used more than its " +
-                 HumanBytes(sandbox::Limits{}.memory_bytes) + " of memory");
+                 HumanBytes(plan.payload.memory_bytes) + " of memory; --memory MB gives it more");
   } else if (result.verdict == session::Verdict::kSignal) {
     console.Note("the code was ended by signal " + std::to_string(result.signal));
   }
 }
 
 Result<int> DryRun(const RunOptions& options, Console& console) {
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options.environment, options.request));
+  IGLOO_ASSIGN(const auto environment, FindEnvironment(options.environment));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(environment, options.request));
   if (options.as_bwrap) {
     IGLOO_ASSIGN(const auto programs, FindPrograms());
     IGLOO_ASSIGN(const auto rendered, backend::bubblewrap::Render(plan, programs.init));
@@ -274,13 +184,14 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
     IGLOO_ASSIGN(other, backend::bubblewrap::Make(programs.init));
   }
   backend::Backend& backend = other ? *other : jail;
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(options.environment, options.request));
+  IGLOO_ASSIGN(const auto environment, FindEnvironment(options.environment));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(environment, options.request));
   IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend));
   jail.Abandon();
   if (options.json) {
     console.Out(ResultJson(result));
   } else {
-    SayHowItEnded(options, result, console);
+    SayHowItEnded(plan, result, console);
   }
   if (options.timing) {
     const auto end = static_cast<std::uint64_t>(MonotonicMicros());
@@ -306,14 +217,20 @@ Result<int> RunRun(const ParsedArgs& args, Console& console) {
 }
 
 constexpr Flag kFlags[] = {
-    {"--env", "NAME", "environment: shell, python or node"},
-    {"--file", "FILE", "run the code in FILE"},
-    {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay"},
-    {"--timeout", "SECONDS", "stop the code after this time (default 30)"},
-    {"--backend", "NAME", "the wall: jail (default) or bubblewrap"},
+    {"--env", "NAME", "environment; 'igloo env list' shows them", Values::kEnvironment},
+    {"--file", "FILE", "run the code in FILE", Values::kFile},
+    {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay",
+     Values::kDirectory},
+    {"--timeout", "SECONDS", "stop the code after this time (default: the environment's)"},
+    {"--memory", "MB", "memory it may use (default: the environment's)"},
+    {"--network", "TIER", "none (default); allow, internet and host are not available yet",
+     Values::kChoices, "none"},
+    {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
+     "jail bubblewrap"},
     {"--json", "", "print one JSON document instead of live output"},
     {"--dry-run", "", "print the plan and stop"},
-    {"--as", "bwrap", "with --dry-run: print the plan as a bubblewrap command"},
+    {"--as", "bwrap", "with --dry-run: print the plan as a bubblewrap command", Values::kChoices,
+     "bwrap"},
     {"--timing", "", "say on standard error where the time went"},
 };
 
@@ -324,6 +241,7 @@ const Command kRunCommand = {
     .summary = "run code in a fresh sandbox",
     .usage = "--env NAME [OPTIONS] (CODE | - | --file FILE | -- PROGRAM ARGS...)",
     .flags = kFlags,
+    .words = {},
     .details =
         "The code sees the host's /usr read-only, /workspace and /tmp of its own, no network and\n"
         "nothing else. Its exit code is passed on; 124 means it hit the time limit, 125-127 are\n"

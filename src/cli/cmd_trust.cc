@@ -86,10 +86,11 @@ const Command kTrustCommand = {
     .summary = "let a project's own igloo.toml count",
     .usage = "(DIR [--remove] | --list)",
     .flags = kFlags,
+    .words = {},
     .details =
         "A project's igloo.toml counts only as it was when you trusted it; look at it first. Even\n"
         "then it never opens the network, hands out secrets, shows directories or chooses the\n"
-        "wall.\n",
+        "wall. 'igloo run' and 'igloo shell' do not read configuration yet.\n",
     .run = RunTrust,
 };
 

@@ -10,9 +10,16 @@ inline constexpr int kExitNotExecutable = 126;  ///< the program is there but ca
 inline constexpr int kExitNotFound = 127;       ///< there is no such program
 
 extern const Command kRunCommand;
+extern const Command kShellCommand;
+extern const Command kEnvCommand;
 extern const Command kDoctorCommand;
 extern const Command kConfigCommand;
 extern const Command kTrustCommand;
+extern const Command kCompletionCommand;
+extern const Command kManCommand;
+
+/// All of them, in the order in which they are shown.
+std::span<const Command* const> Commands();
 
 /// Runs `igloo words...` and returns its exit code.
 int Main(std::span<const std::string> words);

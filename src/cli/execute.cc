@@ -5,8 +5,8 @@
 #include <exception>
 #include <optional>
 
+#include "cli/commands.h"
 #include "environment/facts.h"
-#include "environment/host.h"
 #include "session/asio.h"
 
 namespace igloo::cli {
@@ -51,12 +51,15 @@ Result<session::RunResult> RunOnLoop(const sandbox::Plan& plan, backend::Backend
 
 }  // namespace
 
-Result<sandbox::Plan> PlanFor(std::string_view environment,
+Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request) {
-  IGLOO_ASSIGN(const auto contents,
-               environment::MakeHostEnvironment(environment, environment::ReadHostLayout()));
-  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(contents, request));
+  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, request));
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+int ExitCodeFor(const Error& error) {
+  if (error.code == Errc::kNoProgram) return kExitNotFound;
+  return error.code == Errc::kNotExecutable ? kExitNotExecutable : kExitFailed;
 }
 
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,

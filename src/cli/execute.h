@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "backend/backend.h"
 #include "base/error.h"
 #include "environment/run_policy.h"
@@ -9,8 +7,13 @@
 
 namespace igloo::cli {
 
-/// Environment by name -> policy -> plan: the way every command takes.
-Result<sandbox::Plan> PlanFor(std::string_view environment, const environment::RunRequest& request);
+/// Environment -> policy -> plan: the way every command takes.
+Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
+                              const environment::RunRequest& request);
+
+/// igloo's exit code for a run that did not start: as a shell would say it for a program that is
+/// not there or cannot run, 125 otherwise.
+int ExitCodeFor(const Error& error);
 
 /// What SIGINT, SIGTERM and SIGHUP of igloo mean while a run goes on.
 enum class Signals {

@@ -13,8 +13,9 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 4> kCommands = {&kRunCommand, &kConfigCommand, &kTrustCommand,
-                                                     &kDoctorCommand};
+constexpr std::array<const Command*, 8> kCommands = {
+    &kRunCommand,   &kShellCommand,  &kEnvCommand,        &kConfigCommand,
+    &kTrustCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -34,6 +35,8 @@ void FillStandardDescriptors() {
 }
 
 }  // namespace
+
+std::span<const Command* const> Commands() { return kCommands; }
 
 int Main(std::span<const std::string> words) {
   // A reader that goes away is an error of write(), not the end of igloo in the middle of a step.

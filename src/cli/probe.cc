@@ -14,6 +14,7 @@
 #include "base/temp_dir.h"
 #include "cli/execute.h"
 #include "cli/watched.h"
+#include "environment/host.h"
 
 namespace igloo::cli {
 namespace {
@@ -65,6 +66,13 @@ Finding Failed(const std::string& name, const Error& error, bool required) {
           .required = required};
 }
 
+/// The host's own shell, whatever the user made of that name.
+Result<sandbox::Plan> PlanForShell(const environment::RunRequest& request) {
+  IGLOO_ASSIGN(const auto shell,
+               environment::MakeHostEnvironment("shell", environment::ReadHostLayoutFor("shell")));
+  return PlanFor(shell, request);
+}
+
 std::string TempParent() {
   const char* place = std::getenv("TMPDIR");
   return place != nullptr ? place : "/tmp";
@@ -77,7 +85,7 @@ Result<Seen> LookAtWalls(backend::Backend& backend, bool fine_memory_limits) {
   request.what = environment::Code{
       Replace(Replace(std::string(kProbe), "@SECRET@", secret.path()), "@MARKER@", marker)};
   request.fine_memory_limits = fine_memory_limits;
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor("shell", request));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(request));
   IGLOO_ASSIGN(const Watched watched, ExecuteWatched(plan, backend, marker));
   return Seen{.inside = watched.result.output.kept(),
               .uid_map = watched.uid_map,
@@ -108,7 +116,7 @@ Result<std::string> TryProject(backend::Backend& backend, const TempDir& project
   environment::RunRequest request;
   request.what = environment::Code{std::string(code)};
   request.project = environment::Project{project.path(), mode};
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor("shell", request));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(request));
   IGLOO_ASSIGN(const session::RunResult result, Execute(plan, backend, {}, Signals::kDefault));
   return result.output.kept();
 }

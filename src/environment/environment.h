@@ -12,12 +12,17 @@ namespace igloo::environment {
 /// What is inside a sandbox: programs, interpreter, defaults. Data; a provider fills it in.
 struct Environment {
   std::string name = {};
+  std::vector<std::string> aliases = {};
   std::string description = {};
+  std::string provider = {};  ///< "host", "artifact"
   std::vector<sandbox::Entry> contents = {};
   std::map<std::string, std::string> variables = {};
   /// The interpreter and its options; the path of the code's file is put behind them.
   std::vector<std::string> interpreter = {};
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
+  std::vector<std::string> shell = {};  ///< what a person gets at a terminal
+  sandbox::Limits limits = {};          ///< of a run that asks for nothing else
+  std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
 };
 
 }  // namespace igloo::environment

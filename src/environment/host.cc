@@ -1,55 +1,46 @@
 #include "environment/host.h"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <filesystem>
 
 #include "base/text.h"
+#include "environment/basics.h"
+#include "environment/host/go.h"
+#include "environment/host/java.h"
+#include "environment/host/network_tools.h"
+#include "environment/host/node.h"
+#include "environment/host/python.h"
+#include "environment/host/rust.h"
+#include "environment/host/shell.h"
+#include "environment/registry.h"
 
 namespace igloo::environment {
 namespace {
 
-using sandbox::HostTree;
 using sandbox::Presence;
 
-constexpr std::array<std::string_view, 0> kNoOptions = {};
-
-constexpr std::array<HostEnvironment, 3> kEnvironments = {{
-    {"shell", "Bash and the usual command line tools", "/usr/bin/bash", "bash", "main.sh",
-     kNoOptions},
-    {"python", "Python 3 with what the host has installed", "/usr/bin/python3", "python3",
-     "main.py", kNoOptions},
-    {"node", "Node.js with what the host has installed", "/usr/bin/node", "nodejs", "main.js",
-     kNoOptions},
-}};
-
-constexpr std::string_view kPasswd =
-    "root:x:0:0:root:/root:/usr/sbin/nologin\n"
-    "user:x:1000:1000:user:/workspace:/bin/sh\n"
-    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
-constexpr std::string_view kGroup = "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n";
-constexpr std::string_view kHosts = "127.0.0.1 localhost igloo\n::1 localhost\n";
-constexpr std::string_view kNsswitch = "passwd: files\ngroup: files\nhosts: files dns\n";
+constexpr std::array<HostEnvironment, 7> kEnvironments = {
+    host::kShell, host::kPython, host::kNode,        host::kGo,
+    host::kRust,  host::kJava,   host::kNetworkTools};
 
 /// What of the host's /etc programs need to start at all; nothing in it is a secret.
 constexpr std::array<std::string_view, 3> kEtc = {"/etc/ld.so.cache", "/etc/alternatives",
                                                   "/etc/ssl/certs"};
+constexpr std::string_view kBash = "/usr/bin/bash";
 
-void AddTree(std::vector<sandbox::Entry>& contents, std::string_view path, Presence presence) {
-  contents.emplace_back(
-      HostTree{.source = std::string(path), .target = std::string(path), .presence = presence});
+bool MatchesAny(const std::string& path, std::span<const std::string_view> patterns) {
+  return std::ranges::any_of(patterns, [&](std::string_view pattern) {
+    return ::fnmatch(std::string(pattern).c_str(), path.c_str(), FNM_PATHNAME) == 0;
+  });
 }
 
-void AddFile(std::vector<sandbox::Entry>& contents, std::string_view path,
-             std::string_view content) {
-  contents.emplace_back(
-      sandbox::TextFile{.path = std::string(path), .content = std::string(content)});
-}
-
-std::vector<sandbox::Entry> Contents(const HostLayout& layout) {
+std::vector<sandbox::Entry> Contents(const HostEnvironment& row, const HostLayout& layout) {
   std::vector<sandbox::Entry> contents;
   AddTree(contents, "/usr", Presence::kRequired);
   for (const HostLayout::Top& top : layout.tops) {
@@ -60,27 +51,14 @@ std::vector<sandbox::Entry> Contents(const HostLayout& layout) {
     }
   }
   for (const std::string_view path : kEtc) AddTree(contents, path, Presence::kOptional);
-  AddFile(contents, "/etc/passwd", kPasswd);
-  AddFile(contents, "/etc/group", kGroup);
-  AddFile(contents, "/etc/hosts", kHosts);
-  AddFile(contents, "/etc/nsswitch.conf", kNsswitch);
-  AddFile(contents, "/etc/resolv.conf", "");
-  for (const char* name : {"null", "zero", "full", "random", "urandom"}) {
-    contents.emplace_back(sandbox::DeviceNode{name});
+  for (const std::string& path : layout.etc) {
+    if (MatchesAny(path, row.etc)) AddTree(contents, path, Presence::kOptional);
   }
-  contents.emplace_back(sandbox::Link{"/dev/fd", "/proc/self/fd"});
-  contents.emplace_back(sandbox::Link{"/dev/stdin", "/proc/self/fd/0"});
-  contents.emplace_back(sandbox::Link{"/dev/stdout", "/proc/self/fd/1"});
-  contents.emplace_back(sandbox::Link{"/dev/stderr", "/proc/self/fd/2"});
+  AddBasics(contents);
   return contents;
 }
 
-}  // namespace
-
-std::span<const HostEnvironment> HostEnvironments() { return kEnvironments; }
-
-HostLayout ReadHostLayout() {
-  HostLayout layout;
+void ReadTops(HostLayout& layout) {
   for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}) {
     std::array<char, PATH_MAX> target;
     const ssize_t size = ::readlink(path, target.data(), target.size());
@@ -90,40 +68,108 @@ HostLayout ReadHostLayout() {
       layout.tops.push_back({path, ""});
     }
   }
+}
+
+void ReadProgram(std::string_view path, HostLayout& layout) {
+  std::string program(path);
+  if (::access(program.c_str(), X_OK) == 0) layout.programs.insert(std::move(program));
+}
+
+void ReadEtc(std::span<const std::string_view> patterns, HostLayout& layout) {
+  if (patterns.empty()) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/etc", error)) {
+    const std::string& path = entry.path().native();
+    if (MatchesAny(path, patterns) && entry.is_directory(error)) layout.etc.push_back(path);
+  }
+  std::ranges::sort(layout.etc);
+}
+
+void ReadFor(const HostEnvironment& row, HostLayout& layout) {
+  for (const HostProgram& program : row.needs) ReadProgram(program.path, layout);
+  for (const HostProgram& program : row.extras) ReadProgram(program.path, layout);
+  ReadEtc(row.etc, layout);
+}
+
+Result<void> CheckPrograms(const HostEnvironment& row, const HostLayout& layout) {
+  std::string missing, packages;
+  for (const HostProgram& program : row.needs) {
+    if (layout.programs.contains(std::string(program.path))) continue;
+    missing += (missing.empty() ? "" : " and ") + std::string(program.path);
+    const std::string package = " " + std::string(program.package);
+    if (!(packages + " ").contains(package + " ")) packages += package;
+  }
+  if (missing.empty()) return {};
+  return Fail(
+      Errc::kFailedPrecondition,
+      "environment '" + std::string(row.name) + "' needs " + missing +
+          (missing.contains(" and ") ? ", which are not installed" : ", which is not installed"),
+      "install it: sudo apt install" + packages);
+}
+
+sandbox::Limits LimitsOf(const HostEnvironment& row) {
+  sandbox::Limits limits;
+  limits.time_ms = row.seconds * 1000;
+  limits.memory_bytes = row.memory_mb << 20;
+  limits.processes = row.processes;
+  return limits;
+}
+
+}  // namespace
+
+std::span<const HostEnvironment> HostEnvironments() { return kEnvironments; }
+
+const HostEnvironment* FindHostEnvironment(std::string_view name) {
+  const auto found = std::ranges::find_if(kEnvironments, [&](const HostEnvironment& row) {
+    return row.name == name || std::ranges::find(row.aliases, name) != row.aliases.end();
+  });
+  return found == kEnvironments.end() ? nullptr : &*found;
+}
+
+HostLayout ReadHostLayout() {
+  HostLayout layout;
+  ReadTops(layout);
+  ReadProgram(kBash, layout);
+  for (const HostEnvironment& row : kEnvironments) ReadFor(row, layout);
   return layout;
 }
 
-Result<Environment> MakeHostEnvironment(std::string_view name, const HostLayout& layout) {
-  const auto found = std::ranges::find(kEnvironments, name, &HostEnvironment::name);
-  if (found == kEnvironments.end()) {
-    std::array<std::string_view, kEnvironments.size()> names;
-    std::ranges::transform(kEnvironments, names.begin(), &HostEnvironment::name);
-    const std::string nearest = Nearest(name, names.data(), names.size());
-    std::string known;
-    for (const std::string_view each : names)
-      known += (known.empty() ? "" : ", ") + std::string(each);
-    return Fail(Errc::kNotFound, "there is no environment '" + Printable(name) + "'",
-                nearest.empty() ? "choose one of: " + known : "did you mean '" + nearest + "'?");
-  }
-  if (::access(std::string(found->program).c_str(), X_OK) != 0) {
-    return Fail(Errc::kFailedPrecondition,
-                "environment '" + std::string(name) + "' needs " + std::string(found->program) +
-                    ", which is not installed",
-                "install it: sudo apt install " + std::string(found->package));
-  }
+HostLayout ReadHostLayoutFor(std::string_view name) {
+  HostLayout layout;
+  const HostEnvironment* row = FindHostEnvironment(name);
+  if (row == nullptr) return layout;
+  ReadTops(layout);
+  ReadProgram(kBash, layout);
+  ReadFor(*row, layout);
+  return layout;
+}
+
+Result<Environment> MakeHostEnvironment(const HostEnvironment& row, const HostLayout& layout) {
+  IGLOO_TRY(CheckPrograms(row, layout));
   Environment environment{
-      .name = std::string(found->name),
-      .description = std::string(found->description),
-      .contents = Contents(layout),
+      .name = std::string(row.name),
+      .aliases = {row.aliases.begin(), row.aliases.end()},
+      .description = std::string(row.description),
+      .provider = "host",
+      .contents = Contents(row, layout),
       .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}},
-      .interpreter = {std::string(found->program)},
-      .code_file = std::string(found->code_file)};
-  // The code's file is not in the working directory, but imports from there are expected to work.
-  if (found->name == "python") environment.variables["PYTHONPATH"] = "/workspace";
-  for (const std::string_view option : found->options) {
-    environment.interpreter.emplace_back(option);
+      .interpreter = {row.start.begin(), row.start.end()},
+      .code_file = std::string(row.code_file),
+      .shell = {layout.programs.contains(std::string(kBash)) ? std::string(kBash) : "/bin/sh"},
+      .limits = LimitsOf(row)};
+  for (const HostVariable& variable : row.variables) {
+    environment.variables[std::string(variable.name)] = variable.value;
+  }
+  for (const HostProgram& program : row.extras) {
+    if (layout.programs.contains(std::string(program.path))) continue;
+    environment.notes.push_back(std::string(program.path) + " is not installed: sudo apt install " +
+                                std::string(program.package));
   }
   return environment;
+}
+
+Result<Environment> MakeHostEnvironment(std::string_view name, const HostLayout& layout) {
+  return Registry(layout, {}).Find(name);
 }
 
 }  // namespace igloo::environment

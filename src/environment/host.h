@@ -1,39 +1,43 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "environment/environment.h"
+#include "environment/host_environment.h"
 
 namespace igloo::environment {
 
-/// One environment that the host's /usr can offer: what it needs and how code is started.
-struct HostEnvironment {
-  std::string_view name;
-  std::string_view description;
-  std::string_view program;  ///< must exist for the environment to be offered
-  std::string_view package;  ///< the Debian package that has it
-  std::string_view code_file;
-  std::span<const std::string_view> options;
-};
-
+/// All of them, in the order in which they are listed.
 std::span<const HostEnvironment> HostEnvironments();
 
-/// How the host's root looks: which of /bin, /lib, ... are links into /usr. Gathered by the caller
-/// of Make so that the provider itself stays testable.
+/// The row with this name or alias, or null.
+const HostEnvironment* FindHostEnvironment(std::string_view name);
+
+/// What the host has, gathered before anything is made of it, so that the provider stays pure.
 struct HostLayout {
   struct Top {
     std::string path;     ///< "/bin"
     std::string link_to;  ///< "usr/bin", or empty for a directory of its own
   };
-  std::vector<Top> tops = {};
+  std::vector<Top> tops = {};           ///< which of /bin, /lib, ... are links into /usr
+  std::set<std::string> programs = {};  ///< of those that environments name, the installed ones
+  std::vector<std::string> etc = {};    ///< directories that match an environment's patterns
 };
-HostLayout ReadHostLayout();
 
-/// The environment `name` from the host's /usr, read-only and nothing else.
-/// Fails with a hint when the name is unknown or its program is not installed.
+/// Looks at the host for all environments.
+HostLayout ReadHostLayout();
+/// Looks only at what the environment `name` asks for: a run needs no more, and each look costs.
+HostLayout ReadHostLayoutFor(std::string_view name);
+
+/// An environment from the host's /usr, read-only and nothing else.
+/// Fails with what to install when a program it needs is not there.
+Result<Environment> MakeHostEnvironment(const HostEnvironment& row, const HostLayout& layout);
+/// The same by name or alias; an unknown name fails with the nearest known one.
 Result<Environment> MakeHostEnvironment(std::string_view name, const HostLayout& layout);
 
 }  // namespace igloo::environment

@@ -18,10 +18,18 @@ using sandbox::HostTree;
 using sandbox::Link;
 using sandbox::TextFile;
 
-const HostLayout kMerged = {.tops = {{"/bin", "usr/bin"}, {"/lib", "usr/lib"}}};
+const HostLayout kMerged = {.tops = {{"/bin", "usr/bin"}, {"/lib", "usr/lib"}},
+                            .programs = {"/usr/bin/bash"}};
+
+/// kMerged with everything that an environment asks for.
+HostLayout Having(const HostEnvironment& row) {
+  HostLayout layout = kMerged;
+  for (const HostProgram& program : row.needs) layout.programs.emplace(program.path);
+  return layout;
+}
 
 Environment Shell(const HostLayout& layout = kMerged) {
-  auto made = MakeHostEnvironment("shell", layout);  // bash is essential on Debian
+  auto made = MakeHostEnvironment("shell", layout);
   EXPECT_TRUE(made) << made.error().what;
   return made ? *std::move(made) : Environment{};
 }
@@ -73,11 +81,11 @@ TEST(HostEnvironmentTest, DevicesAreTheHarmlessFive) {
 }
 
 TEST(HostEnvironmentTest, TheRootLooksLikeTheHosts) {
-  const Environment merged = Shell({.tops = {{"/bin", "usr/bin"}}});
+  const Environment merged = Shell({.tops = {{"/bin", "usr/bin"}}, .programs = {"/usr/bin/bash"}});
   EXPECT_THAT(Only<Link>(merged.contents),
               ::testing::Contains(::testing::AllOf(::testing::Field(&Link::path, "/bin"),
                                                    ::testing::Field(&Link::points_to, "usr/bin"))));
-  const Environment split = Shell({.tops = {{"/bin", ""}}});
+  const Environment split = Shell({.tops = {{"/bin", ""}}, .programs = {"/usr/bin/bash"}});
   EXPECT_THAT(Only<HostTree>(split.contents),
               ::testing::Contains(::testing::Field(&HostTree::target, "/bin")));
 }
@@ -90,22 +98,89 @@ TEST(HostEnvironmentTest, AnUnknownNameSaysWhatWasMeant) {
   EXPECT_EQ(MakeHostEnvironment("cobol\x1b", kMerged).error(),
             (Error{.code = Errc::kNotFound,
                    .what = "there is no environment 'cobol\\x1b'",
-                   .hint = "choose one of: shell, python, node"}));
+                   .hint = "choose one of: shell, python, node, go, rust, java, network-tools"}));
 }
 
 TEST(HostEnvironmentTest, EachIsOfferedOrSaysWhatToInstall) {
   for (const HostEnvironment& row : HostEnvironments()) {
-    const auto made = MakeHostEnvironment(row.name, kMerged);
-    if (::access(std::string(row.program).c_str(), X_OK) == 0) {
-      ASSERT_TRUE(made) << row.name;
-      EXPECT_EQ(made->interpreter.front(), row.program);
-      EXPECT_EQ(made->code_file, row.code_file);
-    } else {
-      ASSERT_FALSE(made) << row.name;
-      EXPECT_EQ(made.error().code, Errc::kFailedPrecondition);
-      EXPECT_THAT(made.error().hint, ::testing::HasSubstr(row.package));
+    const auto made = MakeHostEnvironment(row.name, Having(row));
+    ASSERT_TRUE(made) << row.name << ": " << made.error().what;
+    EXPECT_EQ(made->interpreter.front(), row.start.front());
+    EXPECT_EQ(made->code_file, row.code_file);
+    EXPECT_EQ(made->limits.memory_bytes, row.memory_mb << 20);
+    EXPECT_EQ(made->limits.time_ms, row.seconds * 1000);
+    for (const HostProgram& missing : row.needs) {
+      HostLayout without = Having(row);
+      without.programs.erase(std::string(missing.path));
+      const auto refused = MakeHostEnvironment(row.name, without);
+      ASSERT_FALSE(refused) << row.name << " without " << missing.path;
+      EXPECT_EQ(refused.error().code, Errc::kFailedPrecondition);
+      EXPECT_THAT(refused.error().what, ::testing::HasSubstr(missing.path));
+      EXPECT_THAT(refused.error().hint, ::testing::HasSubstr(missing.package));
     }
   }
+}
+
+TEST(HostEnvironmentTest, RowsAreCompleteAndNamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const HostEnvironment& row : HostEnvironments()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    for (const std::string_view alias : row.aliases) {
+      EXPECT_TRUE(names.insert(alias).second) << alias;
+    }
+    EXPECT_FALSE(row.description.empty()) << row.name;
+    EXPECT_FALSE(row.needs.empty()) << row.name;
+    EXPECT_FALSE(row.start.empty()) << row.name;
+    EXPECT_FALSE(row.code_file.empty()) << row.name;
+    EXPECT_GE(row.memory_mb, 512U) << row.name;
+    EXPECT_GE(row.seconds, 30U) << row.name;
+  }
+}
+
+TEST(HostEnvironmentTest, AMissingExtraIsANoteAndNoMore) {
+  const auto shell = MakeHostEnvironment("shell", kMerged);
+  ASSERT_TRUE(shell);
+  EXPECT_THAT(shell->notes,
+              ::testing::Contains("/usr/bin/jq is not installed: sudo apt install jq"));
+  HostLayout with = kMerged;
+  for (const HostProgram& extra : FindHostEnvironment("shell")->extras) {
+    with.programs.emplace(extra.path);
+  }
+  EXPECT_THAT(MakeHostEnvironment("shell", with)->notes, ::testing::IsEmpty());
+}
+
+TEST(HostEnvironmentTest, OnlyWhoAsksSeesMoreOfEtc) {
+  HostLayout layout = Having(*FindHostEnvironment("java"));
+  layout.etc = {"/etc/java-17-openjdk", "/etc/ssh"};
+  const auto targets = [&](const char* name) {
+    std::set<std::string> found;
+    for (const HostTree& tree : Only<HostTree>(MakeHostEnvironment(name, layout)->contents)) {
+      found.insert(tree.target);
+    }
+    return found;
+  };
+  EXPECT_TRUE(targets("java").contains("/etc/java-17-openjdk"));
+  EXPECT_FALSE(targets("java").contains("/etc/ssh"));
+  EXPECT_FALSE(targets("shell").contains("/etc/java-17-openjdk"));
+}
+
+TEST(HostEnvironmentTest, RustGetsItsFileAsAnArgument) {
+  const auto rust = MakeHostEnvironment("rust", Having(*FindHostEnvironment("rust")));
+  ASSERT_TRUE(rust);
+  ASSERT_EQ(rust->interpreter.size(), 4U);
+  EXPECT_THAT(rust->interpreter[2], ::testing::HasSubstr("\"$1\""));
+}
+
+TEST(HostLayoutTest, LookingForOneSeesTheSameAsLookingForAll) {
+  const HostLayout all = ReadHostLayout();
+  for (const HostEnvironment& row : HostEnvironments()) {
+    const HostLayout one = ReadHostLayoutFor(row.name);
+    EXPECT_EQ(MakeHostEnvironment(row.name, all).has_value(),
+              MakeHostEnvironment(row.name, one).has_value())
+        << row.name;
+  }
+  EXPECT_TRUE(all.programs.contains("/usr/bin/bash")) << "essential on Debian";
+  EXPECT_TRUE(ReadHostLayoutFor("cobol").programs.empty());
 }
 
 TEST(HostEnvironmentTest, TheLayoutNamesOnlyTopDirectories) {

@@ -79,7 +79,13 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   policy.variables["USER"] = policy.identity.name;
   policy.variables["PWD"] = kHome;
   policy.cwd = kHome;
-  policy.limits.time_ms = request.time_ms;
+  policy.limits = environment.limits;
+  if (request.time_ms) policy.limits.time_ms = *request.time_ms;
+  if (request.memory_bytes) policy.limits.memory_bytes = *request.memory_bytes;
+  if (request.terminal) {
+    policy.terminal = sandbox::Terminal::kOwn;
+    policy.variables["TERM"] = *request.terminal;
+  }
   AddWritablePlaces(request, policy);
   AddProject(request, policy);
   std::visit(Overloaded{

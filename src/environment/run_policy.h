@@ -31,7 +31,11 @@ struct Program {
 struct RunRequest {
   std::variant<Code, Program> what = Code{};
   std::optional<Project> project = {};
-  std::uint64_t time_ms = 30'000;
+  /// Instead of the environment's own. A time of 0 is none at all.
+  std::optional<std::uint64_t> time_ms = {};
+  std::optional<std::uint64_t> memory_bytes = {};
+  /// A person at a terminal: a terminal of its own, of this type ("xterm").
+  std::optional<std::string> terminal = {};
   /// A backend that can limit only the size of memory trees gets a policy that asks for no more;
   /// whoever chose it says so to the user.
   bool fine_memory_limits = true;
@@ -39,7 +43,8 @@ struct RunRequest {
   bool views = true;
 };
 
-/// The policy of a run in an environment: no network, /workspace as home, nothing inherited.
+/// The policy of a run in an environment: its limits, no network, /workspace as home, nothing
+/// inherited.
 Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request);
 
 }  // namespace igloo::environment

@@ -173,6 +173,32 @@ TEST(PolicyForRunTest, WithoutAProjectNothingOfTheUsersIsSeen) {
   EXPECT_TRUE(sandbox::SourcesOf(PolicyOf({.what = Code{""}})).empty());
 }
 
+TEST(PolicyForRunTest, LimitsAreTheEnvironmentsUnlessAskedOtherwise) {
+  Environment java = Python();
+  java.limits.time_ms = 60'000;
+  java.limits.memory_bytes = 2ULL << 30;
+  java.limits.processes = 1024;
+  const auto own = PolicyForRun(java, {.what = Code{""}});
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->limits.time_ms, 60'000U);
+  EXPECT_EQ(own->limits.memory_bytes, 2ULL << 30);
+  EXPECT_EQ(own->limits.processes, 1024U);
+  const auto asked =
+      PolicyForRun(java, {.what = Code{""}, .time_ms = 7, .memory_bytes = 64ULL << 20});
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->limits.time_ms, 7U);
+  EXPECT_EQ(asked->limits.memory_bytes, 64ULL << 20);
+  EXPECT_EQ(asked->limits.processes, 1024U);
+}
+
+TEST(PolicyForRunTest, ATerminalIsOnlyThereWhenAskedFor) {
+  EXPECT_EQ(PolicyOf({.what = Code{""}}).terminal, sandbox::Terminal::kNone);
+  const Policy policy = PolicyOf({.what = Program{{"/bin/sh"}}, .terminal = "xterm"});
+  EXPECT_EQ(policy.terminal, sandbox::Terminal::kOwn);
+  EXPECT_EQ(policy.variables.at("TERM"), "xterm");
+  EXPECT_EQ(sandbox::MakePlan(policy, {})->payload.terminal, sandbox::Terminal::kOwn);
+}
+
 TEST(PolicyForRunTest, ThePolicyCanBePlanned) {
   const RunRequest request{.what = Code{"x"}, .time_ms = 7};
   const auto plan = sandbox::MakePlan(PolicyOf(request), {});

@@ -5,6 +5,7 @@
 #include <linux/landlock.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -163,6 +164,11 @@ wire::InitStep Become(const StartView& start, int landlock_abi) {
   if (chdir(start.cwd) != 0) return InitStep::kWorkingDirectory;
   if (!ApplyLandlock(start, landlock_abi)) return InitStep::kLandlock;
   if (!PlaceDescriptors(start)) return InitStep::kDescriptors;
+  // The payload's session has no terminal yet, and igloo gave this one to nobody else: job control
+  // works, and the caller's own terminal stays out of reach.
+  if (start.terminal == wire::Terminal::kOwn && ioctl(0, TIOCSCTTY, 0) != 0) {
+    return InitStep::kTerminal;
+  }
   if (!ApplyLimits(start)) return InitStep::kResourceLimit;
   ResetHabits();
   if (!InstallFilter(start.seccomp)) return InitStep::kSeccomp;

@@ -56,6 +56,9 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   view.cwd = fields.Text();
   view.extra_descriptors = fields.U32();
   if (view.extra_descriptors > wire::kMaxExtraDescriptors) return false;
+  const uint8_t terminal = fields.U8();
+  if (terminal > static_cast<uint8_t>(wire::Terminal::kOwn)) return false;
+  view.terminal = static_cast<wire::Terminal>(terminal);
   if (!TakeStrings(fields, view.argv) || !TakeStrings(fields, view.env)) return false;
   return fields.AtEnd() && view.argv[0] != nullptr;
 }

@@ -22,6 +22,7 @@ wire::Start Example() {
           .paths = {{PathRight::kRead, "/"}, {PathRight::kDevice, "/dev/null"}},
           .cwd = "/workspace",
           .extra_descriptors = 2,
+          .terminal = wire::Terminal::kOwn,
           .argv = {"/bin/echo", "", "a b"},
           .env = {"A=1", "B="}};
 }
@@ -39,7 +40,8 @@ wire::Start ValueOf(const StartView& view) {
                     .grace_ms = view.grace_ms,
                     .seccomp = view.seccomp,
                     .cwd = view.cwd,
-                    .extra_descriptors = view.extra_descriptors};
+                    .extra_descriptors = view.extra_descriptors,
+                    .terminal = view.terminal};
   for (uint32_t i = 0; i < view.limit_count; ++i) {
     start.limits.push_back({view.limits[i].resource, view.limits[i].value});
   }
@@ -114,6 +116,14 @@ TEST(DecodeStartTest, RefusesRightsThatNobodyKnows) {
   }
 }
 
+TEST(DecodeStartTest, KnowsTwoAnswersAboutTheTerminal) {
+  for (int terminal = 0; terminal < 256; ++terminal) {
+    wire::Start start = Example();
+    start.terminal = static_cast<wire::Terminal>(terminal);
+    EXPECT_EQ(Accepts(PayloadOf(start)), terminal <= 1) << terminal;
+  }
+}
+
 TEST(DecodeStartTest, RefusesAnEmptyCommand) {
   wire::Start start = Example();
   start.argv.clear();
@@ -142,7 +152,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 24 + 1, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 4,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 1, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 5,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

@@ -113,6 +113,9 @@ void ShowPayload(const Payload& payload, std::string& out) {
     out += fmt::format("  landlock   {} {}\n", Name(rule.right), Printable(rule.path));
   }
   out += "  keyring    fresh\n";
+  if (payload.terminal == Terminal::kOwn) {
+    out += "  terminal   one of its own, relayed by igloo\n";
+  }
   out += fmt::format("  seccomp    {}\n",
                      payload.seccomp == Seccomp::kDefault ? "default" : "debug (ptrace allowed)");
 }

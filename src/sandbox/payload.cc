@@ -78,7 +78,8 @@ Payload MakePayload(const Policy& policy, std::vector<PathRule> paths) {
                   .limits = ResourceLimitsOf(policy.limits),
                   .paths = std::move(paths),
                   .seccomp = policy.seccomp,
-                  .extra_descriptors = policy.extra_descriptors};
+                  .extra_descriptors = policy.extra_descriptors,
+                  .terminal = policy.terminal};
   for (const auto& [name, value] : policy.variables) {
     payload.env.push_back(name);
     payload.env.back().append("=").append(value);

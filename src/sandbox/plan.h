@@ -137,6 +137,7 @@ struct Payload {
   std::vector<PathRule> paths = {};  ///< Landlock
   Seccomp seccomp = Seccomp::kDefault;
   std::uint32_t extra_descriptors = 0;
+  Terminal terminal = Terminal::kNone;
   bool operator==(const Payload&) const = default;
 };
 

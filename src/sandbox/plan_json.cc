@@ -128,7 +128,8 @@ json::object PayloadJson(const Payload& payload) {
           {"limits", std::move(limits)},
           {"landlock", std::move(paths)},
           {"seccomp", payload.seccomp == Seccomp::kDefault ? "default" : "debug"},
-          {"extra_descriptors", payload.extra_descriptors}};
+          {"extra_descriptors", payload.extra_descriptors},
+          {"terminal", payload.terminal == Terminal::kOwn}};
 }
 
 }  // namespace

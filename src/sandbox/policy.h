@@ -108,6 +108,8 @@ struct Limits {
 };
 
 enum class Seccomp { kDefault, kDebug };
+/// Whether the payload's standard input is a terminal that becomes its controlling one.
+enum class Terminal { kNone, kOwn };
 
 /// What a sandbox may do and contain. Pure data; nothing in it was looked up on the host.
 struct Policy {
@@ -117,6 +119,7 @@ struct Policy {
   Identity identity = {};
   Limits limits = {};
   Seccomp seccomp = Seccomp::kDefault;
+  Terminal terminal = Terminal::kNone;
   std::string hostname = "igloo";
   std::vector<std::string> argv = {};
   std::map<std::string, std::string> variables = {};  ///< all of them: nothing is inherited

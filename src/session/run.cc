@@ -101,6 +101,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   }
 
   Result<void> Start();
+  Result<void> UsePipes(backend::Channels& channels);
+  Result<void> UseTerminal(backend::Channels& channels);
   asio::awaitable<void> WatchSetup();
   asio::awaitable<void> WatchControl();
   asio::awaitable<void> WatchOutput(std::size_t index);
@@ -139,7 +141,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
   std::array<CappedText, 2> captured;
   std::array<std::unique_ptr<LiveOutput>, 2> live = {};
-  int open_outputs = 2;
+  int open_outputs = 0;
   int writing = 0;          ///< outputs that wait for a reader
   bool abandoned = false;   ///< the caller wants an end, not the rest of the output
   std::string orders = {};  ///< the start message, and what is said before it is sent
@@ -153,15 +155,27 @@ Result<void> Run::State::Start() {
                wire::EncodeStart(backend::StartMessage(plan.payload, nonce)));
   orders.insert(0, start);
   IGLOO_ASSIGN(FdPair control_pair, MakeSocketPair(SOCK_STREAM));
+  backend::Channels channels{.control = std::move(control_pair.second)};
+  IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
+  IGLOO_ASSIGN(sandbox, backend.Start(plan, std::move(channels)));
+  control.assign(control_pair.first.Release());
+  if (sandbox->setup_fd() >= 0) {
+    // Asio owns what it watches; the sandbox keeps reading through its own copy.
+    setup.assign(::fcntl(sandbox->setup_fd(), F_DUPFD_CLOEXEC, 0));
+  }
+  return {};
+}
+
+Result<void> Run::State::UsePipes(backend::Channels& channels) {
   IGLOO_ASSIGN(FdPair out, MakePipe());
   IGLOO_ASSIGN(FdPair err, MakePipe());
-  backend::Channels channels{.control = std::move(control_pair.second),
-                             .standard_output = std::move(out.second),
-                             .standard_error = std::move(err.second)};
-  FdPair in;
+  channels.standard_output = std::move(out.second);
+  channels.standard_error = std::move(err.second);
   if (io.input) {
-    IGLOO_ASSIGN(in, MakePipe());
+    IGLOO_ASSIGN(FdPair in, MakePipe());
     channels.standard_input = std::move(in.first);
+    input.assign(in.second.Release());
+    input_source.assign(io.input.Release());
   } else {
     channels.standard_input.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!channels.standard_input) {
@@ -169,18 +183,21 @@ Result<void> Run::State::Start() {
       return FailSys(saved_errno, "cannot open /dev/null");
     }
   }
-  IGLOO_ASSIGN(sandbox, backend.Start(plan, std::move(channels)));
-  control.assign(control_pair.first.Release());
   outputs[0].assign(out.first.Release());
   outputs[1].assign(err.first.Release());
-  if (in.second) {
-    input.assign(in.second.Release());
-    input_source.assign(io.input.Release());
+  open_outputs = 2;
+  return {};
+}
+
+Result<void> Run::State::UseTerminal(backend::Channels& channels) {
+  for (UniqueFd* end : {&channels.standard_input, &channels.standard_output}) {
+    end->Reset(::fcntl(io.terminal.get(), F_DUPFD_CLOEXEC, 0));
+    if (!*end) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot copy the terminal's descriptor");
+    }
   }
-  if (sandbox->setup_fd() >= 0) {
-    // Asio owns what it watches; the sandbox keeps reading through its own copy.
-    setup.assign(::fcntl(sandbox->setup_fd(), F_DUPFD_CLOEXEC, 0));
-  }
+  channels.standard_error = std::move(io.terminal);
   return {};
 }
 
@@ -387,8 +404,10 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   asio::co_spawn(executor, state->SendStart(), asio::detached);
   asio::co_spawn(executor, state->WatchSetup(), asio::detached);
   asio::co_spawn(executor, state->WatchControl(), asio::detached);
-  asio::co_spawn(executor, state->WatchOutput(0), asio::detached);
-  asio::co_spawn(executor, state->WatchOutput(1), asio::detached);
+  for (std::size_t index = 0; index < state->outputs.size(); ++index) {
+    if (!state->outputs[index].is_open()) continue;
+    asio::co_spawn(executor, state->WatchOutput(index), asio::detached);
+  }
   if (state->input.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);
   co_await state->WaitForEnd();
   auto result = state->Finish();

@@ -24,6 +24,9 @@ struct RunIo {
   /// Where output goes as it comes: the caller's standard output and error, say. -1: it is only
   /// captured. When nobody reads any more, the run is ended.
   std::array<int, 2> live = {-1, -1};
+  /// Instead of pipes: the program's standard input, output and error are this terminal's inner
+  /// end. Whoever holds the other end passes bytes on; `input` and `live` are not used.
+  UniqueFd terminal = {};
   std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
 };
 

@@ -36,6 +36,7 @@ struct Start {
   std::vector<PathRule> paths = {};
   std::string cwd = {};
   std::uint32_t extra_descriptors = 0;
+  Terminal terminal = Terminal::kNone;
   std::vector<std::string> argv = {};
   std::vector<std::string> env = {};
   bool operator==(const Start&) const = default;

@@ -40,6 +40,9 @@ enum class SeccompProfile : uint8_t {
   kDebug = 2,  ///< the default, with ptrace and process_vm_* back
 };
 
+/// Whether the payload's standard input is a terminal that becomes its controlling one.
+enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
+
 /// How the payload ended.
 enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
 
@@ -60,6 +63,7 @@ enum class InitStep : uint8_t {
   kKeyring,
   kSession,
   kDescriptors,
+  kTerminal,
   kResourceLimit,
   kWorkingDirectory,
   kLandlock,
@@ -92,6 +96,6 @@ struct Refused {
 //   u64 memory_limit_bytes, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u32 n + n x text argv, u32 n + n x text env
+//   text cwd, u32 extra descriptors, u8 Terminal, u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire

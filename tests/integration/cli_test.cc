@@ -142,9 +142,9 @@ TEST(CommandLine, ShowsHelp) {
 TEST(CommandLine, ListsEveryOptionOfRun) {
   const Outcome outcome = Igloo({"run", "--help"});
   EXPECT_EQ(outcome.status, 0);
-  for (const char* flag :
-       {"--env NAME", "--file FILE", "--project DIR[:MODE]", "--timeout SECONDS", "--backend NAME",
-        "--json", "--dry-run", "--as bwrap", "--timing", "--help"}) {
+  for (const char* flag : {"--env NAME", "--file FILE", "--project DIR[:MODE]", "--timeout SECONDS",
+                           "--memory MB", "--network TIER", "--backend NAME", "--json", "--dry-run",
+                           "--as bwrap", "--timing", "--help"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + flag + " "));
   }
   EXPECT_THAT(outcome.out, HasSubstr("Examples:"));
@@ -169,7 +169,7 @@ TEST(CommandLine, AnswersMistakesWithAdvice) {
       {{"run", "--frobnicate"}, "no option '--frobnicate'", "see 'igloo run --help'"},
       {{"run", "true"}, "no environment is named", "add --env shell"},
       {{"run", "--env", "shel", "true"}, "no environment 'shel'", "did you mean 'shell'?"},
-      {{"run", "--env", "cobol", "true"}, "no environment 'cobol'", "shell, python, node"},
+      {{"run", "--env", "cobol", "true"}, "no environment 'cobol'", "shell, python, node, go"},
       {{"run", "--env", "shell"}, "there is nothing to run", "give code in quotes"},
       {{"run", "--env", "shell", "a", "b"}, "more than one thing to run", "give code in quotes"},
       {{"run", "--env", "shell", "a", "--", "b"}, "more than one thing to run", "-- PROGRAM ARGS"},

@@ -1,0 +1,93 @@
+#include "cli/completion.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace igloo::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Flag kFlags[] = {
+    {"--env", "NAME", "what's inside [all of it]", Values::kEnvironment},
+    {"--file", "FILE", "a file", Values::kFile},
+    {"--project", "DIR", "a directory", Values::kDirectory},
+    {"--wall", "NAME", "how strong", Values::kChoices, "thick thin"},
+    {"--timeout", "SECONDS", "how long"},
+    {"--json", "", "for programs"},
+};
+constexpr Word kWords[] = {{"list", "all"}, {"show", "one", Values::kEnvironment}};
+
+std::vector<const Command*> Table() {
+  static const Command run{.name = "run",
+                           .summary = "run it",
+                           .usage = "[OPTIONS]",
+                           .flags = kFlags,
+                           .words = {},
+                           .details = ".not a request\n'nor this\\\n",
+                           .run = nullptr};
+  static const Command env{.name = "env",
+                           .summary = "look",
+                           .usage = "(list | show)",
+                           .flags = {},
+                           .words = kWords,
+                           .details = "",
+                           .run = nullptr};
+  return {&run, &env};
+}
+
+TEST(BashCompletionTest, KnowsCommandsFlagsAndValues) {
+  const std::string script = BashCompletion(Table());
+  for (const char* part :
+       {"_igloo_words 'run env --help --version'",
+        "    run:--env) _igloo_words \"$(\"$1\" env list --names 2>/dev/null)\"; return ;;\n",
+        "    run:--wall) _igloo_words 'thick thin'; return ;;\n", "    run:--timeout) return ;;\n",
+        "    env:show) _igloo_words \"$(\"$1\" env list --names 2>/dev/null)\"; return ;;\n",
+        "    run) _igloo_words '--env --file --project --wall --timeout --json --help' ;;\n",
+        "    env) _igloo_words 'list show --help' ;;\n", "complete -F _igloo igloo\n"}) {
+    EXPECT_THAT(script, HasSubstr(part));
+  }
+  EXPECT_THAT(script, Not(HasSubstr("run:--json)"))) << "a switch has no value";
+}
+
+TEST(ZshCompletionTest, QuotesWhatZshWouldRead) {
+  const std::string script = ZshCompletion(Table());
+  for (const char* part :
+       {"#compdef igloo\n", "    'run:run it'\n",
+        "'--env=[what'\\''s inside \\[all of it\\]]:NAME:_igloo_environments'",
+        "'--file=[a file]:FILE:_files'", "'--wall=[how strong]:NAME:(thick thin)'",
+        "'--json[for programs]'", "'1:word:(list show)'"}) {
+    EXPECT_THAT(script, HasSubstr(part));
+  }
+}
+
+TEST(FishCompletionTest, KnowsCommandsFlagsAndValues) {
+  const std::string script = FishCompletion(Table());
+  for (const char* part :
+       {"complete -c igloo -n __fish_use_subcommand -a run -d 'run it'\n",
+        "-l env -x -a '(igloo env list --names 2>/dev/null)' -d 'what\\'s inside [all of it]'\n",
+        "-l file -r -F -d 'a file'\n", "-l wall -x -a 'thick thin' -d 'how strong'\n",
+        "-l json -d 'for programs'\n"}) {
+    EXPECT_THAT(script, HasSubstr(part));
+  }
+}
+
+TEST(ManualTest, HasEveryCommandAndFlag) {
+  const std::string page = Manual(Table(), "1.2.3");
+  for (const char* part :
+       {".TH IGLOO 1 \"\" \"igloo 1.2.3\"", ".SH NAME\n", ".SS igloo run\nrun it.\n",
+        ".TP\n\\fB\\-\\-timeout\\fR \\fISECONDS\\fR\nhow long\n",
+        ".TP\n\\fB\\-\\-json\\fR\nfor programs\n", ".SS igloo env\n", ".TP\n\\fBshow\\fR\none\n",
+        ".SH EXIT STATUS\n"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+}
+
+TEST(ManualTest, TextNeverBecomesARequest) {
+  const std::string page = Manual(Table(), "1");
+  EXPECT_THAT(page, HasSubstr(".nf\n\\&.not a request\n\\&\\(aqnor this\\e\n.fi\n"));
+}
+
+}  // namespace
+}  // namespace igloo::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "cli/args.h"
+#include "environment/run_policy.h"
+
+namespace igloo::cli {
+
+/// "2.5" -> 2500. More than 0 and at most a day.
+Result<std::uint64_t> ParseTimeout(const std::string& text);
+
+/// "512" -> 512 MB in bytes. 16 MB to 1 TB.
+Result<std::uint64_t> ParseMemory(const std::string& text);
+
+/// Whether a network tier can be had. Only 'none' can so far, and nothing stands in for another.
+Result<void> CheckNetwork(const std::string& tier);
+
+/// DIR or DIR:MODE, looked at: the directory itself, not a link, not / and not the home directory.
+Result<environment::Project> ParseProject(const std::string& text);
+
+/// What `run` and `shell` have in common: --project, --memory, --network.
+Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& request);
+
+}  // namespace igloo::cli

@@ -1,0 +1,50 @@
+#include "cli/terminal.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+namespace igloo::cli {
+
+Result<Pty> OpenPty(int like) {
+  // SECURITY: the caller's own terminal never goes inside: whoever holds it could read its keys
+  // and, with TIOCSTI, type on it. O_NOCTTY: nor does the new one become igloo's.
+  Pty pty{.outer = UniqueFd(::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK))};
+  int unlocked = 0;
+  if (!pty.outer || ::ioctl(pty.outer.get(), TIOCSPTLCK, &unlocked) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot make a terminal", "is /dev/pts mounted?");
+  }
+  // By descriptor: a name below /dev/pts may belong to another mount of it.
+  pty.inner.Reset(::ioctl(pty.outer.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!pty.inner) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot open the new terminal");
+  }
+  termios habits{};
+  if (::tcgetattr(like, &habits) == 0) ::tcsetattr(pty.inner.get(), TCSANOW, &habits);
+  CopyWindowSize(like, pty.outer.get());
+  return pty;
+}
+
+void CopyWindowSize(int from, int to) {
+  winsize size{};
+  if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
+}
+
+Result<RawMode> RawMode::Enter(int fd) {
+  termios before{};
+  if (::tcgetattr(fd, &before) == 0) {
+    termios raw = before;
+    ::cfmakeraw(&raw);
+    if (::tcsetattr(fd, TCSADRAIN, &raw) == 0) return RawMode(fd, before);
+  }
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot set up the terminal");
+}
+
+void RawMode::Leave() {
+  if (fd_ >= 0) ::tcsetattr(fd_, TCSADRAIN, &before_);
+  fd_ = -1;
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <termios.h>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace igloo::cli {
+
+/// A terminal that igloo made: the inner end is the sandbox's, the outer one stays here.
+struct Pty {
+  UniqueFd outer = {}, inner = {};
+};
+
+/// Makes one that looks like the terminal `like`: the same keys, the same size.
+Result<Pty> OpenPty(int like);
+
+void CopyWindowSize(int from, int to);
+
+/// A terminal that passes every key on as it is, for as long as this lives.
+class RawMode {
+ public:
+  static Result<RawMode> Enter(int fd);
+  RawMode(RawMode&& other) noexcept : fd_(std::exchange(other.fd_, -1)), before_(other.before_) {}
+  RawMode& operator=(RawMode&&) = delete;
+  ~RawMode() { Leave(); }
+  /// Back to what it was; also done at the end of life.
+  void Leave();
+
+ private:
+  RawMode(int fd, const termios& before) : fd_(fd), before_(before) {}
+  int fd_;
+  termios before_;
+};
+
+}  // namespace igloo::cli

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+
+#include "base/text.h"
+#include "environment/artifact.h"
+
+namespace igloo::environment {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view kStore = "/nix/store/";
+constexpr std::size_t kMaxClosure = 16'384;
+
+std::unexpected<Error> Bad(std::string what, std::string hint = {}) {
+  return Fail(Errc::kInvalidArgument, "metadata.json: " + std::move(what), std::move(hint));
+}
+
+/// Letters, digits, '.', '_' and '-', as they stand in a command line without quotes.
+bool IsName(std::string_view name) {
+  const auto fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= 64 && name[0] != '-' && name[0] != '.' &&
+         std::ranges::all_of(name, fine);
+}
+
+Result<std::string> TakeText(const json::object& object, std::string_view key, bool required) {
+  const json::value* value = object.if_contains(key);
+  if (value == nullptr && !required) return std::string();
+  if (value == nullptr) return Bad("'" + std::string(key) + "' is missing");
+  if (!value->is_string()) return Bad("'" + std::string(key) + "' is not a string");
+  return std::string(value->get_string());
+}
+
+Result<std::uint64_t> TakeNumber(const json::object& object, std::string_view key,
+                                 std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
+  const json::value* value = object.if_contains(key);
+  if (value == nullptr) return otherwise;
+  boost::system::error_code error;
+  const auto number = value->to_number<std::uint64_t>(error);
+  if (error || number < least || number > most) {
+    return Bad("'" + std::string(key) + "' is not a whole number from " + std::to_string(least) +
+               " to " + std::to_string(most));
+  }
+  return number;
+}
+
+Result<void> CheckStorePath(std::string_view path, std::string_view key) {
+  if (IsStorePath(path)) return {};
+  return Bad("'" + std::string(key) + "' holds '" + Printable(path) + "', which is no store path",
+             "store paths look like /nix/store/HASH-name");
+}
+
+Result<void> TakeClosure(const json::object& object, ArtifactMetadata& metadata) {
+  const json::value* value = object.if_contains("closure");
+  if (value == nullptr) return {};
+  if (const json::string* file = value->if_string()) {
+    // SECURITY: only a file that lies in the store, right below a store path.
+    const std::size_t slash = file->rfind('/');
+    const std::string_view owner = std::string_view(*file).substr(0, slash);
+    const bool plain = slash != json::string::npos && slash + 1 < file->size() &&
+                       std::string_view(*file).substr(slash + 1) != "..";
+    if (!plain) return CheckStorePath(*file, "closure");
+    metadata.closure_file = *file;
+    return CheckStorePath(owner, "closure");
+  }
+  const json::array* list = value->if_array();
+  if (list == nullptr) return Bad("'closure' is neither a list nor a file in the store");
+  if (list->size() > kMaxClosure) return Bad("'closure' has more than 16384 paths");
+  for (const json::value& each : *list) {
+    const json::string* path = each.if_string();
+    if (path == nullptr) return Bad("'closure' holds something that is not a string");
+    IGLOO_TRY(CheckStorePath(*path, "closure"));
+    metadata.closure.emplace_back(*path);
+  }
+  return {};
+}
+
+Result<void> TakeVariables(const json::object& object, ArtifactMetadata& metadata) {
+  const json::value* value = object.if_contains("env");
+  if (value == nullptr) return {};
+  if (!value->is_object()) return Bad("'env' is not an object");
+  for (const auto& [name, text] : value->get_object()) {
+    const bool usable = text.is_string() && !name.empty() &&
+                        std::string_view(name).find_first_of(std::string_view("=\0", 2)) ==
+                            std::string_view::npos &&
+                        text.get_string().find('\0') == json::string::npos;
+    if (!usable) return Bad("'env' holds '" + Printable(name) + "', which is no usable variable");
+    metadata.variables.emplace(name, text.get_string());
+  }
+  return {};
+}
+
+Result<ArtifactMetadata> Decode(const json::object& object) {
+  ArtifactMetadata metadata;
+  IGLOO_ASSIGN(metadata.name, TakeText(object, "name", true));
+  if (!IsName(metadata.name)) {
+    return Bad("'" + Printable(metadata.name) + "' is not a name for an environment",
+               "use letters, digits, '.', '_' and '-', at most 64");
+  }
+  IGLOO_ASSIGN(metadata.interpreter_type, TakeText(object, "interpreter_type", true));
+  constexpr std::string_view kTypes[] = {"python", "bash", "node"};
+  if (std::ranges::find(kTypes, metadata.interpreter_type) == std::end(kTypes)) {
+    return Bad("Unknown interpreter_type: '" + Printable(metadata.interpreter_type) +
+               "'. Must be one of: python, bash, node");
+  }
+  IGLOO_ASSIGN(metadata.description, TakeText(object, "description", false));
+  IGLOO_ASSIGN(metadata.timeout_seconds, TakeNumber(object, "timeout_seconds", 30, 1, 86'400));
+  IGLOO_ASSIGN(metadata.memory_mb, TakeNumber(object, "memory_mb", 512, 16, 1U << 20));
+  IGLOO_TRY(TakeVariables(object, metadata));
+  IGLOO_TRY(TakeClosure(object, metadata));
+  IGLOO_ASSIGN(metadata.root, TakeText(object, "root", false));
+  if (!metadata.root.empty()) IGLOO_TRY(CheckStorePath(metadata.root, "root"));
+  IGLOO_ASSIGN(metadata.store_prefix, TakeText(object, "store_prefix", false));
+  if (!metadata.store_prefix.empty() && metadata.store_prefix[0] != '/') {
+    return Bad("'store_prefix' is not an absolute path");
+  }
+  return metadata;
+}
+
+}  // namespace
+
+bool IsStorePath(std::string_view path) {
+  constexpr std::size_t kHash = 32;
+  if (!path.starts_with(kStore)) return false;
+  const std::string_view name = path.substr(kStore.size());
+  if (name.size() < kHash + 2 || name.size() > kHash + 1 + 211 || name[kHash] != '-') return false;
+  constexpr std::string_view kHashLetters = "0123456789abcdfghijklmnpqrsvwxyz";
+  const auto fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("+-._?=").contains(c);
+  };
+  return name.substr(0, kHash).find_first_not_of(kHashLetters) == std::string_view::npos &&
+         std::ranges::all_of(name.substr(kHash + 1), fine);
+}
+
+Result<std::vector<std::string>> ParseClosure(std::string_view text) {
+  std::vector<std::string> paths;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.empty()) continue;
+    IGLOO_TRY(CheckStorePath(line, "closure"));
+    if (paths.size() == kMaxClosure) return Bad("'closure' has more than 16384 paths");
+    paths.emplace_back(line);
+  }
+  return paths;
+}
+
+Result<ArtifactMetadata> ParseArtifactMetadata(std::string_view text) {
+  boost::system::error_code error;
+  const json::value value = json::parse(text, error);
+  if (error) return Bad("this is not JSON: " + error.message());
+  const json::object* object = value.if_object();
+  if (object == nullptr) return Bad("this is not a JSON object");
+  return Decode(*object);
+}
+
+}  // namespace igloo::environment

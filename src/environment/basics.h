@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sandbox/policy.h"
+
+namespace igloo::environment {
+
+/// What every environment has whatever its programs are: users and names that are invented and not
+/// the host's, the harmless devices, /dev/fd and friends.
+void AddBasics(std::vector<sandbox::Entry>& contents);
+
+/// A file or directory of the host, read-only and at the same path unless `target` says otherwise.
+void AddTree(std::vector<sandbox::Entry>& contents, std::string_view source,
+             sandbox::Presence presence, std::string_view target = {});
+
+}  // namespace igloo::environment

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "environment/host_environment.h"
+
+namespace igloo::environment::host {
+
+inline constexpr std::string_view kNetworkToolsStart[] = {"/usr/bin/bash"};
+inline constexpr HostProgram kNetworkToolsNeeds[] = {
+    {"/usr/bin/bash", "bash"}, {"/usr/bin/curl", "curl"}, {"/usr/bin/ip", "iproute2"}};
+inline constexpr HostProgram kNetworkToolsExtras[] = {
+    {"/usr/bin/wget", "wget"},         {"/usr/bin/dig", "bind9-dnsutils"},
+    {"/usr/bin/ping", "iputils-ping"}, {"/usr/bin/traceroute", "traceroute"},
+    {"/usr/bin/nc", "netcat-openbsd"}, {"/usr/bin/whois", "whois"},
+    {"/usr/bin/nmap", "nmap"},         {"/usr/bin/tcpdump", "tcpdump"}};
+
+inline constexpr HostEnvironment kNetworkTools = {
+    .name = "network-tools",
+    .description = "Bash with curl, ip and friends; what they reach is the run's network",
+    .needs = kNetworkToolsNeeds,
+    .extras = kNetworkToolsExtras,
+    .code_file = "main.sh",
+    .start = kNetworkToolsStart,
+};
+
+}  // namespace igloo::environment::host

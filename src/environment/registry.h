@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "environment/artifact.h"
+#include "environment/environment.h"
+#include "environment/host.h"
+
+namespace igloo::environment {
+
+/// One line of the list of environments.
+struct Listing {
+  std::string name = {};
+  std::vector<std::string> aliases = {};
+  std::string description = {};
+  std::string provider = {};
+  std::optional<Error> unavailable = {};  ///< why it cannot be used, and the fix
+};
+
+/// All environments of this machine by name. Pure: it was told what there is, and a reload makes a
+/// new one. An artifact beats the preset of its name, also one that cannot be used: somebody who
+/// asked for their own environment never gets another one in silence.
+class Registry {
+ public:
+  Registry(HostLayout host, ArtifactScan artifacts)
+      : host_(std::move(host)), artifacts_(std::move(artifacts)) {}
+
+  /// By name or alias. Fails with the fix when it is unavailable, with what was meant when there is
+  /// none.
+  Result<Environment> Find(std::string_view name) const;
+  /// Presets in their order, then artifacts of other names by name.
+  std::vector<Listing> List() const;
+  /// Directories that are no environments, and why.
+  const std::vector<ArtifactProblem>& problems() const { return artifacts_.problems; }
+
+ private:
+  const Artifact* FindArtifact(std::string_view name) const;
+  Error Unknown(std::string_view name) const;
+
+  HostLayout host_;
+  ArtifactScan artifacts_;
+};
+
+}  // namespace igloo::environment
