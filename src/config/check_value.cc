@@ -62,8 +62,9 @@ Checking CheckNumber(const Key& key, const Value& value) {
     const std::uint64_t unit = seconds ? 1000 : shape.kind == Kind::kMegabytes ? 1ULL << 20 : 1;
     return Checked{.number = static_cast<std::uint64_t>(*whole) * unit};
   }
-  // Not a number, too, fails the comparison.
-  if (!(*real > 0 && *real <= static_cast<double>(shape.most))) {
+  // What is not a number is not inside, either.
+  const bool inside = *real > 0 && *real <= static_cast<double>(shape.most);
+  if (!inside) {
     return Wrong(key, value, fmt::format("'{}' cannot be {}", LastPart(key.path), *real));
   }
   return Checked{.number = std::max<std::uint64_t>(

@@ -276,7 +276,8 @@ std::optional<Problem> FindAliasCycle(const Config& config) {
     }
     // Only who comes back to itself is named; who merely leads into a circle is not at fault.
     if (at == &environment && !seen.empty()) {
-      return Problem{environment.where, "aliases go round in a circle: " + way + name,
+      return Problem{environment.where,
+                     fmt::format("aliases go round in a circle: {}{}", way, name),
                      "let one of them say what it is made from"};
     }
   }
