@@ -19,9 +19,7 @@
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/run_output.h"
-#include "environment/facts.h"
 #include "environment/run_policy.h"
-#include "sandbox/path.h"
 #include "session/run.h"
 
 namespace igloo::cli {

@@ -6,6 +6,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -49,7 +50,9 @@ class Relay {
     asio::co_spawn(loop_, PassKeys(), asio::detached);
     asio::co_spawn(loop_, WatchSignals(), asio::detached);
     asio::co_spawn(loop_, run_.Execute(),
-                   [this](const std::exception_ptr&, Result<session::RunResult> value) {
+                   [this](const std::exception_ptr& thrown, Result<session::RunResult> value) {
+                     // An exception leaves an empty value, which would read as success.
+                     if (thrown) std::rethrow_exception(thrown);
                      result_ = std::move(value);
                      if (output_over_) return loop_.stop();
                      drained_.expires_after(kDrainLimit);
