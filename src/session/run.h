@@ -10,12 +10,9 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "session/output.h"
+#include "session/verdict.h"
 
 namespace igloo::session {
-
-/// In one word, how a run ended.
-enum class Verdict { kOk, kExit, kSignal, kTimeout, kMemory, kInterrupted, kKilled };
-std::string_view Name(Verdict verdict);
 
 /// Where a run's bytes come from and go to.
 struct RunIo {
