@@ -160,6 +160,8 @@ void ReleaseBody(const Job& job) {
   if (size > kKeep) madvise(g_body + kKeep, size - kKeep, MADV_DONTNEED);
 }
 
+void ForgetBodies() { madvise(g_body, sizeof g_body, MADV_DONTNEED); }
+
 void CloseAll(const int* fds, unsigned count) {
   for (unsigned i = 0; i < count; ++i) CloseQuietly(fds[i]);
 }

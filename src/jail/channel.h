@@ -20,6 +20,9 @@ bool ReceiveWithFds(int socket, void* to, size_t size, int* fds, unsigned max, u
 /// Gives memory of an unusually large request back to the system.
 void ReleaseBody(const Job& job);
 
+/// Leaves nothing of any request in this process's memory.
+void ForgetBodies();
+
 void CloseAll(const int* fds, unsigned count);
 void CloseJob(const Job& job);
 

@@ -43,8 +43,8 @@ struct Row {
 /// The running launcher: requests in, sandboxes out.
 class Launcher {
  public:
-  Launcher(int socket, int init_fd) : socket_(socket) {
-    setup_.init_fd = init_fd;
+  Launcher(int socket, void (*init)()) : socket_(socket) {
+    setup_.init = init;
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
@@ -376,7 +376,7 @@ void ResetSignals() {
 
 }  // namespace
 
-void Serve(int socket, int init_fd, bool ahead) {
+void Serve(int socket, void (*init)(), bool ahead) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   umask(0);
   ResetSignals();
@@ -387,7 +387,7 @@ void Serve(int socket, int init_fd, bool ahead) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  static Launcher launcher(socket, init_fd);
+  static Launcher launcher(socket, init);
   if (ahead) launcher.MakeAhead();
   launcher.Serve();
 }

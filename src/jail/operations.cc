@@ -201,8 +201,9 @@ bool Bound(Setup& setup, const Op&) { return setup.bounded || BoundPrivileges();
 
 bool Drop(Setup&, const Op&) { return DropPrivileges(); }
 
-/// Control and stdio become 3, 4, ... and nothing else survives.
-bool ExecInit(Setup& setup, const Op&) {
+/// Control and stdio become 3, 4, ... and nothing else of the launcher's survives: no descriptor,
+/// no request of anybody's. A new program would cost a third of what is left of a run by now.
+bool BecomeInit(Setup& setup, const Op&) {
   const ops::Request& request = setup.job->request;
   const unsigned count = request.init_fds;
   constexpr int kAbove = 64;
@@ -211,14 +212,13 @@ bool ExecInit(Setup& setup, const Op&) {
     moved[i] = fcntl(setup.job->fds[ops::kControl + i], F_DUPFD_CLOEXEC, kAbove);
     if (moved[i] < 0) return false;
   }
-  const int init = fcntl(setup.init_fd, F_DUPFD_CLOEXEC, kAbove);
   const int reply = fcntl(setup.job->reply(), F_DUPFD_CLOEXEC, kAbove);
-  if (init < 0 || reply < 0) return false;
+  if (reply < 0) return false;
   for (unsigned i = 0; i < count; ++i) {
     if (dup2(moved[i], 3 + static_cast<int>(i)) < 0) return false;
   }
-  // SECURITY: even a descriptor that somebody forgot to mark ends here.
-  if (syscall(SYS_close_range, 3 + count, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) != 0) return false;
+  // The job's own number may have been reused by now; a failure must still arrive.
+  const_cast<Job*>(setup.job)->fds[ops::kReply] = reply;
   umask(022);
   if ((request.flags & ops::kRequestTimeline) != 0) {
     ops::Reply timeline{};
@@ -227,15 +227,13 @@ bool ExecInit(Setup& setup, const Op&) {
     memcpy(timeline.stamps, setup.stamps, sizeof timeline.stamps);
     SendReply(reply, timeline);
   }
-  char name[] = "igloo-init";
-  char* const argv[] = {name, nullptr};
-  char* const env[] = {nullptr};
-  syscall(SYS_execveat, init, "", argv, env, AT_EMPTY_PATH);
-  const int saved_errno = errno;
-  // The job's own number may have been reused by now; the failure must still arrive.
-  const_cast<Job*>(setup.job)->fds[ops::kReply] = reply;
-  errno = saved_errno;
-  return false;
+  void (*const init)() = setup.init;
+  // SECURITY: the payload shares a process tree with this memory from here on.
+  ForgetBodies();
+  // Last of all, and igloo sees it: end of file on the reply socket means that init runs.
+  if (syscall(SYS_close_range, 3 + count, ~0U, 0) != 0) return false;
+  init();
+  _exit(125);
 }
 
 using Operation = bool (*)(Setup&, const Op&);
@@ -244,7 +242,7 @@ using Operation = bool (*)(Setup&, const Op&);
 constexpr Operation kTable[] = {
     Root,     Directory,     Symlink,  File,        Bind,  Tmpfs, Proc,
     MaskFile, MaskDirectory, ReadOnly, Overlay,     Pivot, Seal,  Network,
-    Hostname, NoNamespaces,  Listen,   EnterCgroup, Bound, Drop,  ExecInit,
+    Hostname, NoNamespaces,  Listen,   EnterCgroup, Bound, Drop,  BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

@@ -50,7 +50,7 @@ struct Setup {
   const Job* job;
   int root_fd;         ///< the root under construction, and later "/"
   int proc_fd;         ///< a /proc in which this process's children have their numbers
-  int init_fd;         ///< igloo-init, opened before any root changed
+  void (*init)();      ///< igloo-init's life; does not return
   bool by_root;        ///< the launcher is root: ids are mapped, sources are opened by it
   int network_socket;  ///< where a network namespace that is being made comes from, or -1
   bool bounded;        ///< kBoundPrivileges is done already

@@ -35,7 +35,7 @@ class SlotProcess {
     setup_.sources = g_sources;
     setup_.next_source = 0;
     setup_.stamps[1] = setup_.stamps[2] = NowMicros();
-    if (ready && Serve(failure)) failure = {ops::Step::kDecode, 0, EBADMSG};  // no kExecInit
+    if (ready && Serve(failure)) failure = {ops::Step::kDecode, 0, EBADMSG};  // no kBecomeInit
     FailAndExit(job_.reply(), failure);
   }
 

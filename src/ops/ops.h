@@ -31,7 +31,7 @@ enum class Code : uint16_t {
   kEnterCgroup,      ///< write 0 to the cgroup v1 `tasks` descriptor number `fd`
   kBoundPrivileges,  ///< empty the bounding set, lock securebits, set no_new_privs
   kDropPrivileges,   ///< give up every capability
-  kExecInit,         ///< become igloo-init
+  kBecomeInit,       ///< become igloo-init
   kEnd,
 };
 

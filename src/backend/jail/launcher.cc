@@ -25,15 +25,9 @@ union Control {
 
 Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
   IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
-  const UniqueFd init(::open(programs.init.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!init) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot open '" + programs.init + "'",
-                   "install igloo completely ('make install'), or run it from build/*/bin");
-  }
   SpawnOptions options{.program = programs.jail,
                        .argv = {"igloo-jail"},
-                       .fds = {{sockets.second.get(), 3}, {init.get(), 4}},
+                       .fds = {{sockets.second.get(), 3}},
                        .reset_signals = false};
   if (ahead) options.argv.emplace_back("ahead");
   auto child = Spawn(options);
