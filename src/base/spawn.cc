@@ -31,6 +31,7 @@ struct ChildPlan {
   const std::vector<PassedFd>* fds;
   std::optional<uid_t> become;
   bool reset_signals;
+  bool own_session;
   int first_free = 3;  ///< above every target number
 };
 
@@ -46,6 +47,7 @@ int Prepare(const ChildPlan& plan) {
     }
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (plan.own_session && ::setsid() < 0) return errno;
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -128,7 +130,8 @@ Result<Child> Spawn(const SpawnOptions& options) {
                  .env = env.data(),
                  .fds = &options.fds,
                  .become = options.become,
-                 .reset_signals = options.reset_signals};
+                 .reset_signals = options.reset_signals,
+                 .own_session = options.own_session};
   for (const PassedFd& fd : options.fds) plan.first_free = std::max(plan.first_free, fd.to + 1);
 
   // The child reports here through the shared memory of vfork: no pipe is needed.

@@ -191,10 +191,7 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
   } else {
     SayHowItEnded(plan, result, console);
   }
-  if (options.timing) {
-    const auto end = static_cast<std::uint64_t>(MonotonicMicros());
-    console.Err(TimelineText(result, main_micros, end));
-  }
+  if (options.timing) console.Err(TimelineText(result, main_micros));
   return result.exit_code;
 }
 

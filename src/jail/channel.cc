@@ -1,5 +1,6 @@
 #include "jail/channel.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -158,6 +159,16 @@ void ReleaseBody(const Job& job) {
   constexpr size_t kKeep = size_t{256} << 10;
   const size_t size = BodySize(job.request);
   if (size > kKeep) madvise(g_body + kKeep, size - kKeep, MADV_DONTNEED);
+}
+
+void AwaitSoon(int socket) {
+  constexpr uint64_t kMomentMicros = 2'000;
+  char ignored;
+  for (const uint64_t end = NowMicros() + kMomentMicros; NowMicros() < end;) {
+    if (recv(socket, &ignored, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return;
+    if (errno != EAGAIN) return;
+    sched_yield();
+  }
 }
 
 void ForgetBodies() { madvise(g_body, sizeof g_body, MADV_DONTNEED); }

@@ -43,12 +43,13 @@ struct Row {
 /// The running launcher: requests in, sandboxes out.
 class Launcher {
  public:
-  Launcher(int socket, void (*init)()) : socket_(socket) {
-    setup_.init = init;
+  Launcher(int socket, const Program& program)
+      : socket_(socket), first_request_(program.first_request) {
+    setup_.init = program.init;
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
-    setup_.network_socket = -1;
+    setup_.helper_socket = -1;
     for (Row& row : rows_) row.socket = -1;
   }
 
@@ -59,6 +60,7 @@ class Launcher {
     request.host_id_base = ops::kDefaultHostIdBase;
     request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
     has_ahead_ = MakeCold(request, -1, ahead_, ignored);
+    AwaitSoon(socket_);
   }
 
   [[noreturn]] void Serve() {
@@ -112,6 +114,8 @@ class Launcher {
     }
     CloseJob(job);
     ReleaseBody(job);
+    if (first_request_ != nullptr) first_request_();
+    first_request_ = nullptr;
   }
 
   // Cold runs: one slot, all three lists.
@@ -351,6 +355,7 @@ class Launcher {
   }
 
   int socket_;
+  void (*first_request_)();
   Setup setup_ = {};
   bool has_mount_rights_ = false;
   bool has_ahead_ = false;
@@ -376,8 +381,10 @@ void ResetSignals() {
 
 }  // namespace
 
-void Serve(int socket, void (*init)(), bool ahead) {
+void Serve(int socket, const Program& program, bool ahead) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  // A key typed at the caller's terminal is for igloo, which decides what it means.
+  setsid();
   umask(0);
   ResetSignals();
   if (geteuid() == 0) syscall(SYS_setgroups, 0, nullptr);
@@ -387,7 +394,7 @@ void Serve(int socket, void (*init)(), bool ahead) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  static Launcher launcher(socket, init);
+  static Launcher launcher(socket, program);
   if (ahead) launcher.MakeAhead();
   launcher.Serve();
 }

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include "jail/channel.h"
+#include "jail/helper.h"
 #include "jail/network.h"
 #include "jail/privileges.h"
+#include "jail/stock.h"
 #include "jail/sys.h"
 #include "jail/trees.h"
 
@@ -22,7 +24,7 @@ constexpr const char* kStage = "/tmp";
 bool Root(Setup& setup, const Op& op) {
   // SECURITY: nothing mounted from here on may travel back to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
-  setup.root_fd = NewTmpfs(op.bytes, op.inodes, 0755, 0);
+  setup.root_fd = TakeMemory(setup.stock, {op.bytes, op.inodes, 0755, false});
   return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, kStage, 0) == 0;
 }
 
@@ -125,8 +127,8 @@ bool Bind(Setup& setup, const Op& op) {
 }
 
 bool Tmpfs(Setup& setup, const Op& op) {
-  const uint64_t attributes = (op.flags & ops::kFlagNoExec) != 0 ? MOUNT_ATTR_NOEXEC : 0;
-  const int tree = NewTmpfs(op.bytes, op.inodes, op.mode, attributes);
+  const bool no_exec = (op.flags & ops::kFlagNoExec) != 0;
+  const int tree = TakeMemory(setup.stock, {op.bytes, op.inodes, op.mode, no_exec});
   return tree >= 0 && AttachAt(setup, op, tree);
 }
 
@@ -137,7 +139,10 @@ bool Overlay(Setup& setup, const Op& op) {
 }
 
 bool Proc(Setup& setup, const Op& op) {
-  const int tree = NewProc();
+  // The environment's belongs to the template that built it; in a cold run that is the sandbox.
+  if (setup.proc != nullptr && strcmp(setup.proc, op.path()) == 0) return true;
+  if (setup.cold) setup.proc = op.path();
+  const int tree = TakeProc(setup.stock);
   return tree >= 0 && AttachAt(setup, op, tree);
 }
 
@@ -156,7 +161,7 @@ bool ReadOnly(Setup& setup, const Op& op) {
 
 bool Pivot(Setup& setup, const Op&) {
   return fchdir(setup.root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
-         umount2(".", MNT_DETACH) == 0 && chdir("/") == 0;
+         DropOldRoot(setup) && chdir("/") == 0;
 }
 
 bool Seal(Setup& setup, const Op&) {
@@ -204,6 +209,7 @@ bool Drop(Setup&, const Op&) { return DropPrivileges(); }
 /// Control and stdio become 3, 4, ... and nothing else of the launcher's survives: no descriptor,
 /// no request of anybody's. A new program would cost a third of what is left of a run by now.
 bool BecomeInit(Setup& setup, const Op&) {
+  if (!OldRootIsGone(setup)) return false;
   const ops::Request& request = setup.job->request;
   const unsigned count = request.init_fds;
   constexpr int kAbove = 64;

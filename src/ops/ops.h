@@ -69,6 +69,24 @@ constexpr size_t PaddedSize(size_t path_size, size_t text_size) {
 inline constexpr uint32_t kDefaultHostIdBase = 0x10000000;
 inline constexpr uint32_t kDefaultInnerId = 1000;
 
+/// A file system in memory, as kRoot and kTmpfs describe it.
+struct Memory {
+  uint64_t bytes;
+  uint64_t inodes;
+  uint32_t mode;
+  bool no_exec;
+  bool operator==(const Memory&) const = default;
+};
+
+/// Those that nearly every run has: a sandbox made ahead of its request makes them ahead, too. A
+/// run that wants others gets others; it only waits for them.
+inline constexpr Memory kUsualMemory[] = {
+    {8U << 20, 65536, 0755, false},     // the root
+    {256U << 20, 65536, 0755, false},   // /workspace
+    {256U << 20, 65536, 01777, false},  // /tmp
+    {64U << 20, 4096, 01777, true},     // /dev/shm
+};
+
 /// What igloo asks of the launcher. Every request brings its own reply socket (descriptor 0).
 enum class Kind : uint16_t {
   kRun = 1,      ///< all three lists in one new sandbox
@@ -137,7 +155,7 @@ enum class Step : uint32_t {
   kSourceChanged,  ///< a mount source is not what the planner saw
   kSourceMap,      ///< mapping the owner of a mount source
   kIdentity,       ///< becoming the sandbox's user
-  kNetworkMaker,   ///< starting the maker of the network namespace
+  kHelper,         ///< starting the process that helps with a cold run
   kUnshare,        ///< the launcher's own namespaces (started by a user, template mode)
   kUnknownTemplate,
   kTemplateFull,  ///< no host id left for another run

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/overloaded.h"
 #include "session/asio.h"
@@ -105,6 +106,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::string orders = {};  ///< the start message, and what is said before it is sent
   bool start_sent = false;
   std::optional<wire::Report> report = {};
+  std::int64_t reported_micros = 0;
   std::optional<Error> failure = {};
 };
 
@@ -224,6 +226,7 @@ asio::awaitable<void> Run::State::WatchControl() {
       co_return;
     }
     report = *std::move(decoded);
+    reported_micros = MonotonicMicros();
     changed.cancel();
   }
 }
@@ -334,6 +337,7 @@ Result<RunResult> Run::State::Finish() {
   result.error = std::move(captured[1]);
   result.usage = ended;
   result.timeline = sandbox->timeline;
+  result.reported_micros = reported_micros;
   return result;
 }
 

@@ -34,6 +34,7 @@ struct RunResult {
   CappedText output{0}, error{0};
   wire::Ended usage = {};
   backend::Timeline timeline = {};
+  std::int64_t reported_micros = 0;  ///< when igloo-init's report came (monotonic clock)
 };
 
 /// One execution: started, watched, ended. Lives on one event loop thread.

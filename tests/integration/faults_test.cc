@@ -123,13 +123,16 @@ TEST_F(Faults, AStoppedLauncherDoesNotHoldTheRun) {
 TEST_F(Faults, MissingProgramsAreReported) {
   namespace fs = std::filesystem;
   const std::string place = temporary_.path();
-  for (const char* name : {"/igloo", "/igloo-jail"}) {
+  for (const char* name : {"/igloo", "/igloo-core", "/igloo-jail"}) {
     fs::copy_file(BinDirectory() + name, place + name);
   }
-  const auto run = [&] {
-    return RunProgram({.program = place + "/igloo", .args = {"run", "--env", "shell", "echo ok"}});
+  const auto start = [&](const char* name) {
+    return RunProgram({.program = place + name, .args = {"run", "--env", "shell", "echo ok"}});
   };
+  // The sandbox that igloo itself begins needs no other program; igloo-core alone starts one.
+  const auto run = [&] { return start("/igloo-core"); };
   EXPECT_EQ(run().out, "ok\n") << "control: the copy works";
+  EXPECT_EQ(start("/igloo").out, "ok\n") << "control: this one, too";
   std::ofstream(place + "/igloo-jail") << "not a program\n";
   const Outcome broken = run();
   EXPECT_EQ(broken.status, 125);
@@ -138,6 +141,10 @@ TEST_F(Faults, MissingProgramsAreReported) {
   const Outcome missing = run();
   EXPECT_EQ(missing.status, 125);
   EXPECT_THAT(missing.err, AllOf(HasSubstr("igloo-jail"), HasSubstr("hint: ")));
+  fs::remove(place + "/igloo-core");
+  const Outcome alone = start("/igloo");
+  EXPECT_EQ(alone.status, 125);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("igloo-core"), HasSubstr("hint: ")));
 }
 
 pid_t OwnLauncher() {

@@ -99,7 +99,7 @@ class BwrapBackend : public Backend {
     IGLOO_TRY(CheckOwners(plan));
     IGLOO_ASSIGN(Command command, Render(plan, init_path_, AbsentMasks(plan)));
     IGLOO_ASSIGN(FdPair complaints, MakePipe());
-    SpawnOptions options{.program = kProgram, .argv = {"bwrap"}};
+    SpawnOptions options{.program = kProgram, .argv = {"bwrap"}, .own_session = true};
     options.argv.insert(options.argv.end(), command.argv.begin(), command.argv.end());
     options.fds = {{complaints.second.get(), 2},
                    {channels.control.get(), 3},

@@ -121,7 +121,7 @@ Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
                   "copy the project elsewhere, or start igloo as its owner instead of root");
     case ops::Step::kIdentity:
       return Make(reply, "cannot become the sandbox's user", "run 'igloo doctor'");
-    case ops::Step::kNetworkMaker:
+    case ops::Step::kHelper:
       return Make(reply, "cannot make a private network", std::string(kMoreNetworks));
     case ops::Step::kUnshare:
       return ExplainClone(reply);
