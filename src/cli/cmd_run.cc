@@ -132,9 +132,13 @@ UniqueFd OpenInput(const RunOptions& options) {
 
 /// Output as it comes, or nothing but the captured text for --json.
 Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
-                                       backend::Backend& backend) {
+                                       backend::Backend& backend, cgroup::Groups& groups) {
   session::RunIo io{.input = OpenInput(options)};
-  if (!options.json) {
+  IGLOO_ASSIGN(io.group, TakeGroup(groups, plan));
+  if (options.json) {
+    // What nobody will read is not worth waiting for.
+    io.output_limit = 128 * io.capture_limit;
+  } else {
     io.capture_limit = 0;
     io.live = {STDOUT_FILENO, STDERR_FILENO};
   }
@@ -149,6 +153,10 @@ void SayHowItEnded(const sandbox::Plan& plan, const session::RunResult& result, 
   } else if (result.verdict == session::Verdict::kMemory) {
     console.Note("the code was killed: all its processes together used more than its " +
                  HumanBytes(plan.payload.memory_bytes) + " of memory; --memory MB gives it more");
+  } else if (result.verdict == session::Verdict::kProcesses) {
+    console.Note("the code ran into its limit on processes");
+  } else if (result.verdict == session::Verdict::kDisk) {
+    console.Note("the code filled its space for files, or wrote a file larger than it may");
   } else if (result.verdict == session::Verdict::kSignal) {
     console.Note("the code was ended by signal " + std::to_string(result.signal));
   }
@@ -182,9 +190,10 @@ Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_
     IGLOO_ASSIGN(other, backend::bubblewrap::Make(programs.init));
   }
   backend::Backend& backend = other ? *other : jail;
+  cgroup::Groups groups(cgroup::Find());
   IGLOO_ASSIGN(const auto environment, FindEnvironment(options.environment));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(environment, options.request));
-  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend));
+  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend, groups));
   jail.Abandon();
   if (options.json) {
     console.Out(ResultJson(result));

@@ -67,8 +67,11 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const auto programs, FindPrograms());
   backend::jail::JailBackend jail(programs, backend::jail::Mode::kCold);
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(args));
+  cgroup::Groups groups(cgroup::Find());
+  IGLOO_ASSIGN(auto group, TakeGroup(groups, plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
-  IGLOO_ASSIGN(const session::RunResult result, RunOnTerminal(plan, jail, std::move(pty), console));
+  IGLOO_ASSIGN(const session::RunResult result,
+               RunOnTerminal(plan, jail, std::move(pty), std::move(group), console));
   jail.Abandon();
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");

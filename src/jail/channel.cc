@@ -51,13 +51,18 @@ union ControlBuffer {
   char bytes[CMSG_SPACE(sizeof(int) * kFdsPerMessage)];
 };
 
+bool SaneGroups(const ops::Request& request) {
+  const bool born = (request.flags & ops::kRequestIntoCgroup) != 0;
+  return !born || request.fd_count == ops::kControl + request.init_fds + 1;
+}
+
 bool SaneRequest(const ops::Request& request, unsigned fd_count) {
   const uint64_t body =
       uint64_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
   return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
          fd_count >= 1 && request.fresh_bytes % 8 == 0 && request.init_fds < fd_count &&
-         request.cgroup_slot < fd_count && request.environment_bytes % 8 == 0 &&
-         request.inner_uid != 0 && request.inner_gid != 0;
+         SaneGroups(request) && request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
+         request.inner_gid != 0;
 }
 
 size_t BodySize(const ops::Request& request) {

@@ -124,9 +124,9 @@ class Launcher {
     Slot slot{};
     Failure failure{};
     if (!TakeAhead(job.request, slot)) {
-      const bool into_cgroup = (job.request.flags & ops::kRequestIntoCgroup) != 0;
-      const int cgroup = into_cgroup ? job.fds[job.request.cgroup_slot] : -1;
-      if (!MakeCold(job.request, cgroup, slot, failure)) return SendFailure(job.reply(), failure);
+      if (!MakeCold(job.request, job.birthplace(), slot, failure)) {
+        return SendFailure(job.reply(), failure);
+      }
     }
     unsigned count = 0;
     if (setup_.by_root && !OpenAll(job, HostId(job.request, slot), count, failure)) {
@@ -231,7 +231,9 @@ class Launcher {
     if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
     Slot slot{};
     Failure failure{};
-    if (!NextSlot(*row, slot, failure)) return SendFailure(job.reply(), failure);
+    const bool made = job.birthplace() < 0 ? NextSlot(*row, slot, failure)
+                                           : NewSlot(*row, job.birthplace(), slot, failure);
+    if (!made) return SendFailure(job.reply(), failure);
     unsigned count = 0;
     const SourceOwner owner{setup_.by_root, setup_.proc_fd, row->block + slot.number};
     if (OpenSources(job.run(), row->operations, owner, g_sources, count, failure)) {
@@ -251,8 +253,21 @@ class Launcher {
       DropSlot(slot);  // somebody on this machine killed it
     }
     failure = {ops::Step::kTemplateGone, 0, ENOENT};
-    if (row.ordered == 0 && !AskForSlot(row.socket)) return false;
+    if (row.ordered == 0 && !AskForSlot(row.socket, -1)) return false;
     if (row.ordered > 0) --row.ordered;
+    return Receive(row, slot, failure);
+  }
+
+  /// Only at its birth does a process enter a cgroup of version 2 for nothing; those that wait are
+  /// born already.
+  bool NewSlot(Row& row, int cgroup, Slot& slot, Failure& failure) {
+    // Answers come in order: those ordered earlier come first.
+    while (row.socket >= 0 && row.ordered > 0) TakeSlot(row);
+    failure = {ops::Step::kTemplateGone, 0, ENOENT};
+    return row.socket >= 0 && AskForSlot(row.socket, cgroup) && Receive(row, slot, failure);
+  }
+
+  bool Receive(Row& row, Slot& slot, Failure& failure) {
     if (ReceiveSlot(row.socket, slot, failure)) return true;
     if (failure.step == ops::Step::kTemplateGone) Forget(row);
     return false;
@@ -271,7 +286,7 @@ class Launcher {
 
   void OrderSlots() {
     for (Row& row : rows_) {
-      if (LacksSlots(row) && AskForSlot(row.socket)) ++row.ordered;
+      if (LacksSlots(row) && AskForSlot(row.socket, -1)) ++row.ordered;
     }
   }
 

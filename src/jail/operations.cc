@@ -193,15 +193,6 @@ bool Listen(Setup& setup, const Op& op) {
   return true;
 }
 
-bool EnterCgroup(Setup& setup, const Op& op) {
-  if (op.fd < 0 || op.fd >= setup.job->request.fd_count) {
-    errno = EBADF;
-    return false;
-  }
-  // "0" is the writer itself: 30 µs, where a foreign pid costs up to 26 ms.
-  return write(setup.job->fds[op.fd], "0", 1) == 1;
-}
-
 bool Bound(Setup& setup, const Op&) { return setup.bounded || BoundPrivileges(); }
 
 bool Drop(Setup&, const Op&) { return DropPrivileges(); }
@@ -246,9 +237,9 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,     Directory,     Symlink,  File,        Bind,  Tmpfs, Proc,
-    MaskFile, MaskDirectory, ReadOnly, Overlay,     Pivot, Seal,  Network,
-    Hostname, NoNamespaces,  Listen,   EnterCgroup, Bound, Drop,  BecomeInit,
+    Root,     Directory,     Symlink,  File,    Bind,  Tmpfs,      Proc,
+    MaskFile, MaskDirectory, ReadOnly, Overlay, Pivot, Seal,       Network,
+    Hostname, NoNamespaces,  Listen,   Bound,   Drop,  BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

@@ -25,6 +25,11 @@ struct Job {
     return {body + request.environment_bytes + request.fresh_bytes, request.run_bytes};
   }
   int reply() const { return fds[ops::kReply]; }
+  /// The cgroup to be born into, or -1.
+  int birthplace() const {
+    const bool born = (request.flags & ops::kRequestIntoCgroup) != 0;
+    return born ? fds[ops::kControl + request.init_fds] : -1;
+  }
 };
 
 /// How many mount sources one request may have: environments of some thousand store paths.

@@ -28,7 +28,6 @@ enum class Code : uint16_t {
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
-  kEnterCgroup,      ///< write 0 to the cgroup v1 `tasks` descriptor number `fd`
   kBoundPrivileges,  ///< empty the bounding set, lock securebits, set no_new_privs
   kDropPrivileges,   ///< give up every capability
   kBecomeInit,       ///< become igloo-init
@@ -101,7 +100,8 @@ inline constexpr uint32_t kMaxFds = 16;
 inline constexpr uint32_t kMaxBytes = 80u << 20;
 
 /// Position of a request's descriptors. `init_fds` of them, from kControl on, become 3, 4, ... in
-/// igloo-init; those behind are the launcher's own (cgroups).
+/// igloo-init; those behind are cgroups: with kRequestIntoCgroup one directory of version 2 to be
+/// born into, otherwise `tasks` files of version 1 to write 0 to.
 enum FdSlot : int {
   kReply = 0,
   kControl = 1,
@@ -124,15 +124,14 @@ struct Request {
   /// First of the host ids that sandboxes started by root are mapped to; see jail/identity.
   uint32_t host_id_base;
   uint32_t flags;
-  uint16_t init_fds;
-  uint16_t cgroup_slot;  ///< kRequestIntoCgroup: which descriptor
+  uint32_t init_fds;
   uint32_t padding;
 };
 static_assert(sizeof(Request) == 56);
 
 enum RequestFlag : uint32_t {
   kRequestTimeline = 1,     ///< send a kTimeline reply before exec
-  kRequestIntoCgroup = 2,   ///< start in the cgroup v2 directory `cgroup_slot`
+  kRequestIntoCgroup = 2,   ///< the descriptor behind those of init is a cgroup to be born into
   kRequestHostNetwork = 4,  ///< the policy names the right to the host's network
 };
 
@@ -160,6 +159,7 @@ enum class Step : uint32_t {
   kUnknownTemplate,
   kTemplateFull,  ///< no host id left for another run
   kTemplateGone,
+  kCgroup,     ///< entering a cgroup
   kOperation,  ///< operation `index` of the table
 };
 
