@@ -50,6 +50,35 @@ const std::vector<Case>& Cases() {
            for i in 1 2 3; do dd if=/dev/zero of=/dev/null bs=24M & done; wait')sh",
        .status = 137,
        .says = R"("verdict":"memory")"},
+      {.name = "TheKernelCountsTheSandbox",
+       .who = {Who::kRoot, Who::kUser},
+       // Born into the leaf, which a run sees as the top, with the limits of its plan.
+       .script = R"sh(
+         exec 3< <(exec igloo run --env shell --memory 64 'cat /proc/self/cgroup; sleep 1000')
+         read -r seen <&3 && echo "$seen"
+         full=$(grep -l . /sys/fs/cgroup/*/igloo/*/cgroup.procs) && cd "${full%/*}" &&
+           cat memory.max memory.oom.group pids.max; kill $!)sh",
+       .says = "^0::/\n67108864\n1\n258\n$"},
+      {.name = "OneOutOfMemoryEndsTheWholeSandbox",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         igloo run --env shell --json --memory 32 'dd if=/dev/zero of=/dev/null bs=30M count=9 &
+           dd if=/dev/zero of=/dev/null bs=30M count=9 & sleep 1000')sh",
+       .status = 137,
+       .says = R"("verdict":"memory")"},
+      {.name = "TooManyProcessesAreAVerdict",
+       .who = {Who::kUser},
+       .script = R"sh(
+         igloo run --env shell --json 'for ((i = 0; i < 400; i++)); do sleep 100 & done; exit 3')sh",
+       .status = 254,
+       .says = R"("verdict":"processes")"},
+      {.name = "LeavesAreUsedAgain",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         for ((i = 0; i < 18; i++)); do igloo run --env shell true & wait; done
+         own=$(</proc/self/cgroup) && own=${own#0::/} && leaves=(/sys/fs/cgroup/"${own%%/*}"/igloo/*/)
+         echo $((${#leaves[@]} <= 16)))sh",
+       .says = "^1\n$"},
       {.name = "AForkBombIsContained",
        .who = {Who::kRoot, Who::kUser},
        .script = R"sh(
