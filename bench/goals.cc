@@ -36,6 +36,7 @@ constexpr std::array<SustainedGoal, 2> kSustainedGoals = {{
 }};
 constexpr double kStill = 0.8;  // a window of one second differs by a tenth on a virtual machine
 constexpr double kTail = 10;
+constexpr double kFaster = 2.5;  // runs per second through the launcher, of bwrap's
 
 }  // namespace
 
@@ -64,6 +65,13 @@ std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
     if (measured) still.ratio = found->last_of_first();
     Judgement& tail = out.emplace_back(Judgement{goal.tail, Bar::kAtMost, kTail});
     if (measured) tail.ratio = found->runs.Quantile(0.99) / found->runs.median();
+  }
+  Judgement& rate =
+      out.emplace_back(Judgement{"sustained launcher, runs of bwrap", Bar::kAtLeast, kFaster});
+  const auto prepared = std::ranges::find(sustained, "prepared", &Sustained::key);
+  const auto bwrap = std::ranges::find(sustained, "bwrap", &Sustained::key);
+  if (prepared != sustained.end() && bwrap != sustained.end() && bwrap->rate() > 0) {
+    rate.ratio = prepared->rate() / bwrap->rate();
   }
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "cli/execute.h"
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"
@@ -26,6 +27,7 @@ struct LauncherRuns::State {
   }
   asio::io_context loop{1};
   backend::jail::JailBackend backend;
+  cgroup::Groups groups{cgroup::Find()};
   Timeline* timeline;
 };
 
@@ -56,7 +58,9 @@ Result<double> LauncherRuns::Once(const sandbox::Plan& plan) {
   std::optional<Result<session::RunResult>> result;
   std::int64_t end = 0;
   const std::int64_t begin = MonotonicMicros();
-  session::Run run(state_->loop, plan, state_->backend, session::RunIo{});
+  session::RunIo io;
+  IGLOO_ASSIGN(io.group, cli::TakeGroup(state_->groups, plan));
+  session::Run run(state_->loop, plan, state_->backend, std::move(io));
   asio::co_spawn(state_->loop, run.Execute(),
                  [&](std::exception_ptr, Result<session::RunResult> value) {
                    end = MonotonicMicros();

@@ -20,7 +20,8 @@ constexpr const char* kUsage =
     "igloo-bench - how fast igloo starts sandboxes, beside fork + exec, bwrap and other peers\n\n"
     "  --rounds N   how often each candidate is measured (default 40)\n"
     "  --quick      8 rounds, and short ones of all else\n"
-    "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap\n"
+    "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap;\n"
+    "               'sustained' for two workers without a pause\n"
     "  --peers DIR  where bench/install-peers put peers from npm\n"
     "  --json FILE  write the results there, too\n";
 
@@ -64,9 +65,13 @@ Result<Options> Parse(const std::vector<std::string>& words) {
   return options;
 }
 
+bool Named(std::string_view key, const std::string& only) {
+  return ("," + only + ",").find("," + std::string(key) + ",") != std::string::npos;
+}
+
 bool Wanted(const Candidate& candidate, const std::string& only) {
   return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
-         ("," + only + ",").find("," + candidate.key + ",") != std::string::npos;
+         Named(candidate.key, only);
 }
 
 /// One sample; a candidate that failed once is not tried again.
@@ -135,7 +140,7 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
     results.idle = MeasureIdle(field->ground(), field->programs(), options.idle);
   }
   results.conditions = MeasureAll(*field, options, console);
-  if (options.only.empty()) {
+  if (options.only.empty() || Named("sustained", options.only)) {
     console.Note("two workers without a pause");
     results.sustained = SustainAll(*field, options.windows);
   }

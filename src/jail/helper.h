@@ -8,8 +8,8 @@ namespace igloo::jail {
 /// takes long for goes on beside the mounts. It makes the network namespace at once.
 bool StartHelper(Setup& setup);
 
-/// Waits for the network namespace and enters it. Where there is no helper, this process has its
-/// own already and only raises the loopback.
+/// Waits for the network namespace and enters it; nothing is left to do for a process that was born
+/// into one.
 bool EnterNetwork(Setup& setup);
 
 /// Takes the host's tree away, which lies on top of the new root since the roots were exchanged.

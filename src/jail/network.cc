@@ -2,6 +2,7 @@
 
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -31,6 +32,34 @@ int CurrentNetwork() {
   const int fd = ioctl(socket_fd, SIOCGSKNS);
   syscall(SYS_close, socket_fd);
   return fd;
+}
+
+namespace {
+
+/// The first bytes of a file as text; false when it cannot be read.
+bool ReadText(int directory, const char* path, char* text, size_t size) {
+  const int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t count = read(fd, text, size - 1);
+  CloseQuietly(fd);
+  text[count > 0 ? count : 0] = '\0';
+  return count > 0;
+}
+
+/// Whether the number behind `label` is 0.
+bool IsZero(const char* text, const char* label) {
+  const char* at = strstr(text, label);
+  return at != nullptr && strtoull(at + strlen(label), nullptr, 10) == 0;
+}
+
+}  // namespace
+
+bool IsPristine(int proc_fd) {
+  char text[2048];
+  // Loopback is the only device: what it never received, nobody sent.
+  return ReadText(proc_fd, "self/net/dev", text, sizeof text) && IsZero(text, "lo:") &&
+         ReadText(proc_fd, "self/net/sockstat", text, sizeof text) && IsZero(text, "TCP: inuse") &&
+         IsZero(text, "UDP: inuse") && IsZero(text, "RAW: inuse") && IsZero(text, "FRAG: inuse");
 }
 
 int ListenOn(uint16_t port) {

@@ -69,7 +69,8 @@ struct Setup {
   bool by_root;       ///< the launcher is root: ids are mapped, sources are opened by it
   int helper_socket;  ///< of a cold run's helper, or -1
   bool network_received, old_root_leaving;
-  bool bounded;  ///< kBoundPrivileges is done already
+  bool network_ready;  ///< born into a private one with its loopback raised
+  bool bounded;        ///< kBoundPrivileges is done already
   uint64_t stamps[4];
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;

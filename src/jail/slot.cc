@@ -25,6 +25,7 @@ class SlotProcess {
   SlotProcess(const SlotSpec& spec, int socket)
       : spec_(spec), socket_(socket), setup_(*spec.setup) {
     setup_.cold = !spec.on_template;
+    setup_.network_ready = spec.on_template;
   }
 
   [[noreturn]] void Live() {
@@ -129,7 +130,6 @@ bool MakeSlot(const SlotSpec& spec, Slot& slot, Failure& failure) {
   clone_args args{};
   args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
                CLONE_NEWCGROUP | CLONE_PIDFD;
-  if (spec.on_template) args.flags |= CLONE_NEWNET;
   if (spec.cgroup_fd >= 0) {
     args.flags |= CLONE_INTO_CGROUP;
     args.cgroup = static_cast<uint64_t>(spec.cgroup_fd);

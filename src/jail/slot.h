@@ -22,7 +22,7 @@ struct SlotSpec {
   /// On a template: what to apply ahead of the job, and how many operations came before it.
   List fresh;
   uint32_t operations;
-  bool on_template;
+  bool on_template;  ///< and born into the maker's network namespace
   /// A cgroup v2 directory to start in, or -1.
   int cgroup_fd;
 };

@@ -1,6 +1,7 @@
 #include "jail/template.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -8,11 +9,48 @@
 #include <sys/wait.h>
 
 #include "jail/channel.h"
+#include "jail/network.h"
 #include "jail/operations.h"
 #include "jail/sys.h"
 
 namespace igloo::jail {
 namespace {
+
+/// Network namespaces with their loopback raised. Making one and taking it apart costs as much as
+/// everything else of a run, so one in which nothing was ever sent is used again. They belong to
+/// the template's user namespace: nobody in a sandbox has any right over them.
+class Networks {
+ public:
+  /// Enters one, so that the next child is born into it; its descriptor, or -1 with errno.
+  int Enter() {
+    if (idle_count_ > 0) {
+      const int fd = idle_[--idle_count_];
+      if (setns(fd, CLONE_NEWNET) == 0) return fd;
+      CloseQuietly(fd);
+    }
+    return unshare(CLONE_NEWNET) == 0 && RaiseLoopback() ? CurrentNetwork() : -1;
+  }
+
+  /// Everything that was in it has ended.
+  void GiveBack(int fd, int proc_fd) {
+    if (idle_count_ < kMaxIdle && setns(fd, CLONE_NEWNET) == 0 && IsPristine(proc_fd)) {
+      idle_[idle_count_++] = fd;
+    } else {
+      CloseQuietly(fd);
+    }
+  }
+
+ private:
+  static constexpr unsigned kMaxIdle = 8;
+  int idle_[kMaxIdle] = {};
+  unsigned idle_count_ = 0;
+};
+
+/// A sandbox of this template that lives.
+struct Living {
+  pid_t pid;  ///< 0: none
+  int network;
+};
 
 /// A finished read-only root, and the maker of sandboxes that stand on it.
 class Template {
@@ -51,11 +89,15 @@ class Template {
     Slot slot{};
     const uint32_t uid = job_.request.inner_uid;
     const uint32_t gid = job_.request.inner_gid;
-    if (!TakeNumber(made.number)) {
+    const int network = TakeNumber(made.number) ? networks_.Enter() : -1;
+    if (made.number == kBlockSize) {
       made.failure = {ops::Step::kTemplateFull, 0, EAGAIN};
+    } else if (network < 0) {
+      made.failure = {ops::Step::kHelper, 0, errno};
     } else {
+      const uint32_t offset = setup_.by_root ? made.number : 0;
       const SlotSpec spec{.setup = &setup_,
-                          .map = {uid, gid, uid + made.number, gid + made.number, 1},
+                          .map = {uid, gid, uid + offset, gid + offset, 1},
                           .number = made.number,
                           .fresh = job_.fresh(),
                           .operations = operations_,
@@ -64,7 +106,9 @@ class Template {
       if (MakeSlot(spec, slot, made.failure)) {
         made.failure = {};
         made.pid = slot.pid;
-        if (setup_.by_root) slots_[made.number] = slot.pid;
+        living_[made.number] = {slot.pid, network};
+      } else {
+        networks_.GiveBack(network, setup_.proc_fd);
       }
     }
     CloseQuietly(cgroup);
@@ -74,12 +118,11 @@ class Template {
     if (stands) CloseAll(fds, 2);
   }
 
-  /// Number 0 is the template's own; started by a user there is one id and no choice.
+  /// Number 0 is the template's own. Started by a user there is one id for all; the number is only
+  /// a place in the table then.
   bool TakeNumber(uint32_t& number) const {
-    number = 0;
-    if (!setup_.by_root) return true;
     for (number = 1; number < kBlockSize; ++number) {
-      if (slots_[number] == 0) return true;
+      if (living_[number].pid == 0) return true;
     }
     return false;
   }
@@ -88,8 +131,10 @@ class Template {
     signalfd_siginfo ignored;
     (void)!read(signals, &ignored, sizeof ignored);
     for (pid_t pid = waitpid(-1, nullptr, WNOHANG); pid > 0; pid = waitpid(-1, nullptr, WNOHANG)) {
-      for (pid_t& slot : slots_) {
-        if (slot == pid) slot = 0;
+      for (Living& each : living_) {
+        if (each.pid != pid) continue;
+        networks_.GiveBack(each.network, setup_.proc_fd);
+        each = {};
       }
     }
   }
@@ -98,7 +143,8 @@ class Template {
   Setup& setup_;
   int socket_;
   uint32_t operations_;
-  pid_t slots_[kBlockSize] = {};  ///< by number, for those that live
+  Living living_[kBlockSize] = {};  ///< by number
+  Networks networks_ = {};
 };
 
 [[noreturn]] void TemplateMain(const Job& job, Setup setup, int socket) {

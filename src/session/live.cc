@@ -36,7 +36,9 @@ LiveOutput::LiveOutput(asio::io_context& loop, int fd) : fd_(fd), own_(loop), pa
   // who shares it. A pipe of another user's cannot be opened; then there is patience.
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   const int opened = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (opened >= 0) own_.assign(opened);
+  if (opened < 0) return;
+  own_.assign(opened);
+  own_is_pipe_ = S_ISFIFO(info.st_mode);
 }
 
 asio::awaitable<bool> LiveOutput::WaitForRoom() {
@@ -71,6 +73,23 @@ asio::awaitable<bool> LiveOutput::Write(std::string_view bytes) {
     }
   }
   co_return true;
+}
+
+asio::awaitable<ssize_t> LiveOutput::Splice(int from) {
+  constexpr std::size_t kMost = 1U << 20;
+  for (;;) {
+    const ssize_t count = ::splice(from, nullptr, own_.native_handle(), nullptr, kMost,
+                                   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (count >= 0) co_return count;
+    const int saved_errno = errno;
+    if (saved_errno == EINTR) continue;
+    if (saved_errno != EAGAIN) co_return -saved_errno;
+    // Either there is nothing to take or no room to put it.
+    pollfd room{own_.native_handle(), POLLOUT, 0};
+    if (::poll(&room, 1, 0) > 0) co_return -EAGAIN;
+    const bool waited = co_await WaitForRoom();
+    if (!waited) co_return -EPIPE;
+  }
 }
 
 void LiveOutput::Close() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -17,6 +19,11 @@ class LiveOutput {
 
   /// False when nobody reads any more.
   boost::asio::awaitable<bool> Write(std::string_view bytes);
+  /// Whether bytes can go from a pipe to this output without being copied.
+  bool can_splice() const { return own_is_pipe_; }
+  /// Moves what has come on the pipe `from`: how much, 0 at its end, -EAGAIN when nothing has come,
+  /// another negative number when nobody reads any more.
+  boost::asio::awaitable<ssize_t> Splice(int from);
   void Close();
 
  private:
@@ -24,6 +31,7 @@ class LiveOutput {
 
   int fd_;
   bool patient_ = false;  ///< may be full and cannot be watched: looked at again and again
+  bool own_is_pipe_ = false;
   boost::asio::posix::stream_descriptor own_;  ///< a description of our own, when one can be had
   boost::asio::steady_timer pause_;
 };

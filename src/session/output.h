@@ -12,6 +12,8 @@ class CappedText {
  public:
   explicit CappedText(std::size_t limit) : limit_(limit) {}
   void Append(std::string_view bytes);
+  /// Bytes that went elsewhere.
+  void Count(std::uint64_t bytes) { total_ += bytes; }
 
   const std::string& kept() const { return kept_; }
   std::uint64_t total() const { return total_; }

@@ -13,7 +13,7 @@
 #include "base/overloaded.h"
 #include "session/asio.h"
 #include "session/feed.h"
-#include "session/live.h"
+#include "session/pump.h"
 #include "session/verdict.h"
 
 namespace igloo::session {
@@ -51,13 +51,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
         control(loop),
         setup(loop),
         feed(loop),
-        outputs{stream_descriptor(loop), stream_descriptor(loop)},
-        changed(loop),
-        captured{CappedText(io.capture_limit), CappedText(io.capture_limit)} {
-    for (std::size_t i = 0; i < live.size(); ++i) {
-      if (io.live[i] >= 0) live[i] = std::make_unique<LiveOutput>(loop, io.live[i]);
-    }
-  }
+        pumps{OutputPump(loop, PumpOptions(0)), OutputPump(loop, PumpOptions(1))},
+        changed(loop) {}
 
   Result<void> Start();
   Result<void> UsePipes(backend::Channels& channels);
@@ -65,6 +60,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   asio::awaitable<void> WatchSetup();
   asio::awaitable<void> WatchControl();
   asio::awaitable<void> WatchOutput(std::size_t index);
+  OutputPump::Options PumpOptions(std::size_t index);
   asio::awaitable<void> FeedInput();
   asio::awaitable<void> SendStart();
   asio::awaitable<void> WaitForEnd();
@@ -99,22 +95,35 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::unique_ptr<backend::Sandbox> sandbox = {};
   stream_descriptor control, setup;
   InputFeed feed;
-  std::array<stream_descriptor, 2> outputs;
+  std::array<OutputPump, 2> pumps;
   asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
-  std::array<CappedText, 2> captured;
-  std::array<std::unique_ptr<LiveOutput>, 2> live = {};
   int open_outputs = 0;
-  int writing = 0;          ///< outputs that wait for a reader
   bool abandoned = false;   ///< the caller wants an end, not the rest of the output
   std::string orders = {};  ///< the start message, and what is said before it is sent
   bool start_sent = false;
-  bool too_much_output = false;
   bool out_of_memory = false;
   bool vanished = false;  ///< ended without a report
   std::optional<wire::Report> report = {};
   std::int64_t reported_micros = 0;
   std::optional<Error> failure = {};
 };
+
+OutputPump::Options Run::State::PumpOptions(std::size_t index) {
+  return {.live = io.live[index],
+          .keep = io.capture_limit,
+          .limit = io.output_limit,
+          // Only an end waits for what is being written; waking it for every chunk costs more than
+          // the chunk.
+          .moved =
+              [this] {
+                if (report || failure) changed.cancel();
+              },
+          .must_end =
+              [this] {
+                changed.cancel();
+                Tell(wire::ToInit::kKill);
+              }};
+}
 
 Result<void> Run::State::Start() {
   wire::Start message = backend::StartMessage(plan.payload, nonce);
@@ -150,8 +159,8 @@ Result<void> Run::State::UsePipes(backend::Channels& channels) {
       return FailSys(saved_errno, "cannot open /dev/null");
     }
   }
-  outputs[0].assign(out.first.Release());
-  outputs[1].assign(err.first.Release());
+  pumps[0].Open(std::move(out.first));
+  pumps[1].Open(std::move(err.first));
   open_outputs = 2;
   return {};
 }
@@ -241,37 +250,7 @@ asio::awaitable<void> Run::State::WatchControl() {
 
 asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
   const auto self = shared_from_this();
-  std::string buffer(64U << 10, '\0');
-  for (;;) {
-    boost::system::error_code error;
-    auto token = Redirect(error);
-    const auto space = asio::buffer(buffer);
-    const std::size_t count = co_await outputs[index].async_read_some(space, token);
-    if (error) break;
-    const std::string_view bytes(buffer.data(), count);
-    captured[index].Append(bytes);
-    if (io.output_limit != 0 && captured[index].total() > io.output_limit && !too_much_output) {
-      too_much_output = true;
-      Tell(wire::ToInit::kKill);
-    }
-    if (live[index]) {
-      ++writing;
-      const bool read = co_await live[index]->Write(bytes);
-      --writing;
-      // Only an end waits for what is being written; waking it for every chunk costs more than the
-      // chunk.
-      if (report || failure || !read) changed.cancel();
-      if (!read) {
-        live[index].reset();
-        Tell(wire::ToInit::kKill);
-      }
-    }
-    if (count == buffer.size() && buffer.size() < (1U << 20)) {
-      // A program that fills the pipe gets a larger one, if this user's share allows it.
-      buffer.resize(1U << 20);
-      ::fcntl(outputs[index].native_handle(), F_SETPIPE_SZ, 1 << 20);
-    }
-  }
+  co_await pumps[index].Run();
   --open_outputs;
   changed.cancel();
 }
@@ -303,7 +282,8 @@ asio::awaitable<void> Run::State::WaitForEnd() {
     const bool draining = report.has_value();
     // A slow reader gets the rest in its own time; nobody else can be writing any more.
     if (draining) {
-      deadline = writing > 0 ? Clock::time_point::max() : Clock::now() + kDrainLimit;
+      const bool writing = pumps[0].writing() || pumps[1].writing();
+      deadline = writing ? Clock::time_point::max() : Clock::now() + kDrainLimit;
     }
     changed.expires_at(std::min(deadline, next_look));
     boost::system::error_code error;
@@ -322,7 +302,7 @@ asio::awaitable<void> Run::State::WaitForEnd() {
 
 Result<RunResult> Run::State::Finish() {
   const Outside outside{.group = io.group ? io.group->leaf().ReadHits() : cgroup::Hits{},
-                        .too_much_output = too_much_output,
+                        .too_much_output = pumps[0].too_much() || pumps[1].too_much(),
                         .out_of_memory = out_of_memory};
   if (vanished && outside.group.memory) {
     // The kernel took the whole group, igloo-init with it.
@@ -341,8 +321,8 @@ Result<RunResult> Run::State::Finish() {
   result.verdict = VerdictOf(ended, outside, plan.payload);
   result.exit_code = ExitCodeOf(ended, result.verdict);
   result.signal = ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;
-  result.output = std::move(captured[0]);
-  result.error = std::move(captured[1]);
+  result.output = pumps[0].TakeCaptured();
+  result.error = pumps[1].TakeCaptured();
   result.usage = ended;
   result.timeline = sandbox->timeline;
   result.reported_micros = reported_micros;
@@ -351,13 +331,11 @@ Result<RunResult> Run::State::Finish() {
 
 void Run::State::CloseAll() {
   boost::system::error_code ignored;
-  for (stream_descriptor* each : {&control, &setup, &outputs[0], &outputs[1]}) {
+  for (stream_descriptor* each : {&control, &setup}) {
     if (each->is_open()) each->close(ignored);
   }
   feed.Close();
-  for (const auto& each : live) {
-    if (each) each->Close();
-  }
+  for (OutputPump& each : pumps) each.Close();
 }
 
 Run::Run(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend, RunIo io)
@@ -374,8 +352,8 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   asio::co_spawn(executor, state->SendStart(), asio::detached);
   asio::co_spawn(executor, state->WatchSetup(), asio::detached);
   asio::co_spawn(executor, state->WatchControl(), asio::detached);
-  for (std::size_t index = 0; index < state->outputs.size(); ++index) {
-    if (!state->outputs[index].is_open()) continue;
+  for (std::size_t index = 0; index < state->pumps.size(); ++index) {
+    if (!state->pumps[index].is_open()) continue;
     asio::co_spawn(executor, state->WatchOutput(index), asio::detached);
   }
   if (state->feed.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
@@ -43,6 +44,25 @@ TEST(Prepared, RunsManyOnOneTemplate) {
     templates += ChildrenOf(launcher.pid).size();
   }
   EXPECT_EQ(templates, 1U);
+}
+
+/// Network namespaces are used again, but never one in which anything was sent.
+TEST(Prepared, NobodySeesTheTrafficOfAnother) {
+  Workbench bench(Mode::kPrepared);
+  const auto look = [&](const std::string& then) {
+    return OutputOf(bench.Run(PlanForShell(
+        "grep -o 'lo: *[0-9]* *[0-9]*' /proc/net/dev; readlink /proc/self/ns/net; " + then)));
+  };
+  std::set<std::string> quiet;
+  for (int i = 0; i < 20; ++i) quiet.insert(look(""));
+  EXPECT_LT(quiet.size(), 20U) << "control: some are used again";
+  std::set<std::string> loud;
+  for (int i = 0; i < 20; ++i) {
+    const std::string seen = look("echo x > /dev/udp/127.0.0.1/9");
+    EXPECT_THAT(seen, HasSubstr("lo:       0       0\n"));
+    loud.insert(seen);
+  }
+  EXPECT_EQ(loud.size(), 20U) << "each had one of its own";
 }
 
 TEST(Prepared, RunsManyAtTheSameTime) {
