@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <cstdlib>
 
 #include "backend/bubblewrap/bubblewrap.h"
 #include "backend/jail/jail.h"
@@ -12,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"
+#include "cli/machine.h"
 #include "cli/probe.h"
 #include "cli/programs.h"
 
@@ -47,6 +50,9 @@ std::vector<Finding> FindAll() {
   utsname kernel{};
   ::uname(&kernel);
   all.push_back({.name = "kernel", .detail = fmt::format("Linux {}", kernel.release)});
+  const char* path = std::getenv("PATH");
+  Append(all,
+         LookAtMachine({.search_path = path != nullptr ? path : "", .is_root = ::geteuid() == 0}));
   Append(all, FindEnvironments());
   const auto programs = FindPrograms();
   if (!programs) {
@@ -56,6 +62,7 @@ std::vector<Finding> FindAll() {
   all.push_back({.name = "programs", .detail = programs->jail});
   backend::jail::JailBackend cold(*programs, backend::jail::Mode::kCold);
   Append(all, ProbeWalls("jail: ", cold, true, true));
+  all.push_back(ProbeGroups(cold, cgroup::Find()));
   all.push_back(ProbeView(cold));
   all.push_back(ProbeOverlay(cold));
   backend::jail::JailBackend prepared(*programs, backend::jail::Mode::kPrepared);

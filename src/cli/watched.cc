@@ -49,7 +49,7 @@ Result<Watched> ExecuteWatched(const sandbox::Plan& plan, backend::Backend& back
                          hold = std::move(input.second)](const std::stop_token& ended) mutable {
     using namespace std::chrono_literals;
     // The code has its own time limit; this one is for a /proc that does not show it.
-    const auto patience = std::chrono::steady_clock::now() + 5s;
+    const auto patience = std::chrono::steady_clock::now() + 25s;
     while (map.empty() && !ended.stop_requested() && std::chrono::steady_clock::now() < patience) {
       std::this_thread::sleep_for(2ms);
       map = FindUidMap(marker);

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
+#include "cgroup/groups.h"
 #include "support/igloo.h"
 
 namespace igloo::testing {
@@ -29,6 +31,13 @@ TEST(Doctor, FindsEveryWallOfEveryBackendStanding) {
     }
   }
   EXPECT_THAT(good, Contains("read-only project")) << outcome.out;
+  EXPECT_THAT(good, Contains("user namespaces")) << outcome.out;
+  // Whether there are any is up to the machine; which, it says.
+  const bool counted = cgroup::Find().kind != cgroup::Kind::kNone;
+  EXPECT_EQ(std::ranges::count(good, "cgroups") == 1, counted) << outcome.out;
+  for (const char* extra : {"KVM", "Nix", "systemd-nspawn", "QEMU", "tmux"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(std::string(R"("name":")") + extra));
+  }
   EXPECT_THAT(good, Contains("overlay project")) << outcome.out;
 }
 
