@@ -1,5 +1,5 @@
 # The commands of the house. Each does its own set-up; CMake does the work (CMakePresets.json).
-.PHONY: run test build packages bench bench-peers bench-chart fuzz lint format install clean gcc
+.PHONY: run test soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc
 
 run: build
 	@tests/demo build/release/bin/igloo
@@ -7,6 +7,11 @@ run: build
 test:
 	@tools/install-packages test
 	@tests/all
+
+# Ten thousand runs of every kind; 'make test' makes a few hundred of them.
+soak: packages
+	@tools/build dev
+	@IGLOO_SOAK_RUNS=10000 build/dev/bin/igloo-integration-tests --gtest_filter='Soak.*'
 
 build: packages
 	@tools/build release

@@ -1,14 +1,19 @@
-// A thousand runs leave nothing behind.
+// Many runs leave nothing behind.
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
+#include "base/temp_dir.h"
 #include "jail/identity.h"
 #include "support/host.h"
 #include "support/igloo.h"
+#include "support/running.h"
 #include "support/sandbox.h"
 
 namespace igloo::testing {
@@ -160,6 +165,123 @@ TEST(Soak, AThousandRunsLeaveNothing) {
       << "descriptors " << before.descriptors << " -> " << Machine().descriptors << ", children "
       << before.children << " -> " << Machine().children << "\n"
       << before.cgroups << Machine().cgroups << before.mounts << Machine().mounts;
+}
+
+/// Resident memory of a process in KiB.
+int MemoryOf(pid_t pid) {
+  const std::string status = ReadProc("/proc/" + std::to_string(pid) + "/status");
+  const std::size_t at = status.find("VmRSS:");
+  return at == status.npos ? 0 : std::stoi(status.substr(at + 6));
+}
+
+/// How many runs; `make soak` asks for ten thousand.
+int SoakRuns() {
+  const char* wanted = std::getenv("IGLOO_SOAK_RUNS");
+  return wanted != nullptr ? std::stoi(wanted) : 200;
+}
+
+/// Runs of every kind in turn, good ones and bad ones.
+class MixedRuns {
+ public:
+  void One(int number) {
+    switch (number % 20) {
+      case 3:
+        return Expect(cold_.Run(hello_), session::Verdict::kOk);
+      case 5:
+        return Expect(prepared_.Run(failing_), session::Verdict::kExit);
+      case 7:
+        return Expect(prepared_.Run(endless_), session::Verdict::kTimeout);
+      case 9:
+        return Expect(prepared_.Run(littering_), session::Verdict::kOk);
+      case 11:
+        EXPECT_EQ(Igloo({"run", "--env", "shell", "--project", project_.path() + ":overlay",
+                         "echo x > /project/new; mkfifo /tmp/p; exit 3"})
+                      .status,
+                  3);
+        return;
+      case 13:
+        EXPECT_EQ(Igloo({"run", "--env", "shell", "--backend", "bubblewrap", "true"}).status, 0);
+        return;
+      case 15:
+        EXPECT_EQ(Igloo({"run", "--env", "shell", "--", "/no/such/program"}).status, 127);
+        return;
+      case 17:
+        return Kill();
+      case 19:
+        return Expect(prepared_.Run(sending_), session::Verdict::kOk);
+      default:
+        return Expect(prepared_.Run(hello_), session::Verdict::kOk);
+    }
+  }
+
+  const std::string& project() const { return project_.path(); }
+
+ private:
+  static void Expect(const Result<session::RunResult>& result, session::Verdict verdict) {
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(session::Name(result->verdict), session::Name(verdict)) << result->error.kept();
+  }
+  /// igloo itself, in the middle of a run.
+  static void Kill() {
+    Running run({.program = BinDirectory() + "/igloo",
+                 .args = {"run", "--env", "shell", "(sleep 100 &) ; echo ready; sleep 100"}});
+    ASSERT_TRUE(run.WaitForOutput("ready\n"));
+    run.Signal(SIGKILL);
+    run.Finish();
+  }
+  static sandbox::Plan Program(const char* code) {
+    return PlanForProgram({"/bin/bash", "-c", code},
+                          [](sandbox::Policy& policy) { policy.limits.time_ms = 5000; });
+  }
+
+  TempDir project_ = TempDir::Make(TempParent()).value();
+  Workbench prepared_{Mode::kPrepared}, cold_{Mode::kCold};
+  sandbox::Plan hello_ = PlanForProgram({"/bin/echo", "hello"});
+  sandbox::Plan failing_ = Program("exit 3");
+  sandbox::Plan littering_ = Program(
+      "for i in 1 2 3; do (sleep 100 &) ; done; echo x > /tmp/x; mkfifo /workspace/p; exit 0");
+  sandbox::Plan sending_ = Program("echo x > /dev/udp/127.0.0.1/9");
+  sandbox::Plan endless_ = PlanForProgram({"/bin/sleep", "100"}, [](sandbox::Policy& policy) {
+    policy.limits.time_ms = 5;
+    policy.limits.grace_ms = 5;
+  });
+};
+
+TEST(Soak, RunsOfEveryKindLeaveNothingAndMemoryIsFlat) {
+  const int runs = SoakRuns();
+  const Machine before;
+  std::vector<pid_t> launchers;
+  {
+    MixedRuns mixed;
+    // Everything that is made once is made; leaves of cgroups too, which stay.
+    for (int i = 0; i < 40; ++i) mixed.One(i);
+    const auto memory = [&] {
+      int sum = 0;
+      for (const ProcessInfo& each : DescendantsOf(::getpid())) sum += MemoryOf(each.pid);
+      return sum;
+    };
+    const int memory_before = memory();
+    const std::string cgroups = ReadProc("/proc/cgroups");
+    const int descriptors = CountDescriptors(::getpid());
+    launchers = Launchers();
+    const int keys = KeysInUse(launchers);
+    for (int i = 0; i < runs && !::testing::Test::HasFailure(); ++i) mixed.One(i);
+    EXPECT_EQ(CountDescriptors(::getpid()), descriptors);
+    EXPECT_TRUE(WaitFor([&] { return KeysInUse(launchers) <= keys + 2; }, 30));
+    // Launchers, templates and waiting sandboxes together have a few hundred KiB of their own.
+    EXPECT_TRUE(WaitFor([&] { return memory() <= memory_before + 512; }))
+        << memory_before << " KiB before, " << memory() << " after";
+    EXPECT_TRUE(WaitFor([&] { return ReadProc("/proc/cgroups") == cgroups; }));
+    EXPECT_TRUE(std::filesystem::is_empty(mixed.project()));
+  }
+  const auto same = [&] {
+    const Machine now;
+    return now.mounts == before.mounts && now.children == before.children &&
+           now.descriptors == before.descriptors;
+  };
+  EXPECT_TRUE(WaitFor(same)) << "children " << before.children << " -> " << Machine().children
+                             << ", descriptors " << before.descriptors << " -> "
+                             << Machine().descriptors;
 }
 
 }  // namespace
