@@ -17,8 +17,8 @@ struct Channels {
   UniqueFd control = {};  ///< igloo-init's, never the payload's
   UniqueFd standard_input = {}, standard_output = {}, standard_error = {};
   std::vector<UniqueFd> extra = {};
-  /// Borrowed: files to write 0 to, or with `born_into` one directory to be born into.
-  std::vector<int> groups = {};
+  /// Borrowed, or -1: a cgroup's file to write 0 to, or with `born_into` its directory.
+  int group = -1;
   bool born_into = false;
 };
 

@@ -55,8 +55,8 @@ struct SpawnOptions {
   bool reset_signals = true;
   /// A session of its own: keys typed at the caller's terminal do not reach it.
   bool own_session = false;
-  /// Files of cgroups that the child enters by writing 0.
-  std::vector<int> groups = {};
+  /// The file of a cgroup that the child enters by writing 0, or -1.
+  int group = -1;
 };
 
 /// Starts a program without copying this process (vfork), so a large server starts children as

@@ -13,6 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::function<std::string()> Own(std::string text) {
+  return [text = std::move(text)] { return text; };
+}
+
 /// A directory that looks like a cgroup file system; what the kernel does with writes, it does not.
 class FakeTree {
  public:
@@ -49,20 +53,21 @@ void PutLeaf(const FakeTree& tree, const std::string& path) {
 
 TEST(CgroupFind, SaysWhyThereIsNone) {
   const FakeTree tree;
-  const Found found = Find(tree.root(), "");
+  const Found found = Find(tree.root(), Own(""));
   EXPECT_EQ(found.kind, Kind::kNone);
   EXPECT_NE(found.why.find("no cgroups"), std::string::npos);
 }
 
-TEST(CgroupFind, VersionOneNeedsBothControllers) {
+TEST(CgroupFind, VersionOneIsTheTreeOfMemory) {
   const FakeTree tree;
-  tree.Put("/memory/tasks", "");
-  EXPECT_EQ(Find(tree.root(), "").kind, Kind::kNone);
   tree.Put("/pids/tasks", "");
-  const Found found = Find(tree.root(), "");
+  EXPECT_EQ(Find(tree.root(), Own("")).kind, Kind::kNone);
+  tree.Put("/memory/tasks", "");
+  const Found found = Find(tree.root(), Own(""));
   EXPECT_EQ(found.kind, Kind::kV1);
-  EXPECT_EQ(found.memory, tree.root() + "/memory/igloo");
-  EXPECT_TRUE(fs::is_directory(found.processes));
+  EXPECT_EQ(found.place, tree.root() + "/memory/igloo");
+  EXPECT_TRUE(fs::is_directory(found.place));
+  EXPECT_EQ(Find(tree.root(), Own("")).place, found.place) << "and again";
 }
 
 TEST(CgroupFind, VersionTwoIsTakenWhereNoProcessesAre) {
@@ -71,9 +76,9 @@ TEST(CgroupFind, VersionTwoIsTakenWhereNoProcessesAre) {
   tree.PutV2("/user", "");
   tree.PutV2("/user/igloo", "");  // the kernel fills the directory that igloo makes
   tree.PutV2("/user/session", "77\n");
-  const Found found = Find(tree.root(), "0::/user/session\n");
+  const Found found = Find(tree.root(), Own("0::/user/session\n"));
   EXPECT_EQ(found.kind, Kind::kV2);
-  EXPECT_EQ(found.memory, tree.root() + "/user/igloo");
+  EXPECT_EQ(found.place, tree.root() + "/user/igloo");
   EXPECT_EQ(tree.Get("/user/session/cgroup.procs"), "77\n") << "nobody was moved";
 }
 
@@ -81,7 +86,7 @@ TEST(CgroupFind, VersionTwoAsksForControllersThatAreNotHandedDown) {
   const FakeTree tree;
   tree.PutV2("", "1\n", "cpu\n");
   tree.PutV2("/igloo", "", "");
-  const Found found = Find(tree.root(), "0::/\n");
+  const Found found = Find(tree.root(), Own("0::/\n"));
   EXPECT_EQ(found.kind, Kind::kV2);
   EXPECT_EQ(tree.Get("/cgroup.subtree_control").substr(0, 13), "+memory +pids");
 }
@@ -89,48 +94,57 @@ TEST(CgroupFind, VersionTwoAsksForControllersThatAreNotHandedDown) {
 TEST(CgroupFind, VersionTwoWithoutAPlaceSaysWhatToDo) {
   const FakeTree tree;
   tree.Put("/cgroup.controllers", "memory pids\n");
-  const Found found = Find(tree.root(), "0::/elsewhere\n");
+  const Found found = Find(tree.root(), Own("0::/elsewhere\n"));
   EXPECT_EQ(found.kind, Kind::kNone);
   EXPECT_NE(found.why.find("systemd-run"), std::string::npos);
-  EXPECT_EQ(Find(tree.root(), "nonsense").kind, Kind::kNone);
+  EXPECT_EQ(Find(tree.root(), Own("nonsense")).kind, Kind::kNone);
 }
 
-TEST(CgroupLeaf, IsLockedLimitedAndUsedAgain) {
+TEST(CgroupLeaf, OfVersionOneCountsMemory) {
   const FakeTree tree;
   tree.Put("/memory/tasks", "");
-  tree.Put("/pids/tasks", "");
-  const Found found = Find(tree.root(), "");
+  const Found found = Find(tree.root(), Own(""));
   PutLeaf(tree, "/memory/igloo/7");
-  PutLeaf(tree, "/pids/igloo/7");
   auto leaf = Leaf::Make(found, 7);
   ASSERT_TRUE(leaf) << leaf.error().what;
   EXPECT_TRUE(leaf->locked());
-  EXPECT_EQ(leaf->entrances().size(), 2U);
   EXPECT_FALSE(Leaf::Make(found, 7)->locked()) << "somebody has it";
   ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000, .processes = 10}));
   EXPECT_EQ(tree.Get("/memory/igloo/7/memory.limit_in_bytes"), "1000");
-  EXPECT_EQ(tree.Get("/pids/igloo/7/pids.max"), "12") << "igloo-init and its helper";
   EXPECT_FALSE(leaf->ReadHits().memory) << "what was counted earlier is not this sandbox's";
   tree.Put("/memory/igloo/7/memory.oom_control", "oom_kill_disable 0\noom_kill 4\n");
   EXPECT_TRUE(leaf->ReadHits().memory);
-  EXPECT_FALSE(leaf->ReadHits().processes);
-  tree.Put("/pids/igloo/7/pids.events", "max 6\n");
+}
+
+TEST(CgroupLeaf, OfVersionTwoCountsProcessesToo) {
+  const FakeTree tree;
+  tree.PutV2("", "1\n");
+  tree.PutV2("/igloo", "");
+  const Found found = Find(tree.root(), Own("0::/\n"));
+  PutLeaf(tree, "/igloo/0");
+  tree.Put("/igloo/0/memory.events", "low 0\noom 2\noom_kill 1\n");
+  auto leaf = Leaf::Make(found, 0);
+  ASSERT_TRUE(leaf) << leaf.error().what;
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000, .processes = 10}));
+  EXPECT_EQ(tree.Get("/igloo/0/memory.max"), "1000");
+  EXPECT_EQ(tree.Get("/igloo/0/pids.max"), "12") << "igloo-init and its helper";
+  EXPECT_FALSE(leaf->ReadHits().memory || leaf->ReadHits().processes);
+  tree.Put("/igloo/0/pids.events", "max 6\n");
   EXPECT_TRUE(leaf->ReadHits().processes);
+  tree.Put("/igloo/0/memory.events", "low 0\noom 2\noom_kill 9\n");
+  EXPECT_TRUE(leaf->ReadHits().memory);
 }
 
 TEST(CgroupGroups, GivesEverySandboxItsOwnAndTakesThemBack) {
   const FakeTree tree;
   tree.Put("/memory/tasks", "");
-  tree.Put("/pids/tasks", "");
-  Groups groups(Find(tree.root(), ""));
+  Groups groups(Find(tree.root(), Own("")));
   for (int i = 0; i < 32; ++i) {
-    for (const char* controller : {"/memory", "/pids"}) {
-      PutLeaf(tree, std::string(controller) + "/igloo/" + std::to_string(i));
-    }
+    PutLeaf(tree, "/memory/igloo/" + std::to_string(i));
   }
   const auto inode = [](const Lease& lease) {
     struct stat info{};
-    ::fstat(lease.leaf().entrances()[0].get(), &info);
+    ::fstat(lease.leaf().entrance(), &info);
     return info.st_ino;
   };
   ino_t first = 0;
@@ -146,7 +160,7 @@ TEST(CgroupGroups, GivesEverySandboxItsOwnAndTakesThemBack) {
 }
 
 TEST(CgroupGroups, ALeafThatCannotBeMadeIsAnErrorWithAHint) {
-  Groups groups({.kind = Kind::kV1, .memory = "/proc/nowhere", .processes = "/proc/nowhere"});
+  Groups groups({.kind = Kind::kV1, .place = "/proc/nowhere"});
   const auto lease = groups.Take({});
   ASSERT_FALSE(lease);
   EXPECT_FALSE(lease.error().hint.empty());

@@ -78,28 +78,27 @@ Found FindV2(const std::string& root, std::string_view own) {
     above = root + path;
     if (::access((above + "/cgroup.procs").c_str(), W_OK) != 0) break;
     const bool empty = path.empty() || Text(above + "/cgroup.procs").empty();
-    if (empty && MakeOurs(above)) return {Kind::kV2, above + kOurs, {}, {}};
+    if (empty && MakeOurs(above)) return {Kind::kV2, above + kOurs, {}};
   }
   if (::access((here + "/cgroup.procs").c_str(), W_OK) == 0 && MakeRoom(here) && MakeOurs(here)) {
-    return {Kind::kV2, here + kOurs, {}, {}};
+    return {Kind::kV2, here + kOurs, {}};
   }
   return {.why = "this user may not make cgroups in '" + here +
                  "'; start igloo with: systemd-run --user --scope -p Delegate=yes igloo ..."};
 }
 
 Found FindV1(const std::string& root) {
-  Found found{
-      .kind = Kind::kV1, .memory = root + "/memory" + kOurs, .processes = root + "/pids" + kOurs};
-  for (const std::string& directory : {found.memory, found.processes}) {
-    // The usual case first: it is there, and it is ours.
-    if (::access(directory.c_str(), W_OK) == 0) continue;
-    if (errno == ENOENT && ::mkdir(directory.c_str(), 0755) == 0) continue;
-    const int saved_errno = errno;
-    if (saved_errno == EEXIST) continue;
-    return {.why = "'" + directory + "' cannot be used (" + std::strerror(saved_errno) +
-                   "); version 1 cgroups are root's alone"};
+  Found found{.kind = Kind::kV1, .place = root + "/memory" + kOurs};
+  // The usual case first: it is there, and it is ours.
+  if (::access(found.place.c_str(), W_OK) == 0) return found;
+  if (errno != ENOENT || !Exists(root + "/memory/tasks")) {
+    return {.why = Exists(found.place) ? "'" + found.place + "' is root's; so are version 1 cgroups"
+                                       : "no cgroups that count memory at '" + root + "'"};
   }
-  return found;
+  if (::mkdir(found.place.c_str(), 0755) == 0 || errno == EEXIST) return found;
+  const int saved_errno = errno;
+  return {.why = "cannot make '" + found.place + "' (" + std::strerror(saved_errno) +
+                 "); version 1 cgroups are root's"};
 }
 
 }  // namespace
@@ -116,15 +115,12 @@ std::string_view Name(Kind kind) {
   return "?";
 }
 
-Found Find(const std::string& root, std::string_view own) {
-  if (Exists(root + "/cgroup.controllers")) return FindV2(root, own);
-  if (Exists(root + "/memory/tasks") && Exists(root + "/pids/tasks")) return FindV1(root);
-  return {.why = "no cgroups with memory and processes at '" + root + "'"};
+Found Find(const std::string& root, const std::function<std::string()>& own) {
+  return Exists(root + "/cgroup.controllers") ? FindV2(root, own()) : FindV1(root);
 }
 
 Found Find() {
-  const std::string root = "/sys/fs/cgroup";
-  return Find(root, Exists(root + "/cgroup.controllers") ? Text("/proc/self/cgroup") : "");
+  return Find("/sys/fs/cgroup", [] { return Text("/proc/self/cgroup"); });
 }
 
 }  // namespace igloo::cgroup

@@ -47,8 +47,7 @@ std::uint64_t CountOf(std::string_view text, std::string_view label) {
 std::string Number(std::uint64_t value) { return std::to_string(value); }
 
 /// A directory of ours, made when it is missing.
-UniqueFd OpenLeaf(const std::string& base, unsigned number) {
-  const std::string path = base + "/" + std::to_string(number);
+UniqueFd OpenLeaf(const std::string& path) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
   UniqueFd fd(::open(path.c_str(), kFlags));
   if (!fd && errno == ENOENT && (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST)) {
@@ -62,47 +61,36 @@ UniqueFd OpenLeaf(const std::string& base, unsigned number) {
 Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
   Leaf leaf;
   leaf.kind_ = found.kind;
-  leaf.place_ = found.memory + "/" + std::to_string(number);
+  leaf.place_ = found.place + "/" + std::to_string(number);
   const auto fail = [&](const std::string& what) -> Result<Leaf> {
     const int saved_errno = errno;
     return FailSys(saved_errno, what + " '" + leaf.place_ + "'",
                    "igloo limits a sandbox's memory there; 'igloo doctor' says what it found");
   };
-  leaf.lock_ = OpenLeaf(found.memory, number);
-  if (!leaf.lock_) return fail("cannot open the cgroup");
-  if (::flock(leaf.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+  leaf.directory_ = OpenLeaf(leaf.place_);
+  if (!leaf.directory_) return fail("cannot open the cgroup");
+  if (::flock(leaf.directory_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail("cannot lock the cgroup");
-    leaf.lock_.Reset();
-    return leaf;
-  }
-  if (found.kind == Kind::kV2) {
-    leaf.entrances_.emplace_back(
-        ::openat(leaf.lock_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!leaf.entrances_.back()) return fail("cannot open the cgroup");
-    return leaf;
-  }
-  leaf.processes_ = OpenLeaf(found.processes, number);
-  if (!leaf.processes_) return fail("cannot open the cgroup for processes beside");
-  for (const int directory : {leaf.lock_.get(), leaf.processes_.get()}) {
-    leaf.entrances_.emplace_back(::openat(directory, "tasks", O_WRONLY | O_CLOEXEC));
-    if (!leaf.entrances_.back()) return fail("cannot open the entrance of the cgroup");
+    leaf.directory_.Reset();
+  } else if (found.kind == Kind::kV1) {
+    leaf.tasks_.Reset(::openat(leaf.directory_.get(), "tasks", O_WRONLY | O_CLOEXEC));
+    if (!leaf.tasks_) return fail("cannot open the entrance of the cgroup");
   }
   return leaf;
 }
 
 Result<void> Leaf::LimitMemory(std::uint64_t bytes) {
-  const int at = lock_.get();
+  const int at = directory_.get();
   const char* const file = kind_ == Kind::kV2 ? "memory.max" : "memory.limit_in_bytes";
   // A leaf that was used before usually has the limit already, and asking is cheaper.
   if (bytes != 0 && ReadAt(at, file) == Number(bytes) + "\n") return {};
   bool written = false;
   if (kind_ == Kind::kV2) {
-    const std::string value = bytes == 0 ? "max" : Number(bytes);
     // Not every kernel swaps. One that runs out of memory inside takes all of it, not a random
     // part.
     WriteAt(at, "memory.swap.max", "0");
     WriteAt(at, "memory.oom.group", "1");
-    written = WriteAt(at, file, value);
+    written = WriteAt(at, file, bytes == 0 ? "max" : Number(bytes));
   } else {
     const std::string value = bytes == 0 ? "-1" : Number(bytes);
     // Memory with swap may never be less than memory alone, so it is first opened, then closed.
@@ -116,31 +104,33 @@ Result<void> Leaf::LimitMemory(std::uint64_t bytes) {
                  "ask for more memory; the limit is below what the kernel can count with");
 }
 
+Result<void> Leaf::LimitProcesses(std::uint64_t processes) {
+  // Version 1 has them in another tree; the kernel's limit for each user does the same there.
+  if (kind_ == Kind::kV1) return {};
+  // igloo-init is one of them, and a helper that it has not reaped yet; both are not the payload's.
+  const std::string most = processes == 0 ? "max" : Number(processes + 2);
+  const int at = directory_.get();
+  if (ReadAt(at, "pids.max") == most + "\n" || WriteAt(at, "pids.max", most)) return {};
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot limit processes in '" + place_ + "'");
+}
+
 Result<void> Leaf::Limit(const Limits& limits) {
-  if (!limits_ || limits_->memory_bytes != limits.memory_bytes) {
+  if (limits_ != limits) {
     limits_.reset();
     IGLOO_TRY(LimitMemory(limits.memory_bytes));
+    IGLOO_TRY(LimitProcesses(limits.processes));
+    limits_ = limits;
   }
-  const int processes = kind_ == Kind::kV2 ? lock_.get() : processes_.get();
-  // igloo-init is one of them, and a helper that it has not reaped yet; both are not the payload's.
-  const std::string most = limits.processes == 0 ? "max" : Number(limits.processes + 2);
-  if ((!limits_ || limits_->processes != limits.processes) &&
-      ReadAt(processes, "pids.max") != most + "\n" && !WriteAt(processes, "pids.max", most)) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot limit processes in '" + place_ + "'");
-  }
-  limits_ = limits;
   before_ = ReadCounts();
   return {};
 }
 
 Leaf::Counts Leaf::ReadCounts() const {
-  if (kind_ == Kind::kV2) {
-    return {CountOf(ReadAt(lock_.get(), "memory.events"), "oom_kill"),
-            CountOf(ReadAt(lock_.get(), "pids.events"), "max")};
-  }
-  return {CountOf(ReadAt(lock_.get(), "memory.oom_control"), "oom_kill"),
-          CountOf(ReadAt(processes_.get(), "pids.events"), "max")};
+  const int at = directory_.get();
+  if (kind_ == Kind::kV1) return {CountOf(ReadAt(at, "memory.oom_control"), "oom_kill"), 0};
+  return {CountOf(ReadAt(at, "memory.events"), "oom_kill"),
+          CountOf(ReadAt(at, "pids.events"), "max")};
 }
 
 Hits Leaf::ReadHits() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,8 +16,8 @@ namespace igloo::cgroup {
 /// How a whole sandbox's memory and processes are counted.
 enum class Kind {
   kNone,  ///< by nobody: each process has limits, igloo-init looks after the sum
-  kV1,    ///< a process enters by writing to `tasks`
-  kV2,    ///< a process is born into the directory
+  kV1,    ///< memory only; a process enters by writing to `tasks`
+  kV2,    ///< memory and processes; a process is born into the directory
 };
 std::string_view Name(Kind kind);
 
@@ -36,13 +37,12 @@ struct Hits {
 /// What this machine offers.
 struct Found {
   Kind kind = Kind::kNone;
-  /// kV1: the directories below which groups are, by controller. kV2: one.
-  std::string memory = {}, processes = {};
-  std::string why = {};  ///< kNone: in words, with what would help
+  std::string place = {};  ///< the directory that the leaves are in
+  std::string why = {};    ///< kNone: in words, with what would help
 };
-/// `root` is /sys/fs/cgroup; `own` is the text of /proc/self/cgroup. Makes igloo's own directory
-/// where there is none yet.
-Found Find(const std::string& root, std::string_view own);
+/// `root` is /sys/fs/cgroup; `own` gives the text of /proc/self/cgroup, if that is needed. Makes
+/// igloo's own directory where there is none yet.
+Found Find(const std::string& root, const std::function<std::string()>& own);
 Found Find();
 
 /// A directory with limits; in use by one sandbox at a time, and used again by the next: the kernel
@@ -53,10 +53,10 @@ class Leaf {
   static Result<Leaf> Make(const Found& found, unsigned number);
 
   Kind kind() const { return kind_; }
-  bool locked() const { return static_cast<bool>(lock_); }
+  bool locked() const { return static_cast<bool>(directory_); }
   Result<void> Limit(const Limits& limits);
-  /// kV1: descriptors that a process enters by writing 0. kV2: the directory to be born into.
-  const std::vector<UniqueFd>& entrances() const { return entrances_; }
+  /// kV1: the file that a process enters by writing 0. kV2: the directory to be born into.
+  int entrance() const { return kind_ == Kind::kV2 ? directory_.get() : tasks_.get(); }
   /// Since the last Limit().
   Hits ReadHits() const;
 
@@ -67,12 +67,12 @@ class Leaf {
   };
   Counts ReadCounts() const;
   Result<void> LimitMemory(std::uint64_t bytes);
+  Result<void> LimitProcesses(std::uint64_t processes);
 
   Kind kind_ = Kind::kNone;
-  std::string place_ = {};  ///< for messages
-  UniqueFd lock_ = {};      ///< also the memory directory
-  UniqueFd processes_ = {};
-  std::vector<UniqueFd> entrances_ = {};
+  std::string place_ = {};   ///< for messages
+  UniqueFd directory_ = {};  ///< locked
+  UniqueFd tasks_ = {};      ///< kV1
   std::optional<Limits> limits_ = {};
   Counts before_ = {};
 };

@@ -149,8 +149,8 @@ Finding ProbeGroups(backend::Backend& backend, const cgroup::Found& found) {
             .required = true};
   }
   return {.name = name,
-          .detail = std::string(Name(found.kind)) + ": the kernel counts memory and processes in " +
-                    found.memory};
+          .detail = std::string(Name(found.kind)) + ": the kernel counts a sandbox's memory in " +
+                    found.place};
 }
 
 }  // namespace igloo::cli

@@ -51,9 +51,10 @@ union ControlBuffer {
   char bytes[CMSG_SPACE(sizeof(int) * kFdsPerMessage)];
 };
 
-bool SaneGroups(const ops::Request& request) {
+bool SaneGroup(const ops::Request& request) {
   const bool born = (request.flags & ops::kRequestIntoCgroup) != 0;
-  return !born || request.fd_count == ops::kControl + request.init_fds + 1;
+  const uint32_t without = ops::kControl + request.init_fds;
+  return request.fd_count == without + 1 || (request.fd_count <= without && !born);
 }
 
 bool SaneRequest(const ops::Request& request, unsigned fd_count) {
@@ -61,7 +62,7 @@ bool SaneRequest(const ops::Request& request, unsigned fd_count) {
       uint64_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
   return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
          fd_count >= 1 && request.fresh_bytes % 8 == 0 && request.init_fds < fd_count &&
-         SaneGroups(request) && request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
+         SaneGroup(request) && request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
          request.inner_gid != 0;
 }
 

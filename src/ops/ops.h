@@ -100,8 +100,8 @@ inline constexpr uint32_t kMaxFds = 16;
 inline constexpr uint32_t kMaxBytes = 80u << 20;
 
 /// Position of a request's descriptors. `init_fds` of them, from kControl on, become 3, 4, ... in
-/// igloo-init; those behind are cgroups: with kRequestIntoCgroup one directory of version 2 to be
-/// born into, otherwise `tasks` files of version 1 to write 0 to.
+/// igloo-init; one behind them is a cgroup: with kRequestIntoCgroup a directory of version 2 to
+/// be born into, otherwise the `tasks` file of version 1 to write 0 to.
 enum FdSlot : int {
   kReply = 0,
   kControl = 1,

@@ -36,7 +36,7 @@ auto Redirect(boost::system::error_code& error) {
 }
 
 void UseGroup(const cgroup::Leaf& leaf, backend::Channels& channels) {
-  for (const UniqueFd& entrance : leaf.entrances()) channels.groups.push_back(entrance.get());
+  channels.group = leaf.entrance();
   channels.born_into = leaf.kind() == cgroup::Kind::kV2;
 }
 

@@ -116,13 +116,12 @@ class BwrapBackend : public Backend {
       files.push_back(std::move(fd));
     }
     options.become = IdToBecome(plan);
-    std::vector<UniqueFd> entrances;
-    for (const int group : channels.groups) {
+    options.group = channels.group;
+    UniqueFd entrance;
+    if (channels.born_into) {
       // Only our own launcher lets a process be born into a group.
-      if (channels.born_into) {
-        entrances.emplace_back(::openat(group, "cgroup.procs", O_WRONLY | O_CLOEXEC));
-      }
-      options.groups.push_back(channels.born_into ? entrances.back().get() : group);
+      entrance.Reset(::openat(channels.group, "cgroup.procs", O_WRONLY | O_CLOEXEC));
+      options.group = entrance.get();
     }
     IGLOO_ASSIGN(Child child, Spawn(options));
     return std::make_unique<BwrapSandbox>(std::move(child), std::move(complaints.first));

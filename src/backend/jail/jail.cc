@@ -193,7 +193,7 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
                           channels.standard_output.get(), channels.standard_error.get()};
   for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
   request.init_fds = static_cast<std::uint32_t>(fds.size() - ops::kControl);
-  fds.insert(fds.end(), channels.groups.begin(), channels.groups.end());
+  if (channels.group >= 0) fds.push_back(channels.group);
   if (channels.born_into) request.flags |= ops::kRequestIntoCgroup;
   const std::string environment = prepared ? "" : sandbox::Encode(plan.environment);
   const std::string fresh = prepared ? "" : sandbox::Encode(plan.fresh);
