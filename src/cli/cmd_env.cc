@@ -116,7 +116,9 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   line("backend", std::string(config::Name(configured.backend)));
   line("code", Started(environment));
   if (!environment.shell.empty()) line("shell", Joined(environment.shell, " "));
-  for (const auto& [name, value] : VariablesOf(configured)) line("variable", name + "=" + value);
+  for (const auto& [name, value] : VariablesOf(configured)) {
+    line("variable", fmt::format("{}={}", name, value));
+  }
   if (!configured.inherit.empty()) line("inherited", Joined(configured.inherit, ", "));
   const sandbox::Limits& limits = environment.limits;
   line("time", Seconds(static_cast<double>(limits.time_ms) / 1000.0));

@@ -92,6 +92,7 @@ Result<Configured> Catalogue::Find(std::string_view name) const {
                      environment::FindHostEnvironment(key) != nullptr;
   if (!known) {
     std::vector<std::string> names;
+    names.reserve(config_.environments.size());
     for (const auto& each : config_.environments) names.push_back(each.first);
     return std::unexpected(found_.registry.Unknown(key, names));
   }

@@ -67,7 +67,7 @@ std::string Resolve(const Config& config, std::string_view name) {
 }
 
 std::string Canonical(const Config& config, std::string_view name) {
-  const std::string resolved = Resolve(config, name);
+  std::string resolved = Resolve(config, name);
   if (config.environments.empty() || config.environments.contains(resolved)) return resolved;
   const environment::HostEnvironment* row = environment::FindHostEnvironment(resolved);
   const bool leads_on = row != nullptr && config.environments.contains(std::string(row->name));

@@ -199,6 +199,7 @@ Result<Artifact> ReadArtifact(const std::string& directory, const std::string& s
     return Fail(Errc::kInvalidArgument, "it has neither a closure nor bin/run");
   }
   std::vector<StorePath> store;
+  store.reserve(metadata.closure.size());
   for (const std::string& path : metadata.closure) {
     store.push_back(LookAt(metadata.store_prefix + path));
   }
