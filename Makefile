@@ -1,10 +1,11 @@
 # The commands of the house. Each does its own set-up; CMake does the work (CMakePresets.json).
-.PHONY: run test build packages bench fuzz lint format install clean gcc
+.PHONY: run test build packages bench bench-peers bench-chart fuzz lint format install clean gcc
 
 run: build
 	@tests/demo build/release/bin/igloo
 
-test: packages
+test:
+	@tools/install-packages test
 	@tests/all
 
 build: packages
@@ -12,6 +13,16 @@ build: packages
 
 bench: build
 	@bench/run build/release/bin
+
+# The same beside everything it can be compared with: installs those that are missing.
+bench-peers: build
+	@tools/install-packages bench-peers
+	@bench/install-peers
+	@bench/run build/release/bin
+
+# The picture in the README, of the last run.
+bench-chart:
+	@bench/chart build/bench.json docs/bench.svg
 
 fuzz: packages
 	@tests/fuzz/run

@@ -7,37 +7,19 @@
 #include <deque>
 
 #include "bench/launcher_runs.h"
+#include "bench/output.h"
 #include "bench/process.h"
 #include "cli/programs.h"
 
 namespace igloo::bench {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr const char* kPython = "/usr/bin/python3";
+const Words kTrue = {"/bin/true"};
 
-Words Bwrap(const Words& program, const FakeStore* store = nullptr) {
-  Words words = {"/usr/bin/bwrap", "--unshare-all", "--die-with-parent",
-                 "--ro-bind",      "/usr",          "/usr",
-                 "--symlink",      "usr/bin",       "/bin",
-                 "--symlink",      "usr/lib",       "/lib",
-                 "--symlink",      "usr/lib64",     "/lib64",
-                 "--proc",         "/proc",         "--dev",
-                 "/dev",           "--tmpfs",       "/tmp"};
-  if (store != nullptr) {
-    for (const std::string& source : store->sources()) {
-      words.insert(words.end(), {"--ro-bind", source, FakeStore::TargetOf(source)});
-    }
-  }
-  words.emplace_back("--");
-  words.insert(words.end(), program.begin(), program.end());
-  return words;
-}
-
-std::function<Result<double>()> Spawning(Words words) {
-  return [words = std::move(words)]() -> Result<double> {
-    IGLOO_ASSIGN(const ProcessRun run, RunSpawned(words));
+Once Spawning(Command command) {
+  return [command = std::move(command)]() -> Result<double> {
+    IGLOO_ASSIGN(const ProcessRun run, RunSpawned(command));
     return run.micros();
   };
 }
@@ -45,73 +27,120 @@ std::function<Result<double>()> Spawning(Words words) {
 }  // namespace
 
 struct Field::Shared {
-  explicit Shared(const backend::jail::Programs& programs)
-      : prepared(programs, backend::jail::Mode::kPrepared),
+  Shared(backend::jail::Programs found, Ground made)
+      : programs(std::move(found)),
+        ground(std::move(made)),
+        prepared(programs, backend::jail::Mode::kPrepared),
         timed(programs, backend::jail::Mode::kPrepared, &prepared_timeline),
         cold(programs, backend::jail::Mode::kCold) {}
 
+  /// How `inside` is run by the peer of that name, which must be installed.
+  Result<Command> Through(std::string_view key, const Words& inside) {
+    const auto peer = std::ranges::find(Peers(), key, &Peer::key);
+    const std::string program = FindProgram(*peer, ground);
+    if (program.empty()) {
+      return Fail(Errc::kNotFound, fmt::format("{} is not installed", peer->name),
+                  std::string(peer->install));
+    }
+    return peer->command(program, ground, inside);
+  }
+
+  backend::jail::Programs programs;
+  Ground ground;
   std::deque<FakeStore> stores = {};     // candidates point to elements
   std::deque<sandbox::Plan> plans = {};  // the same
   Timeline one_shot_timeline = {}, prepared_timeline = {};
+  Samples output_peak = {};
   LauncherRuns prepared, timed, cold;
 };
 
 Field::Field(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
 Field::~Field() = default;
 
-Result<std::unique_ptr<Field>> Field::Make() {
+Result<std::unique_ptr<Field>> Field::Make(std::string cache) {
   IGLOO_ASSIGN(const auto programs, cli::FindPrograms());
-  std::unique_ptr<Field> field(new Field(std::make_unique<Shared>(programs)));
-  field->AddPrograms(programs.jail.substr(0, programs.jail.rfind('/')) + "/igloo");
+  IGLOO_ASSIGN(Ground ground,
+               Ground::Make(programs.jail.substr(0, programs.jail.rfind('/')), std::move(cache)));
+  std::unique_ptr<Field> field(new Field(std::make_unique<Shared>(programs, std::move(ground))));
+  field->AddPrograms();
+  IGLOO_TRY(field->AddPeers());
   IGLOO_TRY(field->AddLauncher());
   IGLOO_TRY(field->AddStore(100, 2));
   IGLOO_TRY(field->AddStore(300, 5));
   IGLOO_TRY(field->AddStore(600, 5));
+  field->AddOutput();
   return field;
 }
 
-void Field::AddPrograms(const std::string& igloo) {
-  const Words run = {igloo, "run", "--env", "shell"};
-  const auto running = [&](Words options) {
-    Words words = run;
-    words.insert(words.end(), options.begin(), options.end());
+Result<void> Field::AddPeers() {
+  for (const Peer& peer : Peers()) {
+    Candidate& added = candidates_.emplace_back(
+        Candidate{.key = std::string(peer.key),
+                  .name = std::string(peer.name),
+                  .against = "bwrap",
+                  .every = peer.every,
+                  .group = peer.key == "one_shot" ? Group::kIgloo : Group::kPeer});
+    const std::string program = FindProgram(peer, shared_->ground);
+    if (program.empty()) {
+      added.failure = "not installed; get it with: " + std::string(peer.install);
+      continue;
+    }
+    IGLOO_ASSIGN(Command command, peer.command(program, shared_->ground, kTrue));
+    added.once = Spawning(std::move(command));
+  }
+  return {};
+}
+
+void Field::AddPrograms() {
+  const std::string igloo = shared_->ground.programs() + "/igloo";
+  const auto running = [&](Words words) {
+    words.insert(words.begin(), {igloo, "run", "--env", "shell"});
     words.insert(words.end(), {"--", "/usr/bin/true"});
-    return words;
+    return Command{words};
   };
-  candidates_.push_back({.key = "T",
-                         .name = "fork + exec /bin/true (T)",
-                         .against = "bwrap",
-                         .once = []() -> Result<double> {
-                           IGLOO_ASSIGN(const ProcessRun forked, RunForked({"/bin/true"}));
-                           return forked.micros();
-                         }});
-  candidates_.push_back({.key = "spawn",
-                         .name = "posix_spawn /bin/true",
-                         .against = "bwrap",
-                         .once = Spawning({"/bin/true"})});
-  candidates_.push_back({.key = "bwrap",
-                         .name = "bwrap",
-                         .against = "bwrap",
-                         .once = Spawning(Bwrap({"/bin/true"}))});
-  candidates_.push_back({.key = "version",
-                         .name = "igloo --version",
-                         .against = "bwrap",
-                         .once = Spawning({igloo, "--version"})});
-  candidates_.push_back({.key = "one_shot",
-                         .name = "igloo run, to its exit",
-                         .against = "bwrap",
-                         .once = Spawning(running({}))});
-  candidates_.push_back({.key = "one_shot_report",
-                         .name = "igloo run, to init's report",
-                         .against = "bwrap",
-                         .once = [this, words = running({"--timing"})]() -> Result<double> {
-                           IGLOO_ASSIGN(const ProcessRun timed, RunSpawned(words, Errors::kKept));
-                           return shared_->one_shot_timeline.Add(timed);
-                         }});
-  candidates_.push_back({.key = "one_shot_bubblewrap",
-                         .name = "igloo run --backend bubblewrap",
-                         .against = "bwrap",
-                         .once = Spawning(running({"--backend", "bubblewrap"}))});
+  const auto add = [&](std::string key, std::string name, Once once) {
+    candidates_.push_back({.key = std::move(key),
+                           .name = std::move(name),
+                           .against = "bwrap",
+                           .once = std::move(once)});
+  };
+  add("T", "fork + exec /bin/true (T)", []() -> Result<double> {
+    IGLOO_ASSIGN(const ProcessRun forked, RunForked(kTrue));
+    return forked.micros();
+  });
+  add("spawn", "posix_spawn /bin/true", Spawning({kTrue}));
+  add("version", "igloo --version", Spawning({{igloo, "--version"}}));
+  add("env_list", "igloo env list", Spawning({{igloo, "env", "list"}}));
+  add("one_shot_report", "igloo run, to init's report",
+      [this, command = running({"--timing"})]() -> Result<double> {
+        IGLOO_ASSIGN(const ProcessRun timed, RunSpawned(command));
+        return shared_->one_shot_timeline.Add(timed);
+      });
+  add("one_shot_bubblewrap", "igloo run --backend bubblewrap",
+      Spawning(running({"--backend", "bubblewrap"})));
+}
+
+/// `cat` does what igloo must at least do: take the bytes from one pipe and put them into another.
+void Field::AddOutput() {
+  const auto add = [&](std::string key, std::string name, Result<Command> command,
+                       Samples* peak = nullptr) {
+    Candidate& added = candidates_.emplace_back(
+        Candidate{.key = std::move(key), .name = std::move(name), .every = 8});
+    if (!command) {
+      added.failure = command.error().what;
+      return;
+    }
+    added.once = [command = *std::move(command), peak]() -> Result<double> {
+      IGLOO_ASSIGN(const OutputRun run, RunOutput(command));
+      if (peak != nullptr) peak->Add(run.peak_kib);
+      return run.micros;
+    };
+  };
+  add("output_direct", "1 GB to a pipe", Command{OutputWords()});
+  add("output_cat", "1 GB through cat",
+      Command{{"/bin/sh", "-c", fmt::format("head -c {} /dev/zero | cat", kOutputBytes)}});
+  add("output_igloo", "1 GB through igloo run", shared_->Through("one_shot", OutputWords()),
+      &shared_->output_peak);
 }
 
 Result<void> Field::AddLauncher() {
@@ -121,8 +150,9 @@ Result<void> Field::AddLauncher() {
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor("shell", {"/usr/bin/true"}));
   const sandbox::Plan& program = shared_->plans.emplace_back(std::move(plan));
   candidates_.push_back({.key = "prepared",
-                         .name = "running launcher, prepared",
+                         .name = "igloo, running launcher",
                          .against = "bwrap",
+                         .group = Group::kIgloo,
                          .once = through(shared_->prepared, program)});
   candidates_.push_back({.key = "prepared_timing",
                          .name = "the same with its timeline",
@@ -135,7 +165,7 @@ Result<void> Field::AddLauncher() {
   if (::access(kPython, X_OK) != 0) return {};
   const Words print = {kPython, "-c", "print(1)"};
   candidates_.push_back(
-      {.key = "python", .name = "python print(1), direct", .once = Spawning(print)});
+      {.key = "python", .name = "python print(1), direct", .once = Spawning({print})});
   IGLOO_ASSIGN(sandbox::Plan python, PlanFor("python", print));
   candidates_.push_back(
       {.key = "python_prepared",
@@ -150,11 +180,21 @@ Result<void> Field::AddStore(std::size_t packages, unsigned every) {
   IGLOO_ASSIGN(sandbox::Plan planned, PlanFor("shell", {"/usr/bin/true"}, &store));
   const sandbox::Plan& plan = shared_->plans.emplace_back(std::move(planned));
   const std::string bwrap = fmt::format("bwrap_{}", packages);
-  candidates_.push_back({.key = bwrap,
-                         .name = fmt::format("bwrap, {} store paths", packages),
-                         .against = bwrap,
-                         .every = every,
-                         .once = Spawning(Bwrap({"/bin/true"}, &store))});
+  Candidate& peer =
+      candidates_.emplace_back(Candidate{.key = bwrap,
+                                         .name = fmt::format("bwrap, {} store paths", packages),
+                                         .against = bwrap,
+                                         .every = every});
+  if (auto command = shared_->Through("bwrap", kTrue)) {
+    Words& words = command->argv;
+    for (const std::string& source : store.sources()) {
+      words.insert(std::ranges::find(words, "--"),
+                   {"--ro-bind", source, FakeStore::TargetOf(source)});
+    }
+    peer.once = Spawning(*std::move(command));
+  } else {
+    peer.failure = command.error().what;
+  }
   candidates_.push_back({.key = fmt::format("prepared_{}", packages),
                          .name = fmt::format("prepared, {} store paths", packages),
                          .against = bwrap,
@@ -166,12 +206,38 @@ Result<void> Field::AddStore(std::size_t packages, unsigned every) {
   return {};
 }
 
-const Candidate* Field::Find(std::string_view key) const {
-  const auto found = std::ranges::find(candidates_, key, &Candidate::key);
-  return found == candidates_.end() ? nullptr : &*found;
+std::vector<Sustained> SustainAll(Field& field, Windows windows) {
+  std::vector<Sustained> out;
+  const auto spawning = [&](std::string_view key) {
+    const Candidate* candidate = Find(field.candidates(), key);
+    return [once = candidate == nullptr ? Once() : candidate->once] { return once; };
+  };
+  const auto add = [&](std::string key, std::string name, const std::function<Once()>& make) {
+    out.push_back(Sustain(std::move(key), std::move(name), make, windows));
+  };
+  add("spawn", "posix_spawn /bin/true", [] { return Spawning({kTrue}); });
+  if (spawning("bwrap")()) add("bwrap", "bwrap", spawning("bwrap"));
+  add("one_shot", "igloo run", spawning("one_shot"));
+  add("prepared", "igloo, running launcher", [&field] {
+    return [runs = std::make_shared<LauncherRuns>(field.programs(), backend::jail::Mode::kPrepared),
+            plan = std::make_shared<Result<sandbox::Plan>>(
+                PlanFor("shell", {"/usr/bin/true"}))]() -> Result<double> {
+      if (!*plan) return std::unexpected(plan->error());
+      return runs->Once(**plan);
+    };
+  });
+  return out;
+}
+
+const Candidate* Find(const std::vector<Candidate>& candidates, std::string_view key) {
+  const auto found = std::ranges::find(candidates, key, &Candidate::key);
+  return found == candidates.end() ? nullptr : &*found;
 }
 
 const Timeline& Field::one_shot_timeline() const { return shared_->one_shot_timeline; }
 const Timeline& Field::prepared_timeline() const { return shared_->prepared_timeline; }
+const Samples& Field::output_peak() const { return shared_->output_peak; }
+Ground& Field::ground() { return shared_->ground; }
+const backend::jail::Programs& Field::programs() const { return shared_->programs; }
 
 }  // namespace igloo::bench

@@ -5,11 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "backend/jail/jail.h"
 #include "base/error.h"
+#include "bench/peers.h"
 #include "bench/samples.h"
+#include "bench/sustained.h"
 #include "bench/timeline.h"
 
 namespace igloo::bench {
+
+/// What a chart makes of a candidate: igloo's ways to run a program and those of others.
+enum class Group { kDetail, kIgloo, kPeer };
 
 /// One thing that is measured.
 struct Candidate {
@@ -17,34 +23,44 @@ struct Candidate {
   std::string name = {};     ///< for people
   std::string against = {};  ///< the key of bwrap's counterpart, or empty
   unsigned every = 1;        ///< takes part in every n-th round: slow ones stay few
-  std::function<Result<double>()> once = {};
+  Group group = Group::kDetail;
+  Once once = {};  ///< not set: it is not installed
   Samples samples = {};
   std::string failure = {};  ///< why it could not be measured
 };
 
+const Candidate* Find(const std::vector<Candidate>& candidates, std::string_view key);
+
 /// The candidates and what they share. Not moved: they point into each other.
 class Field {
  public:
-  static Result<std::unique_ptr<Field>> Make();
+  /// `cache` is where peers from npm were installed; may be empty.
+  static Result<std::unique_ptr<Field>> Make(std::string cache);
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
 
   std::vector<Candidate>& candidates() { return candidates_; }
-  const std::vector<Candidate>& candidates() const { return candidates_; }
-  const Candidate* Find(std::string_view key) const;
   const Timeline& one_shot_timeline() const;
   const Timeline& prepared_timeline() const;
+  const Samples& output_peak() const;
+  Ground& ground();
+  const backend::jail::Programs& programs() const;
 
  private:
   struct Shared;
   explicit Field(std::unique_ptr<Shared> shared);
-  void AddPrograms(const std::string& igloo);
+  Result<void> AddPeers();
+  void AddPrograms();
+  void AddOutput();
   Result<void> AddLauncher();
   Result<void> AddStore(std::size_t packages, unsigned every);
 
   std::unique_ptr<Shared> shared_;
   std::vector<Candidate> candidates_ = {};
 };
+
+/// igloo's two ways, bwrap and the bare program, each for some windows of time.
+std::vector<Sustained> SustainAll(Field& field, Windows windows);
 
 }  // namespace igloo::bench

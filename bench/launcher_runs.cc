@@ -1,11 +1,14 @@
 #include "bench/launcher_runs.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <deque>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"
@@ -68,6 +71,42 @@ Result<double> LauncherRuns::Once(const sandbox::Plan& plan) {
   }
   if (state_->timeline != nullptr) state_->timeline->Add(MarksOf(**result, begin, end));
   return static_cast<double>(end - begin);
+}
+
+Result<void> LauncherRuns::Idle(const sandbox::Plan& plan, unsigned count,
+                                const std::function<void()>& look) {
+  struct One {
+    UniqueFd input = {}, output = {}, live = {};
+    std::unique_ptr<session::Run> run = {};
+    std::optional<Result<session::RunResult>> result = {};
+  };
+  std::deque<One> all;
+  state_->loop.restart();
+  for (unsigned i = 0; i < count; ++i) {
+    IGLOO_ASSIGN(FdPair in, MakePipe());
+    IGLOO_ASSIGN(FdPair out, MakePipe());
+    One& one = all.emplace_back(One{.input = std::move(in.second),
+                                    .output = std::move(out.first),
+                                    .live = std::move(out.second)});
+    IGLOO_TRY(WriteAll(one.input.get(), "up\n"));
+    one.run = std::make_unique<session::Run>(
+        state_->loop, plan, state_->backend,
+        session::RunIo{.input = std::move(in.first), .live = {one.live.get(), -1}});
+    asio::co_spawn(state_->loop, one.run->Execute(),
+                   [&one](std::exception_ptr, Result<session::RunResult> value) {
+                     one.result = std::move(value);
+                   });
+    const auto answered = [&one] {
+      pollfd state{one.output.get(), POLLIN, 0};
+      return ::poll(&state, 1, 0) == 1;
+    };
+    while (!one.result && !answered()) state_->loop.run_one();
+    if (one.result && !*one.result) return std::unexpected(std::move(*one.result).error());
+  }
+  look();
+  for (One& one : all) one.input.Reset();
+  state_->loop.run();
+  return {};
 }
 
 Result<FakeStore> FakeStore::Make(std::size_t packages) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ class LauncherRuns {
 
   /// One run, from before session::Run exists to its result, in microseconds.
   Result<double> Once(const sandbox::Plan& plan);
+  /// `count` runs of `plan`, a program that answers a line with a line and ends with its input, at
+  /// once; `look` is called when all of them have answered.
+  Result<void> Idle(const sandbox::Plan& plan, unsigned count, const std::function<void()>& look);
 
  private:
   struct State;

@@ -17,15 +17,18 @@ namespace igloo::bench {
 namespace {
 
 constexpr const char* kUsage =
-    "igloo-bench - how fast igloo starts sandboxes, beside fork + exec and bwrap\n\n"
+    "igloo-bench - how fast igloo starts sandboxes, beside fork + exec, bwrap and other peers\n\n"
     "  --rounds N   how often each candidate is measured (default 40)\n"
-    "  --quick      8 rounds\n"
+    "  --quick      8 rounds, and short ones of all else\n"
     "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap\n"
+    "  --peers DIR  where bench/install-peers put peers from npm\n"
     "  --json FILE  write the results there, too\n";
 
 struct Options {
   unsigned rounds = 40;
-  std::string only = {}, json = {};
+  Windows windows = {};
+  unsigned idle = 16;
+  std::string only = {}, json = {}, peers = {};
   bool help = false;
 };
 
@@ -37,6 +40,8 @@ Result<Options> Parse(const std::vector<std::string>& words) {
       options.help = true;
     } else if (word == "--quick") {
       options.rounds = 8;
+      options.windows = {.count = 3, .millis = 500};
+      options.idle = 4;
     } else if (i + 1 == words.size()) {
       return Fail(Errc::kInvalidArgument, "'" + word + "' is unknown or needs a value", kUsage);
     } else if (word == "--rounds") {
@@ -50,6 +55,8 @@ Result<Options> Parse(const std::vector<std::string>& words) {
       options.only = words[++i];
     } else if (word == "--json") {
       options.json = words[++i];
+    } else if (word == "--peers") {
+      options.peers = words[++i];
     } else {
       return Fail(Errc::kInvalidArgument, "there is no option '" + word + "'", kUsage);
     }
@@ -79,10 +86,10 @@ void Measure(Candidate& candidate, Conditions& conditions) {
 /// All candidates interleaved in random order, so that what the machine does hits all alike.
 Conditions MeasureAll(Field& field, const Options& options, cli::Console& console) {
   auto& candidates = field.candidates();
-  std::erase_if(candidates, [&](const Candidate& each) { return !Wanted(each, options.only); });
   Conditions conditions{.rounds = options.rounds};
   // Templates are built and files read before anything counts.
   for (Candidate& each : candidates) {
+    if (!each.failure.empty()) continue;  // not installed
     if (auto warm = each.once(); !warm) each.failure = warm.error().what;
   }
   std::mt19937 random(std::random_device{}());
@@ -115,10 +122,29 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
     console.Out(kUsage);
     return {};
   }
-  IGLOO_ASSIGN(const auto field, Field::Make());
-  const Conditions conditions = MeasureAll(*field, options, console);
-  console.Out(ReportText(*field, conditions));
-  if (!options.json.empty()) IGLOO_TRY(WriteJson(options.json, ReportJson(*field, conditions)));
+  IGLOO_ASSIGN(const auto field, Field::Make(options.peers));
+  auto& candidates = field->candidates();
+  std::erase_if(candidates, [&](const Candidate& each) { return !Wanted(each, options.only); });
+  Results results;
+  if (options.only.empty()) {
+    console.Note("which walls there are");
+    results.walls = InspectPeers(field->ground());
+    // Before the kernel has put thousands of freed objects aside, which would hide what new ones
+    // cost.
+    console.Note("memory of idle sandboxes");
+    results.idle = MeasureIdle(field->ground(), field->programs(), options.idle);
+  }
+  results.conditions = MeasureAll(*field, options, console);
+  if (options.only.empty()) {
+    console.Note("two workers without a pause");
+    results.sustained = SustainAll(*field, options.windows);
+  }
+  results.candidates = candidates;
+  results.output_peak = field->output_peak();
+  results.one_shot = field->one_shot_timeline();
+  results.prepared = field->prepared_timeline();
+  console.Out(ReportText(results));
+  if (!options.json.empty()) IGLOO_TRY(WriteJson(options.json, ReportJson(results)));
   return {};
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bench/candidates.h"
+#include "bench/memory.h"
+#include "bench/walls.h"
 
 namespace igloo::bench {
 
@@ -12,9 +15,20 @@ struct Conditions {
   unsigned samples = 0, noisy = 0;  ///< noisy: taken while something else wanted a processor
 };
 
-/// The candidates, the goals and the timeline, for people.
-std::string ReportText(const Field& field, const Conditions& conditions);
-/// The same for programs.
-std::string ReportJson(const Field& field, const Conditions& conditions);
+/// All that was measured.
+struct Results {
+  Conditions conditions = {};
+  std::vector<Candidate> candidates = {};
+  std::vector<Inspected> walls = {};
+  std::vector<Sustained> sustained = {};
+  std::vector<Idle> idle = {};
+  Samples output_peak = {};  ///< KiB
+  Timeline one_shot = {}, prepared = {};
+};
+
+/// For people.
+std::string ReportText(const Results& results);
+/// For programs, the chart among them.
+std::string ReportJson(const Results& results);
 
 }  // namespace igloo::bench

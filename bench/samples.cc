@@ -31,14 +31,13 @@ int Running() {
 
 }  // namespace
 
-void Samples::Add(double micros) {
-  values_.insert(std::ranges::upper_bound(values_, micros), micros);
-}
-
 double Samples::Quantile(double share) const {
   if (values_.empty()) return 0;
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(values_.size()));
-  return values_[std::min(at, values_.size() - 1)];
+  std::vector<double> values = values_;
+  const auto at = std::min(static_cast<std::size_t>(share * static_cast<double>(values.size())),
+                           values.size() - 1);
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
+  return values[at];
 }
 
 bool WaitUntilQuiet() {

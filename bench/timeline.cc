@@ -19,7 +19,7 @@ void Timeline::Add(const Marks& marks) {
 Result<double> Timeline::Add(const ProcessRun& run) {
   std::istringstream lines(run.errors);
   std::string line;
-  double main = -1;
+  double first = -1;
   Marks marks;
   while (std::getline(lines, line)) {
     std::istringstream words(line);
@@ -28,12 +28,13 @@ Result<double> Timeline::Add(const ProcessRun& run) {
     double micros = 0;
     if (!(words >> timing >> name >> micros) || timing != "timing") continue;
     // The first line is a time of the machine's clock, the others count from it.
-    const double at =
-        name == "main" ? main = micros - static_cast<double>(run.begin) : main + micros;
-    if (main < 0) break;
-    marks.emplace_back(name, at);
+    if (first < 0) {
+      first = micros - static_cast<double>(run.begin);
+      micros = 0;
+    }
+    marks.emplace_back(name, first + micros);
   }
-  if (main < 0) return Fail(Errc::kProtocol, "'igloo run --timing' did not say when it began");
+  if (marks.empty()) return Fail(Errc::kProtocol, "'igloo run --timing' did not say when it began");
   const double report = marks.back().second;
   marks.emplace_back("exit", run.micros());
   Add(marks);

@@ -1,9 +1,9 @@
-#include <string.h>
-
+#include "apps/launcher_program.h"
 #include "jail/launcher.h"
 
-/// Started by igloo with its socket as descriptor 3 and igloo-init as descriptor 4. The argument
-/// "ahead" announces a cold run.
-int main(int argc, char** argv) {
-  igloo::jail::Serve(3, 4, argc > 1 && strcmp(argv[1], "ahead") == 0);
+/// Started by igloo with its socket. The argument "ahead" announces a cold run.
+int main(int argc, char** argv, char** environment) {
+  const bool ahead = argc > 1 && strcmp(argv[1], "ahead") == 0;
+  igloo::apps::RememberWords(argc, argv, environment);
+  igloo::jail::Serve(igloo::apps::kLauncherSocket, igloo::apps::kProgram, ahead);
 }

@@ -17,6 +17,9 @@ struct Channels {
   UniqueFd control = {};  ///< igloo-init's, never the payload's
   UniqueFd standard_input = {}, standard_output = {}, standard_error = {};
   std::vector<UniqueFd> extra = {};
+  /// Borrowed: files to write 0 to, or with `born_into` one directory to be born into.
+  std::vector<int> groups = {};
+  bool born_into = false;
 };
 
 /// Where a start-up spent its time, in CLOCK_MONOTONIC µs; 0 where a backend cannot tell.

@@ -31,11 +31,17 @@ struct ChildPlan {
   const std::vector<PassedFd>* fds;
   std::optional<uid_t> become;
   bool reset_signals;
+  bool own_session;
+  const std::vector<int>* groups;
   int first_free = 3;  ///< above every target number
 };
 
 /// Runs between vfork and exec in the parent's memory: only system calls, nothing else.
 int Prepare(const ChildPlan& plan) {
+  // Before giving up root: that they are open is enough for version 1, not for version 2.
+  for (const int group : *plan.groups) {
+    if (::write(group, "0", 1) != 1) return errno;
+  }
   // Raw calls: glibc's setuid family signals every thread of the process, and after vfork those
   // are the parent's.
   if (plan.become) {
@@ -46,6 +52,7 @@ int Prepare(const ChildPlan& plan) {
     }
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (plan.own_session && ::setsid() < 0) return errno;
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -128,7 +135,9 @@ Result<Child> Spawn(const SpawnOptions& options) {
                  .env = env.data(),
                  .fds = &options.fds,
                  .become = options.become,
-                 .reset_signals = options.reset_signals};
+                 .reset_signals = options.reset_signals,
+                 .own_session = options.own_session,
+                 .groups = &options.groups};
   for (const PassedFd& fd : options.fds) plan.first_free = std::max(plan.first_free, fd.to + 1);
 
   // The child reports here through the shared memory of vfork: no pipe is needed.

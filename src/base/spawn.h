@@ -53,6 +53,10 @@ struct SpawnOptions {
   std::optional<uid_t> become = {};
   /// Ignored signals are inherited otherwise. A program that resets them itself saves 64 calls.
   bool reset_signals = true;
+  /// A session of its own: keys typed at the caller's terminal do not reach it.
+  bool own_session = false;
+  /// Files of cgroups that the child enters by writing 0.
+  std::vector<int> groups = {};
 };
 
 /// Starts a program without copying this process (vfork), so a large server starts children as

@@ -4,7 +4,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <optional>
 
 #include "backend/bubblewrap/render.h"
@@ -116,36 +115,39 @@ UniqueFd OpenInput(const RunOptions& options) {
 
 /// Output as it comes, or nothing but the captured text for --json.
 Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
-                                       std::uint64_t kept, backend::Backend& backend) {
+                                       std::uint64_t kept, backend::Backend& backend,
+                                       cgroup::Groups& groups) {
   session::RunIo io{.input = OpenInput(options), .capture_limit = kept};
-  if (!options.json) {
+  IGLOO_ASSIGN(io.group, TakeGroup(groups, plan));
+  if (options.json) {
+    // What nobody will read is not worth waiting for.
+    io.output_limit = 128 * io.capture_limit;
+  } else {
     io.capture_limit = 0;
     io.live = {STDOUT_FILENO, STDERR_FILENO};
   }
   return Execute(plan, backend, std::move(io), Signals::kForward);
 }
 
-/// Whether the kernel ended a process for its processor time; it says nothing but the signal. It
-/// counts by ticks there and exactly elsewhere, so the two numbers only resemble each other.
-bool RanOutOfProcessorTime(const sandbox::Limits& limits, const session::RunResult& result) {
-  return limits.cpu_seconds != 0 && (result.signal == SIGKILL || result.signal == SIGXCPU) &&
-         result.usage.cpu_micros >= limits.cpu_seconds * 750'000;
-}
-
 void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
                    const session::RunResult& result, Console& console) {
-  if (result.verdict == session::Verdict::kTimeout) {
+  const bool timeout = result.verdict == session::Verdict::kTimeout;
+  if (timeout && limits.cpu_seconds != 0 && result.usage.cause == wire::EndCause::kItself) {
+    console.Note(
+        fmt::format("the code was killed at its limit of {} s of processor time; "
+                    "'cpu_seconds' in the configuration gives it more",
+                    limits.cpu_seconds));
+  } else if (timeout) {
     console.Note("the code was stopped at its time limit of " +
                  fmt::format("{:g}", static_cast<double>(plan.payload.time_ms) / 1000.0) +
                  " s; --timeout SECONDS gives it more");
   } else if (result.verdict == session::Verdict::kMemory) {
     console.Note("the code was killed: all its processes together used more than its " +
                  HumanBytes(plan.payload.memory_bytes) + " of memory; --memory MB gives it more");
-  } else if (RanOutOfProcessorTime(limits, result)) {
-    console.Note(
-        fmt::format("the code was killed at its limit of {} s of processor time; "
-                    "'cpu_seconds' in the configuration gives it more",
-                    limits.cpu_seconds));
+  } else if (result.verdict == session::Verdict::kProcesses) {
+    console.Note("the code ran into its limit on processes");
+  } else if (result.verdict == session::Verdict::kDisk) {
+    console.Note("the code filled its space for files, or wrote a file larger than it may");
   } else if (result.verdict == session::Verdict::kSignal) {
     console.Note("the code was ended by signal " + std::to_string(result.signal));
   }
@@ -170,21 +172,19 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   Wall wall(std::move(programs));
   // It starts while we read and plan.
   if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
+  cgroup::Groups groups(cgroup::Find());
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   IGLOO_ASSIGN(const session::RunResult result,
-               ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend));
+               ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups));
   wall.Abandon();
   if (options.json) {
     console.Out(ResultJson(result));
   } else {
     SayHowItEnded(plan, chosen.environment.limits, result, console);
   }
-  if (options.timing) {
-    const auto end = static_cast<std::uint64_t>(MonotonicMicros());
-    console.Err(TimelineText(result, main_micros, end));
-  }
+  if (options.timing) console.Err(TimelineText(result, main_micros));
   return result.exit_code;
 }
 

@@ -78,9 +78,11 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   Wall wall(std::move(programs));
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
+  cgroup::Groups groups(cgroup::Find());
+  IGLOO_ASSIGN(auto group, TakeGroup(groups, prepared.plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,
-               RunOnTerminal(prepared.plan, *backend, std::move(pty), console));
+               RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(group), console));
   wall.Abandon();
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");

@@ -1,5 +1,7 @@
 #include "cli/execute.h"
 
+#include <sys/resource.h>
+
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <exception>
@@ -60,6 +62,16 @@ Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
 int ExitCodeFor(const Error& error) {
   if (error.code == Errc::kNoProgram) return kExitNotFound;
   return error.code == Errc::kNotExecutable ? kExitNotExecutable : kExitFailed;
+}
+
+Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan) {
+  if (groups.kind() == cgroup::Kind::kNone) return std::nullopt;
+  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes};
+  for (const sandbox::ResourceLimit& limit : plan.payload.limits) {
+    if (limit.resource == RLIMIT_NPROC) limits.processes = limit.value;
+  }
+  IGLOO_ASSIGN(cgroup::Lease lease, groups.Take(limits));
+  return std::optional<cgroup::Lease>(std::move(lease));
 }
 
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,

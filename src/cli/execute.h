@@ -21,6 +21,9 @@ enum class Signals {
   kDefault,
 };
 
+/// Where the sandbox of a plan is counted; nothing where this machine has no such place.
+Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan);
+
 /// Runs a plan to its end on an event loop of its own.
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
                                    session::RunIo io, Signals signals);

@@ -33,13 +33,15 @@ int OpenKeyboard() {
 
 class Relay {
  public:
-  Relay(const sandbox::Plan& plan, backend::Backend& backend, Pty pty, Console& console)
+  Relay(const sandbox::Plan& plan, backend::Backend& backend, Pty pty,
+        std::optional<cgroup::Lease> group, Console& console)
       : console_(console),
         outer_(loop_, pty.outer.Release()),
         keyboard_(loop_, OpenKeyboard()),
         signals_(loop_),
         drained_(loop_),
-        run_(loop_, plan, backend, session::RunIo{.terminal = std::move(pty.inner)}) {}
+        run_(loop_, plan, backend,
+             session::RunIo{.terminal = std::move(pty.inner), .group = std::move(group)}) {}
 
   Result<session::RunResult> Run() {
     for (const int signal :
@@ -140,9 +142,10 @@ class Relay {
 }  // namespace
 
 Result<session::RunResult> RunOnTerminal(const sandbox::Plan& plan, backend::Backend& backend,
-                                         Pty pty, Console& console) {
+                                         Pty pty, std::optional<cgroup::Lease> group,
+                                         Console& console) {
   IGLOO_ASSIGN(RawMode raw, RawMode::Enter(STDIN_FILENO));
-  Relay relay(plan, backend, std::move(pty), console);
+  Relay relay(plan, backend, std::move(pty), std::move(group), console);
   auto result = relay.Run();
   // While the signals are still caught: none can come between the relay's end and this.
   raw.Leave();

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 
@@ -39,26 +43,30 @@ std::string ErrorJson(const Error& error) {
   return json::serialize(document) + "\n";
 }
 
-std::string TimelineText(const session::RunResult& result, std::uint64_t main_micros,
-                         std::uint64_t end_micros) {
+std::string TimelineText(const session::RunResult& result, std::uint64_t main_micros) {
   const auto& line = result.timeline;
   const auto& init = result.usage.stamps;
+  std::vector<std::pair<std::string_view, std::uint64_t>> stages = {
+      {"launcher", line.launcher},
+      {"main", main_micros},
+      {"namespaces", line.namespaces},
+      {"root", line.root},
+      {"exec", line.exec},
+      {"init", init[0]},
+      {"program", init[1]},
+      {"ended", init[2]},
+      {"report", static_cast<std::uint64_t>(result.reported_micros)}};
+  std::erase_if(stages, [](const auto& stage) { return stage.second == 0; });
+  // The launcher and igloo start beside each other: either may be first.
+  std::ranges::sort(stages, {}, &std::pair<std::string_view, std::uint64_t>::second);
   // A time of CLOCK_MONOTONIC, so that whoever started igloo can tell how long that took.
-  std::string out = fmt::format("timing {:<11} {} us  (clock)\n", "main", main_micros);
-  std::uint64_t before = main_micros;
-  const auto add = [&](const char* name, std::uint64_t at) {
-    if (at == 0) return;
-    out += fmt::format("timing {:<11} {:>7} us  (+{})\n", name, at - main_micros, at - before);
-    before = at;
-  };
-  add("launcher", line.launcher);
-  add("namespaces", line.namespaces);
-  add("root", line.root);
-  add("exec", line.exec);
-  add("init", init[0]);
-  add("program", init[1]);
-  add("ended", init[2]);
-  add("report", end_micros);
+  const std::uint64_t first = stages.front().second;
+  std::string out = fmt::format("timing {:<11} {} us  (clock)\n", stages.front().first, first);
+  for (std::size_t i = 1; i < stages.size(); ++i) {
+    const auto& [name, at] = stages[i];
+    out +=
+        fmt::format("timing {:<11} {:>7} us  (+{})\n", name, at - first, at - stages[i - 1].second);
+  }
   return out;
 }
 

@@ -13,7 +13,6 @@ std::string ResultJson(const session::RunResult& result);
 std::string ErrorJson(const Error& error);
 
 /// Where a run spent its time, in lines for people. `main_micros` is when igloo's main began.
-std::string TimelineText(const session::RunResult& result, std::uint64_t main_micros,
-                         std::uint64_t end_micros);
+std::string TimelineText(const session::RunResult& result, std::uint64_t main_micros);
 
 }  // namespace igloo::cli

@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,7 +115,7 @@ class Watch {
   Watch(pid_t pid, int signals, uint64_t init_micros, int landlock_abi)
       : pid_(pid), signals_(signals), init_micros_(init_micros), landlock_abi_(landlock_abi) {
     if (g_start.time_limit_ms != 0) deadline_ = start_micros_ + g_start.time_limit_ms * 1000;
-    if (g_start.memory_limit_bytes != 0) {
+    if (g_start.memory_limit_bytes != 0 && g_start.memory == wire::MemoryWatch::kInit) {
       // The first look comes late enough that a short run never pays for it.
       proc_fd_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
       memory_check_ = start_micros_ + kMemoryCheckMicros;
@@ -208,6 +209,8 @@ class Watch {
 
   [[noreturn]] void Finish(int status) {
     const uint64_t end = NowMicros();
+    const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const uint8_t hits = succeeded ? 0 : FindHits();
     // What the payload left behind ends with it, and its usage counts.
     kill(-1, SIGKILL);
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
@@ -218,6 +221,7 @@ class Watch {
     ReportWriter report(wire::FromInit::kEnded);
     report.U8(static_cast<uint8_t>(signalled ? wire::EndKind::kSignalled : wire::EndKind::kExited));
     report.U8(static_cast<uint8_t>(cause_));
+    report.U8(hits);
     report.U32(static_cast<uint32_t>(signalled ? WTERMSIG(status) : WEXITSTATUS(status)));
     report.U64(Micros(usage.ru_utime) + Micros(usage.ru_stime));
     report.U64(static_cast<uint64_t>(usage.ru_maxrss));
@@ -228,6 +232,33 @@ class Watch {
     report.U64(end);
     report.Send();
     _exit(0);
+  }
+
+  /// Which limits a payload that failed stands at, while what it left is still there.
+  uint8_t FindHits() const {
+    uint8_t hits = 0;
+    if (StandsAtProcessLimit()) hits |= wire::kHitProcesses;
+    for (uint32_t i = 0; i < g_start.path_count; ++i) {
+      struct statfs place{};
+      if (g_start.paths[i].right != wire::PathRight::kReadWrite) continue;
+      if (statfs(g_start.paths[i].path, &place) != 0) continue;
+      const bool limited = place.f_blocks > 0 && place.f_files > 0;
+      if (limited && (place.f_bavail == 0 || place.f_ffree == 0)) hits |= wire::kHitDisk;
+    }
+    return hits;
+  }
+
+  bool StandsAtProcessLimit() const {
+    for (uint32_t i = 0; i < g_start.limit_count; ++i) {
+      const StartView::Limit& limit = g_start.limits[i];
+      if (limit.resource != RLIMIT_NPROC) continue;
+      const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      // The payload itself is gone by now, and so is one of those that it counted with; init is in.
+      const bool full = proc >= 0 && CountTasks(proc) + 2 >= limit.value;
+      close(proc);
+      return full;
+    }
+    return false;
   }
 
   static uint64_t Micros(const timeval& time) {

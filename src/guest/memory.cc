@@ -51,6 +51,11 @@ uint64_t Exact(int proc_fd, const char* name) {
   return Field(text, "\nRssAnon:") + Field(text, "\nRssShmem:");
 }
 
+/// The field counts threads, not kilobytes.
+uint64_t Threads(int proc_fd, const char* name) {
+  return Field(ReadText(proc_fd, name, "status"), "\nThreads:") / 1024;
+}
+
 MemoryUse Sum(int proc_fd, uint64_t (*of)(int, const char*)) {
   MemoryUse use{};
   lseek(proc_fd, 0, SEEK_SET);
@@ -74,5 +79,7 @@ MemoryUse ReadMemoryUse(int proc_fd, uint64_t interesting) {
   const MemoryUse bound = Sum(proc_fd, UpperBound);
   return bound.bytes < interesting ? bound : Sum(proc_fd, Exact);
 }
+
+uint64_t CountTasks(int proc_fd) { return Sum(proc_fd, Threads).bytes; }
 
 }  // namespace igloo::guest

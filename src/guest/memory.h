@@ -15,4 +15,7 @@ struct MemoryUse {
 /// it is the answer.
 MemoryUse ReadMemoryUse(int proc_fd, uint64_t interesting);
 
+/// Threads of all processes but init: what the kernel's limit on processes counts.
+uint64_t CountTasks(int proc_fd);
+
 }  // namespace igloo::guest

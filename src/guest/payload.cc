@@ -104,8 +104,15 @@ bool PlaceDescriptors(const StartView& start) {
   return syscall(SYS_close_range, count, ~0U, 0) == 0;
 }
 
-bool InstallFilter(wire::SeccompProfile profile) {
-  const Filter& filter = profile == wire::SeccompProfile::kDebug ? kDebugFilter : kDefaultFilter;
+const Filter& FilterFor(const StartView& start) {
+  const bool debug = start.seccomp == wire::SeccompProfile::kDebug;
+  if (start.memory == wire::MemoryWatch::kCgroup) {
+    return debug ? kCountedDebugFilter : kCountedFilter;
+  }
+  return debug ? kDebugFilter : kDefaultFilter;
+}
+
+bool InstallFilter(const Filter& filter) {
   const sock_fprog program{filter.size, const_cast<sock_filter*>(filter.code)};
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
@@ -171,7 +178,7 @@ wire::InitStep Become(const StartView& start, int landlock_abi) {
   }
   if (!ApplyLimits(start)) return InitStep::kResourceLimit;
   ResetHabits();
-  if (!InstallFilter(start.seccomp)) return InitStep::kSeccomp;
+  if (!InstallFilter(FilterFor(start))) return InitStep::kSeccomp;
   Exec(start);
   return InitStep::kExec;
 }

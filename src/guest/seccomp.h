@@ -145,7 +145,8 @@ struct Filter {
 /// Puts BPF instructions together; `Label` positions are patched forward.
 class FilterBuilder {
  public:
-  constexpr Filter Build(bool debug) {
+  /// `counted`: a cgroup counts memory that no process has mapped; see guest/memory.h.
+  constexpr Filter Build(bool debug, bool counted) {
     Load(offsetof(seccomp_data, arch));
     JumpIfEqual(kNativeArch, 1, 0);  // SECURITY: also closes int 0x80 on x86_64
     ReturnErrno(ENOSYS);
@@ -162,9 +163,10 @@ class FilterBuilder {
 #endif
     MknodRule(SYS_mknodat, 2);
     PersonalityRule();
-    // Memory that no process has mapped is in nobody's sum; see guest/memory.h.
-    OnlyErrno(SYS_memfd_create, ENOSYS);
-    OnlyErrno(SYS_shmget, ENOSYS);
+    if (!counted) {
+      OnlyErrno(SYS_memfd_create, ENOSYS);
+      OnlyErrno(SYS_shmget, ENOSYS);
+    }
     InitRule(SYS_prlimit64);
     InitRule(SYS_sched_setaffinity);
     InitRule(SYS_sched_setscheduler);
@@ -338,7 +340,9 @@ class FilterBuilder {
   size_t ranges_ = 0;
 };
 
-inline constexpr Filter kDefaultFilter = FilterBuilder().Build(false);
-inline constexpr Filter kDebugFilter = FilterBuilder().Build(true);
+inline constexpr Filter kDefaultFilter = FilterBuilder().Build(false, false);
+inline constexpr Filter kDebugFilter = FilterBuilder().Build(true, false);
+inline constexpr Filter kCountedFilter = FilterBuilder().Build(false, true);
+inline constexpr Filter kCountedDebugFilter = FilterBuilder().Build(true, true);
 
 }  // namespace igloo::guest

@@ -31,6 +31,9 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   view.time_limit_ms = fields.U64();
   view.grace_ms = fields.U64();
   view.memory_limit_bytes = fields.U64();
+  const uint8_t watch = fields.U8();
+  if (watch > static_cast<uint8_t>(wire::MemoryWatch::kCgroup)) return false;
+  view.memory = static_cast<wire::MemoryWatch>(watch);
   const uint8_t profile = fields.U8();
   if (profile != static_cast<uint8_t>(wire::SeccompProfile::kDefault) &&
       profile != static_cast<uint8_t>(wire::SeccompProfile::kDebug)) {

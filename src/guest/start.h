@@ -13,6 +13,7 @@ struct StartView {
   uint64_t time_limit_ms;
   uint64_t grace_ms;
   uint64_t memory_limit_bytes;
+  wire::MemoryWatch memory;
   wire::SeccompProfile seccomp;
 
   static constexpr size_t kMaxLimits = wire::kMaxResourceLimits;

@@ -17,6 +17,7 @@ wire::Start Example() {
   return {.nonce = {0x0102030405060708, 9},
           .time_limit_ms = 30'000,
           .grace_ms = 500,
+          .memory = wire::MemoryWatch::kCgroup,
           .seccomp = wire::SeccompProfile::kDebug,
           .limits = {{4, 0}, {7, 1ULL << 40}},
           .paths = {{PathRight::kRead, "/"}, {PathRight::kDevice, "/dev/null"}},
@@ -38,6 +39,7 @@ wire::Start ValueOf(const StartView& view) {
   wire::Start start{.nonce = view.nonce,
                     .time_limit_ms = view.time_limit_ms,
                     .grace_ms = view.grace_ms,
+                    .memory = view.memory,
                     .seccomp = view.seccomp,
                     .cwd = view.cwd,
                     .extra_descriptors = view.extra_descriptors,
@@ -116,6 +118,14 @@ TEST(DecodeStartTest, RefusesRightsThatNobodyKnows) {
   }
 }
 
+TEST(DecodeStartTest, KnowsTwoThatWatchMemory) {
+  for (int watch = 0; watch < 256; ++watch) {
+    wire::Start start = Example();
+    start.memory = static_cast<wire::MemoryWatch>(watch);
+    EXPECT_EQ(Accepts(PayloadOf(start)), watch <= 1) << watch;
+  }
+}
+
 TEST(DecodeStartTest, KnowsTwoAnswersAboutTheTerminal) {
   for (int terminal = 0; terminal < 256; ++terminal) {
     wire::Start start = Example();
@@ -152,7 +162,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 24 + 1, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 5,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 5,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

@@ -1,5 +1,6 @@
 #include "jail/channel.h"
 
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -50,13 +51,18 @@ union ControlBuffer {
   char bytes[CMSG_SPACE(sizeof(int) * kFdsPerMessage)];
 };
 
+bool SaneGroups(const ops::Request& request) {
+  const bool born = (request.flags & ops::kRequestIntoCgroup) != 0;
+  return !born || request.fd_count == ops::kControl + request.init_fds + 1;
+}
+
 bool SaneRequest(const ops::Request& request, unsigned fd_count) {
   const uint64_t body =
       uint64_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
   return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
          fd_count >= 1 && request.fresh_bytes % 8 == 0 && request.init_fds < fd_count &&
-         request.cgroup_slot < fd_count && request.environment_bytes % 8 == 0 &&
-         request.inner_uid != 0 && request.inner_gid != 0;
+         SaneGroups(request) && request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
+         request.inner_gid != 0;
 }
 
 size_t BodySize(const ops::Request& request) {
@@ -159,6 +165,18 @@ void ReleaseBody(const Job& job) {
   const size_t size = BodySize(job.request);
   if (size > kKeep) madvise(g_body + kKeep, size - kKeep, MADV_DONTNEED);
 }
+
+void AwaitSoon(int socket) {
+  constexpr uint64_t kMomentMicros = 2'000;
+  char ignored;
+  for (const uint64_t end = NowMicros() + kMomentMicros; NowMicros() < end;) {
+    if (recv(socket, &ignored, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) return;
+    if (errno != EAGAIN) return;
+    sched_yield();
+  }
+}
+
+void ForgetBodies() { madvise(g_body, sizeof g_body, MADV_DONTNEED); }
 
 void CloseAll(const int* fds, unsigned count) {
   for (unsigned i = 0; i < count; ++i) CloseQuietly(fds[i]);

@@ -20,6 +20,13 @@ bool ReceiveWithFds(int socket, void* to, size_t size, int* fds, unsigned max, u
 /// Gives memory of an unusually large request back to the system.
 void ReleaseBody(const Job& job);
 
+/// Waits for a byte without sleeping, for a moment at most: a processor that has gone to sleep
+/// takes longer to wake than what is expected here. Gives way to whoever else wants to run.
+void AwaitSoon(int socket);
+
+/// Leaves nothing of any request in this process's memory.
+void ForgetBodies();
+
 void CloseAll(const int* fds, unsigned count);
 void CloseJob(const Job& job);
 

@@ -43,12 +43,13 @@ struct Row {
 /// The running launcher: requests in, sandboxes out.
 class Launcher {
  public:
-  Launcher(int socket, int init_fd) : socket_(socket) {
-    setup_.init_fd = init_fd;
+  Launcher(int socket, const Program& program)
+      : socket_(socket), first_request_(program.first_request) {
+    setup_.init = program.init;
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
-    setup_.network_socket = -1;
+    setup_.helper_socket = -1;
     for (Row& row : rows_) row.socket = -1;
   }
 
@@ -59,6 +60,7 @@ class Launcher {
     request.host_id_base = ops::kDefaultHostIdBase;
     request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
     has_ahead_ = MakeCold(request, -1, ahead_, ignored);
+    AwaitSoon(socket_);
   }
 
   [[noreturn]] void Serve() {
@@ -112,6 +114,8 @@ class Launcher {
     }
     CloseJob(job);
     ReleaseBody(job);
+    if (first_request_ != nullptr) first_request_();
+    first_request_ = nullptr;
   }
 
   // Cold runs: one slot, all three lists.
@@ -120,9 +124,9 @@ class Launcher {
     Slot slot{};
     Failure failure{};
     if (!TakeAhead(job.request, slot)) {
-      const bool into_cgroup = (job.request.flags & ops::kRequestIntoCgroup) != 0;
-      const int cgroup = into_cgroup ? job.fds[job.request.cgroup_slot] : -1;
-      if (!MakeCold(job.request, cgroup, slot, failure)) return SendFailure(job.reply(), failure);
+      if (!MakeCold(job.request, job.birthplace(), slot, failure)) {
+        return SendFailure(job.reply(), failure);
+      }
     }
     unsigned count = 0;
     if (setup_.by_root && !OpenAll(job, HostId(job.request, slot), count, failure)) {
@@ -227,7 +231,9 @@ class Launcher {
     if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
     Slot slot{};
     Failure failure{};
-    if (!NextSlot(*row, slot, failure)) return SendFailure(job.reply(), failure);
+    const bool made = job.birthplace() < 0 ? NextSlot(*row, slot, failure)
+                                           : NewSlot(*row, job.birthplace(), slot, failure);
+    if (!made) return SendFailure(job.reply(), failure);
     unsigned count = 0;
     const SourceOwner owner{setup_.by_root, setup_.proc_fd, row->block + slot.number};
     if (OpenSources(job.run(), row->operations, owner, g_sources, count, failure)) {
@@ -247,8 +253,21 @@ class Launcher {
       DropSlot(slot);  // somebody on this machine killed it
     }
     failure = {ops::Step::kTemplateGone, 0, ENOENT};
-    if (row.ordered == 0 && !AskForSlot(row.socket)) return false;
+    if (row.ordered == 0 && !AskForSlot(row.socket, -1)) return false;
     if (row.ordered > 0) --row.ordered;
+    return Receive(row, slot, failure);
+  }
+
+  /// Only at its birth does a process enter a cgroup of version 2 for nothing; those that wait are
+  /// born already.
+  bool NewSlot(Row& row, int cgroup, Slot& slot, Failure& failure) {
+    // Answers come in order: those ordered earlier come first.
+    while (row.socket >= 0 && row.ordered > 0) TakeSlot(row);
+    failure = {ops::Step::kTemplateGone, 0, ENOENT};
+    return row.socket >= 0 && AskForSlot(row.socket, cgroup) && Receive(row, slot, failure);
+  }
+
+  bool Receive(Row& row, Slot& slot, Failure& failure) {
     if (ReceiveSlot(row.socket, slot, failure)) return true;
     if (failure.step == ops::Step::kTemplateGone) Forget(row);
     return false;
@@ -267,7 +286,7 @@ class Launcher {
 
   void OrderSlots() {
     for (Row& row : rows_) {
-      if (LacksSlots(row) && AskForSlot(row.socket)) ++row.ordered;
+      if (LacksSlots(row) && AskForSlot(row.socket, -1)) ++row.ordered;
     }
   }
 
@@ -351,6 +370,7 @@ class Launcher {
   }
 
   int socket_;
+  void (*first_request_)();
   Setup setup_ = {};
   bool has_mount_rights_ = false;
   bool has_ahead_ = false;
@@ -376,8 +396,10 @@ void ResetSignals() {
 
 }  // namespace
 
-void Serve(int socket, int init_fd, bool ahead) {
+void Serve(int socket, const Program& program, bool ahead) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  // A key typed at the caller's terminal is for igloo, which decides what it means.
+  setsid();
   umask(0);
   ResetSignals();
   if (geteuid() == 0) syscall(SYS_setgroups, 0, nullptr);
@@ -387,7 +409,7 @@ void Serve(int socket, int init_fd, bool ahead) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  static Launcher launcher(socket, init_fd);
+  static Launcher launcher(socket, program);
   if (ahead) launcher.MakeAhead();
   launcher.Serve();
 }

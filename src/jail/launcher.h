@@ -2,8 +2,14 @@
 
 namespace igloo::jail {
 
-/// Serves requests from `socket` until end of file; `init_fd` is igloo-init, open for reading.
+/// What the program around the launcher does in its place.
+struct Program {
+  void (*init)();           ///< where every sandbox's first process ends up; does not return
+  void (*first_request)();  ///< once, when igloo has spoken
+};
+
+/// Serves requests from `socket` until end of file.
 /// `ahead`: a cold run is coming, so make its sandbox before it does.
-[[noreturn]] void Serve(int socket, int init_fd, bool ahead);
+[[noreturn]] void Serve(int socket, const Program& program, bool ahead);
 
 }  // namespace igloo::jail

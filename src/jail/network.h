@@ -1,16 +1,16 @@
 #pragma once
 
-#include "jail/sandbox.h"
+#include <stdint.h>
 
 namespace igloo::jail {
 
-/// Starts making one beside this process (it takes as long as all mounts together).
-bool BeginNetwork(Setup& setup);
-/// Waits for it and enters it. Where none is being made, this process has its own already and
-/// only raises the loopback.
-bool EnterNetwork(Setup& setup);
+/// Raises the loopback of this process's network namespace.
+bool RaiseLoopback();
 
-/// A socket that listens on 127.0.0.1:port in this process's namespace.
+/// That namespace as a descriptor. By socket, not by /proc: the root may be changing meanwhile.
+int CurrentNetwork();
+
+/// A socket that listens on 127.0.0.1:port in it.
 int ListenOn(uint16_t port);
 
 }  // namespace igloo::jail

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include "jail/channel.h"
+#include "jail/helper.h"
 #include "jail/network.h"
 #include "jail/privileges.h"
+#include "jail/stock.h"
 #include "jail/sys.h"
 #include "jail/trees.h"
 
@@ -22,7 +24,7 @@ constexpr const char* kStage = "/tmp";
 bool Root(Setup& setup, const Op& op) {
   // SECURITY: nothing mounted from here on may travel back to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
-  setup.root_fd = NewTmpfs(op.bytes, op.inodes, 0755, 0);
+  setup.root_fd = TakeMemory(setup.stock, {op.bytes, op.inodes, 0755, false});
   return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, kStage, 0) == 0;
 }
 
@@ -125,8 +127,8 @@ bool Bind(Setup& setup, const Op& op) {
 }
 
 bool Tmpfs(Setup& setup, const Op& op) {
-  const uint64_t attributes = (op.flags & ops::kFlagNoExec) != 0 ? MOUNT_ATTR_NOEXEC : 0;
-  const int tree = NewTmpfs(op.bytes, op.inodes, op.mode, attributes);
+  const bool no_exec = (op.flags & ops::kFlagNoExec) != 0;
+  const int tree = TakeMemory(setup.stock, {op.bytes, op.inodes, op.mode, no_exec});
   return tree >= 0 && AttachAt(setup, op, tree);
 }
 
@@ -137,7 +139,10 @@ bool Overlay(Setup& setup, const Op& op) {
 }
 
 bool Proc(Setup& setup, const Op& op) {
-  const int tree = NewProc();
+  // The environment's belongs to the template that built it; in a cold run that is the sandbox.
+  if (setup.proc != nullptr && strcmp(setup.proc, op.path()) == 0) return true;
+  if (setup.cold) setup.proc = op.path();
+  const int tree = TakeProc(setup.stock);
   return tree >= 0 && AttachAt(setup, op, tree);
 }
 
@@ -156,7 +161,7 @@ bool ReadOnly(Setup& setup, const Op& op) {
 
 bool Pivot(Setup& setup, const Op&) {
   return fchdir(setup.root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
-         umount2(".", MNT_DETACH) == 0 && chdir("/") == 0;
+         DropOldRoot(setup) && chdir("/") == 0;
 }
 
 bool Seal(Setup& setup, const Op&) {
@@ -188,21 +193,14 @@ bool Listen(Setup& setup, const Op& op) {
   return true;
 }
 
-bool EnterCgroup(Setup& setup, const Op& op) {
-  if (op.fd < 0 || op.fd >= setup.job->request.fd_count) {
-    errno = EBADF;
-    return false;
-  }
-  // "0" is the writer itself: 30 µs, where a foreign pid costs up to 26 ms.
-  return write(setup.job->fds[op.fd], "0", 1) == 1;
-}
-
 bool Bound(Setup& setup, const Op&) { return setup.bounded || BoundPrivileges(); }
 
 bool Drop(Setup&, const Op&) { return DropPrivileges(); }
 
-/// Control and stdio become 3, 4, ... and nothing else survives.
-bool ExecInit(Setup& setup, const Op&) {
+/// Control and stdio become 3, 4, ... and nothing else of the launcher's survives: no descriptor,
+/// no request of anybody's. A new program would cost a third of what is left of a run by now.
+bool BecomeInit(Setup& setup, const Op&) {
+  if (!OldRootIsGone(setup)) return false;
   const ops::Request& request = setup.job->request;
   const unsigned count = request.init_fds;
   constexpr int kAbove = 64;
@@ -211,14 +209,13 @@ bool ExecInit(Setup& setup, const Op&) {
     moved[i] = fcntl(setup.job->fds[ops::kControl + i], F_DUPFD_CLOEXEC, kAbove);
     if (moved[i] < 0) return false;
   }
-  const int init = fcntl(setup.init_fd, F_DUPFD_CLOEXEC, kAbove);
   const int reply = fcntl(setup.job->reply(), F_DUPFD_CLOEXEC, kAbove);
-  if (init < 0 || reply < 0) return false;
+  if (reply < 0) return false;
   for (unsigned i = 0; i < count; ++i) {
     if (dup2(moved[i], 3 + static_cast<int>(i)) < 0) return false;
   }
-  // SECURITY: even a descriptor that somebody forgot to mark ends here.
-  if (syscall(SYS_close_range, 3 + count, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) != 0) return false;
+  // The job's own number may have been reused by now; a failure must still arrive.
+  const_cast<Job*>(setup.job)->fds[ops::kReply] = reply;
   umask(022);
   if ((request.flags & ops::kRequestTimeline) != 0) {
     ops::Reply timeline{};
@@ -227,24 +224,22 @@ bool ExecInit(Setup& setup, const Op&) {
     memcpy(timeline.stamps, setup.stamps, sizeof timeline.stamps);
     SendReply(reply, timeline);
   }
-  char name[] = "igloo-init";
-  char* const argv[] = {name, nullptr};
-  char* const env[] = {nullptr};
-  syscall(SYS_execveat, init, "", argv, env, AT_EMPTY_PATH);
-  const int saved_errno = errno;
-  // The job's own number may have been reused by now; the failure must still arrive.
-  const_cast<Job*>(setup.job)->fds[ops::kReply] = reply;
-  errno = saved_errno;
-  return false;
+  void (*const init)() = setup.init;
+  // SECURITY: the payload shares a process tree with this memory from here on.
+  ForgetBodies();
+  // Last of all, and igloo sees it: end of file on the reply socket means that init runs.
+  if (syscall(SYS_close_range, 3 + count, ~0U, 0) != 0) return false;
+  init();
+  _exit(125);
 }
 
 using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,     Directory,     Symlink,  File,        Bind,  Tmpfs, Proc,
-    MaskFile, MaskDirectory, ReadOnly, Overlay,     Pivot, Seal,  Network,
-    Hostname, NoNamespaces,  Listen,   EnterCgroup, Bound, Drop,  ExecInit,
+    Root,     Directory,     Symlink,  File,    Bind,  Tmpfs,      Proc,
+    MaskFile, MaskDirectory, ReadOnly, Overlay, Pivot, Seal,       Network,
+    Hostname, NoNamespaces,  Listen,   Bound,   Drop,  BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

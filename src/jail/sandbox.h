@@ -25,6 +25,11 @@ struct Job {
     return {body + request.environment_bytes + request.fresh_bytes, request.run_bytes};
   }
   int reply() const { return fds[ops::kReply]; }
+  /// The cgroup to be born into, or -1.
+  int birthplace() const {
+    const bool born = (request.flags & ops::kRequestIntoCgroup) != 0;
+    return born ? fds[ops::kControl + request.init_fds] : -1;
+  }
 };
 
 /// How many mount sources one request may have: environments of some thousand store paths.
@@ -45,20 +50,32 @@ struct Parent {
   int fd;
 };
 
+/// What a cold run's sandbox made while it waited for its job; taken once, -1 when there is none.
+struct Stock {
+  static constexpr unsigned kMemories = sizeof ops::kUsualMemory / sizeof ops::kUsualMemory[0];
+  bool filled;
+  int memory[kMemories];
+  int proc;
+};
+
 /// What a process under construction knows. One per process: launcher, template, sandbox.
 struct Setup {
   const Job* job;
-  int root_fd;         ///< the root under construction, and later "/"
-  int proc_fd;         ///< a /proc in which this process's children have their numbers
-  int init_fd;         ///< igloo-init, opened before any root changed
-  bool by_root;        ///< the launcher is root: ids are mapped, sources are opened by it
-  int network_socket;  ///< where a network namespace that is being made comes from, or -1
-  bool bounded;        ///< kBoundPrivileges is done already
+  int root_fd;        ///< the root under construction, and later "/"
+  int proc_fd;        ///< a /proc in which this process's children have their numbers
+  void (*init)();     ///< igloo-init's life; does not return
+  bool cold;          ///< one process applies all three lists
+  const char* proc;   ///< where it mounted a proc of its own, or null
+  bool by_root;       ///< the launcher is root: ids are mapped, sources are opened by it
+  int helper_socket;  ///< of a cold run's helper, or -1
+  bool network_received, old_root_leaving;
+  bool bounded;  ///< kBoundPrivileges is done already
   uint64_t stamps[4];
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;
   unsigned source_count, next_source;
   Parent parent;
+  Stock stock;
 };
 
 }  // namespace igloo::jail

@@ -43,8 +43,10 @@ class Template {
  private:
   void MakeOne() {
     char order = 0;
+    int cgroup = -1;
+    unsigned count = 0;
     // End of file: the launcher forgot this template or is gone.
-    if (read(socket_, &order, 1) != 1) _exit(0);
+    if (!ReceiveWithFds(socket_, &order, 1, &cgroup, 1, count)) _exit(0);
     SlotMade made{};
     Slot slot{};
     const uint32_t uid = job_.request.inner_uid;
@@ -58,13 +60,14 @@ class Template {
                           .fresh = job_.fresh(),
                           .operations = operations_,
                           .on_template = true,
-                          .cgroup_fd = -1};
+                          .cgroup_fd = cgroup};
       if (MakeSlot(spec, slot, made.failure)) {
         made.failure = {};
         made.pid = slot.pid;
         if (setup_.by_root) slots_[made.number] = slot.pid;
       }
     }
+    CloseQuietly(cgroup);
     const bool stands = made.failure.step == ops::Step::kNone;
     const int fds[2] = {slot.socket, slot.pidfd};
     SendWithFds(socket_, &made, sizeof made, fds, stands ? 2 : 0);
@@ -154,7 +157,9 @@ pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
   return -1;
 }
 
-bool AskForSlot(int socket) { return send(socket, "m", 1, MSG_NOSIGNAL) == 1; }
+bool AskForSlot(int socket, int cgroup) {
+  return SendWithFds(socket, "m", 1, &cgroup, cgroup >= 0 ? 1 : 0);
+}
 
 bool ReceiveSlot(int socket, Slot& slot, Failure& failure) {
   SlotMade made{};

@@ -19,7 +19,7 @@ struct SlotMade {
 pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
                     unsigned launcher_fd_count, int& socket);
 
-bool AskForSlot(int socket);
+bool AskForSlot(int socket, int cgroup);
 /// Blocks until a slot has come; false when the template is gone.
 bool ReceiveSlot(int socket, Slot& slot, Failure& failure);
 

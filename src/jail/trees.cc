@@ -30,7 +30,7 @@ int Finish(int fs, bool configured, uint64_t attributes) {
 
 /// Where the changes of a writable overlay live.
 bool AttachScratch(int root_fd, const ops::Op& op) {
-  const int scratch = NewTmpfs(op.bytes, op.inodes, 0700, 0);
+  const int scratch = NewTmpfs({op.bytes, op.inodes, 0700, false});
   return scratch >= 0 && Attach(scratch, root_fd, ".igloo/upper") &&
          mkdirat(root_fd, ".igloo/upper/changes", 0755) == 0 &&
          mkdirat(root_fd, ".igloo/upper/work", 0755) == 0;
@@ -51,13 +51,14 @@ bool Attach(int tree, int root_fd, const char* path) {
   return attached;
 }
 
-int NewTmpfs(uint64_t bytes, uint64_t inodes, uint32_t mode, uint64_t attributes) {
+int NewTmpfs(const ops::Memory& memory) {
   const int fs = FsOpen("tmpfs");
   if (fs < 0) return -1;
-  const bool configured = SetNumber(fs, "size", bytes, "%llu") &&
-                          (inodes == 0 || SetNumber(fs, "nr_inodes", inodes, "%llu")) &&
-                          SetNumber(fs, "mode", mode, "%llo");
-  return Finish(fs, configured, attributes | kQuiet);
+  const bool configured =
+      SetNumber(fs, "size", memory.bytes, "%llu") &&
+      (memory.inodes == 0 || SetNumber(fs, "nr_inodes", memory.inodes, "%llu")) &&
+      SetNumber(fs, "mode", memory.mode, "%llo");
+  return Finish(fs, configured, kQuiet | (memory.no_exec ? MOUNT_ATTR_NOEXEC : 0));
 }
 
 int NewProc() {

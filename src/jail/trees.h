@@ -15,7 +15,7 @@ const char* Relative(const char* path);
 bool Attach(int tree, int root_fd, const char* path);
 
 /// A detached tmpfs, or -1.
-int NewTmpfs(uint64_t bytes, uint64_t inodes, uint32_t mode, uint64_t attributes);
+int NewTmpfs(const ops::Memory& memory);
 /// A detached proc of this PID namespace, or -1.
 int NewProc();
 

@@ -28,10 +28,9 @@ enum class Code : uint16_t {
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
-  kEnterCgroup,      ///< write 0 to the cgroup v1 `tasks` descriptor number `fd`
   kBoundPrivileges,  ///< empty the bounding set, lock securebits, set no_new_privs
   kDropPrivileges,   ///< give up every capability
-  kExecInit,         ///< become igloo-init
+  kBecomeInit,       ///< become igloo-init
   kEnd,
 };
 
@@ -69,6 +68,24 @@ constexpr size_t PaddedSize(size_t path_size, size_t text_size) {
 inline constexpr uint32_t kDefaultHostIdBase = 0x10000000;
 inline constexpr uint32_t kDefaultInnerId = 1000;
 
+/// A file system in memory, as kRoot and kTmpfs describe it.
+struct Memory {
+  uint64_t bytes;
+  uint64_t inodes;
+  uint32_t mode;
+  bool no_exec;
+  bool operator==(const Memory&) const = default;
+};
+
+/// Those that nearly every run has: a sandbox made ahead of its request makes them ahead, too. A
+/// run that wants others gets others; it only waits for them.
+inline constexpr Memory kUsualMemory[] = {
+    {8U << 20, 65536, 0755, false},     // the root
+    {256U << 20, 65536, 0755, false},   // /workspace
+    {256U << 20, 65536, 01777, false},  // /tmp
+    {64U << 20, 4096, 01777, true},     // /dev/shm
+};
+
 /// What igloo asks of the launcher. Every request brings its own reply socket (descriptor 0).
 enum class Kind : uint16_t {
   kRun = 1,      ///< all three lists in one new sandbox
@@ -83,7 +100,8 @@ inline constexpr uint32_t kMaxFds = 16;
 inline constexpr uint32_t kMaxBytes = 80u << 20;
 
 /// Position of a request's descriptors. `init_fds` of them, from kControl on, become 3, 4, ... in
-/// igloo-init; those behind are the launcher's own (cgroups).
+/// igloo-init; those behind are cgroups: with kRequestIntoCgroup one directory of version 2 to be
+/// born into, otherwise `tasks` files of version 1 to write 0 to.
 enum FdSlot : int {
   kReply = 0,
   kControl = 1,
@@ -106,15 +124,14 @@ struct Request {
   /// First of the host ids that sandboxes started by root are mapped to; see jail/identity.
   uint32_t host_id_base;
   uint32_t flags;
-  uint16_t init_fds;
-  uint16_t cgroup_slot;  ///< kRequestIntoCgroup: which descriptor
+  uint32_t init_fds;
   uint32_t padding;
 };
 static_assert(sizeof(Request) == 56);
 
 enum RequestFlag : uint32_t {
   kRequestTimeline = 1,     ///< send a kTimeline reply before exec
-  kRequestIntoCgroup = 2,   ///< start in the cgroup v2 directory `cgroup_slot`
+  kRequestIntoCgroup = 2,   ///< the descriptor behind those of init is a cgroup to be born into
   kRequestHostNetwork = 4,  ///< the policy names the right to the host's network
 };
 
@@ -137,11 +154,12 @@ enum class Step : uint32_t {
   kSourceChanged,  ///< a mount source is not what the planner saw
   kSourceMap,      ///< mapping the owner of a mount source
   kIdentity,       ///< becoming the sandbox's user
-  kNetworkMaker,   ///< starting the maker of the network namespace
+  kHelper,         ///< starting the process that helps with a cold run
   kUnshare,        ///< the launcher's own namespaces (started by a user, template mode)
   kUnknownTemplate,
   kTemplateFull,  ///< no host id left for another run
   kTemplateGone,
+  kCgroup,     ///< entering a cgroup
   kOperation,  ///< operation `index` of the table
 };
 

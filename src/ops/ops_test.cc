@@ -75,7 +75,7 @@ TEST(OpsReader, RefusesSizesThatWrapAround) {
 }
 
 TEST(OpsReader, RefusesDescriptorsBeyondTheRequest) {
-  const std::size_t size = Put(Code::kEnterCgroup, "", "");
+  const std::size_t size = Put(Code::kListen, "", "");
   First().fd = static_cast<std::int32_t>(kMaxFds);
   EXPECT_TRUE(Refuses(size));
 }

@@ -102,7 +102,7 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },
           [&](const step::BoundPrivileges&) { Append(out, Make(Code::kBoundPrivileges)); },
           [&](const step::DropPrivileges&) { Append(out, Make(Code::kDropPrivileges)); },
-          [&](const step::StartInit&) { Append(out, Make(Code::kExecInit)); },
+          [&](const step::StartInit&) { Append(out, Make(Code::kBecomeInit)); },
       },
       step);
 }

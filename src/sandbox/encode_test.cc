@@ -107,7 +107,7 @@ const auto& Examples() {
       Example{step::Listen{8080}, Decoded{.code = Code::kListen, .mode = 8080}},
       Example{step::BoundPrivileges{}, Decoded{.code = Code::kBoundPrivileges}},
       Example{step::DropPrivileges{}, Decoded{.code = Code::kDropPrivileges}},
-      Example{step::StartInit{}, Decoded{.code = Code::kExecInit}},
+      Example{step::StartInit{}, Decoded{.code = Code::kBecomeInit}},
   };
   return examples;
 }

@@ -1,16 +1,18 @@
 #include "session/run.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <chrono>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/overloaded.h"
 #include "session/asio.h"
+#include "session/feed.h"
 #include "session/live.h"
 #include "session/verdict.h"
 
@@ -26,16 +28,16 @@ namespace {
 constexpr std::uint64_t kInitMarginMs = 15'000;
 /// After the report every writer is dead; only a descriptor smuggled out could keep a pipe open.
 constexpr auto kDrainLimit = std::chrono::seconds(1);
+/// How often a cgroup that cannot tell by itself is asked.
+constexpr auto kLook = std::chrono::milliseconds(100);
 
 auto Redirect(boost::system::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
 }
 
-wire::Nonce NewNonce() {
-  wire::Nonce nonce;
-  // 16 bytes never come short and never block after boot.
-  (void)!::getrandom(&nonce, sizeof nonce, 0);
-  return nonce;
+void UseGroup(const cgroup::Leaf& leaf, backend::Channels& channels) {
+  for (const UniqueFd& entrance : leaf.entrances()) channels.groups.push_back(entrance.get());
+  channels.born_into = leaf.kind() == cgroup::Kind::kV2;
 }
 
 }  // namespace
@@ -48,8 +50,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
         io(std::move(run_io)),
         control(loop),
         setup(loop),
-        input(loop),
-        input_source(loop),
+        feed(loop),
         outputs{stream_descriptor(loop), stream_descriptor(loop)},
         changed(loop),
         captured{CappedText(io.capture_limit), CappedText(io.capture_limit)} {
@@ -67,6 +68,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   asio::awaitable<void> FeedInput();
   asio::awaitable<void> SendStart();
   asio::awaitable<void> WaitForEnd();
+  /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
+  bool LookAfterMemory();
   Result<RunResult> Finish();
   void CloseAll();
 
@@ -92,9 +95,10 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   const sandbox::Plan& plan;
   backend::Backend& backend;
   RunIo io;
-  wire::Nonce nonce = NewNonce();
+  wire::Nonce nonce = wire::NewNonce();
   std::unique_ptr<backend::Sandbox> sandbox = {};
-  stream_descriptor control, setup, input, input_source;
+  stream_descriptor control, setup;
+  InputFeed feed;
   std::array<stream_descriptor, 2> outputs;
   asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
   std::array<CappedText, 2> captured;
@@ -104,16 +108,22 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   bool abandoned = false;   ///< the caller wants an end, not the rest of the output
   std::string orders = {};  ///< the start message, and what is said before it is sent
   bool start_sent = false;
+  bool too_much_output = false;
+  bool out_of_memory = false;
+  bool vanished = false;  ///< ended without a report
   std::optional<wire::Report> report = {};
+  std::int64_t reported_micros = 0;
   std::optional<Error> failure = {};
 };
 
 Result<void> Run::State::Start() {
-  IGLOO_ASSIGN(const std::string start,
-               wire::EncodeStart(backend::StartMessage(plan.payload, nonce)));
+  wire::Start message = backend::StartMessage(plan.payload, nonce);
+  if (io.group) message.memory = wire::MemoryWatch::kCgroup;
+  IGLOO_ASSIGN(const std::string start, wire::EncodeStart(message));
   orders.insert(0, start);
   IGLOO_ASSIGN(FdPair control_pair, MakeSocketPair(SOCK_STREAM));
   backend::Channels channels{.control = std::move(control_pair.second)};
+  if (io.group) UseGroup(io.group->leaf(), channels);
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
   IGLOO_ASSIGN(sandbox, backend.Start(plan, std::move(channels)));
   control.assign(control_pair.first.Release());
@@ -132,8 +142,7 @@ Result<void> Run::State::UsePipes(backend::Channels& channels) {
   if (io.input) {
     IGLOO_ASSIGN(FdPair in, MakePipe());
     channels.standard_input = std::move(in.first);
-    input.assign(in.second.Release());
-    input_source.assign(io.input.Release());
+    feed.Open(std::move(io.input), std::move(in.second));
   } else {
     channels.standard_input.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!channels.standard_input) {
@@ -208,6 +217,7 @@ asio::awaitable<void> Run::State::WatchControl() {
       if (sandbox->setup_fd() >= 0) {
         if (auto read = sandbox->ReadSetup(); !read) FailWith(std::move(read).error());
       }
+      vanished = !failure;
       FailWith(sandbox->WhyGone());
       co_return;
     }
@@ -224,6 +234,7 @@ asio::awaitable<void> Run::State::WatchControl() {
       co_return;
     }
     report = *std::move(decoded);
+    reported_micros = MonotonicMicros();
     changed.cancel();
   }
 }
@@ -239,11 +250,17 @@ asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
     if (error) break;
     const std::string_view bytes(buffer.data(), count);
     captured[index].Append(bytes);
+    if (io.output_limit != 0 && captured[index].total() > io.output_limit && !too_much_output) {
+      too_much_output = true;
+      Tell(wire::ToInit::kKill);
+    }
     if (live[index]) {
       ++writing;
       const bool read = co_await live[index]->Write(bytes);
       --writing;
-      changed.cancel();
+      // Only an end waits for what is being written; waking it for every chunk costs more than the
+      // chunk.
+      if (report || failure || !read) changed.cancel();
       if (!read) {
         live[index].reset();
         Tell(wire::ToInit::kKill);
@@ -261,43 +278,23 @@ asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
 
 asio::awaitable<void> Run::State::FeedInput() {
   const auto self = shared_from_this();
-  std::string buffer(64U << 10, '\0');
-  bool can_be_watched = true;
-  input.non_blocking(true);
-  for (;;) {
-    if (can_be_watched) {
-      boost::system::error_code error;
-      auto token = Redirect(error);
-      co_await input_source.async_wait(stream_descriptor::wait_read, token);
-      // Files and most devices cannot be watched and need not be: they never make anyone wait.
-      if (error == asio::error::operation_not_supported) can_be_watched = false;
-      if (error && can_be_watched) break;
-    }
-    const ssize_t count = ::read(input_source.native_handle(), buffer.data(), buffer.size());
-    if (count < 0 && (errno == EAGAIN || errno == EINTR) && can_be_watched) continue;
-    if (count <= 0) break;
-    std::string_view left(buffer.data(), static_cast<std::size_t>(count));
-    while (!left.empty()) {
-      const ssize_t written = ::write(input.native_handle(), left.data(), left.size());
-      if (written > 0) {
-        left.remove_prefix(static_cast<std::size_t>(written));
-      } else if (errno == EAGAIN) {
-        boost::system::error_code wait_error;
-        auto wait_token = Redirect(wait_error);
-        co_await input.async_wait(stream_descriptor::wait_write, wait_token);
-        if (wait_error) co_return;
-      } else {
-        co_return;  // the program does not read any more
-      }
-    }
-  }
-  input.close();
+  co_await feed.Run();
+}
+
+bool Run::State::LookAfterMemory() {
+  if (!io.group->leaf().ReadHits().memory) return false;
+  out_of_memory = true;
+  Tell(wire::ToInit::kKill);
+  return true;
 }
 
 asio::awaitable<void> Run::State::WaitForEnd() {
   const auto self = shared_from_this();
   using Clock = std::chrono::steady_clock;
   auto deadline = Clock::time_point::max();
+  auto next_look = deadline;
+  // Version 2 ends the whole group itself. A short run never pays for the first look.
+  if (io.group && io.group->leaf().kind() == cgroup::Kind::kV1) next_look = Clock::now() + kLook;
   if (plan.payload.time_ms != 0) {
     const std::uint64_t total = plan.payload.time_ms + plan.payload.grace_ms + kInitMarginMs;
     deadline = Clock::now() + std::chrono::milliseconds(total);
@@ -308,10 +305,13 @@ asio::awaitable<void> Run::State::WaitForEnd() {
     if (draining) {
       deadline = writing > 0 ? Clock::time_point::max() : Clock::now() + kDrainLimit;
     }
-    changed.expires_at(deadline);
+    changed.expires_at(std::min(deadline, next_look));
     boost::system::error_code error;
     auto token = Redirect(error);
     co_await changed.async_wait(token);
+    if (!error && Clock::now() >= next_look) {
+      next_look = LookAfterMemory() ? Clock::time_point::max() : Clock::now() + kLook;
+    }
     if (error || Clock::now() < deadline) continue;
     if (draining) co_return;
     sandbox->Kill();
@@ -321,28 +321,40 @@ asio::awaitable<void> Run::State::WaitForEnd() {
 }
 
 Result<RunResult> Run::State::Finish() {
+  const Outside outside{.group = io.group ? io.group->leaf().ReadHits() : cgroup::Hits{},
+                        .too_much_output = too_much_output,
+                        .out_of_memory = out_of_memory};
+  if (vanished && outside.group.memory) {
+    // The kernel took the whole group, igloo-init with it.
+    report = wire::Ended{.nonce = nonce,
+                         .kind = wire::EndKind::kSignalled,
+                         .cause = wire::EndCause::kMemory,
+                         .status = SIGKILL};
+    failure.reset();
+  }
   if (failure) return std::unexpected(*std::move(failure));
   if (const auto* refused = std::get_if<wire::Refused>(&*report)) {
     return std::unexpected(backend::ExplainRefusal(*refused, plan.payload));
   }
   const auto& ended = std::get<wire::Ended>(*report);
   RunResult result;
-  result.verdict = VerdictOf(ended);
+  result.verdict = VerdictOf(ended, outside, plan.payload);
   result.exit_code = ExitCodeOf(ended, result.verdict);
   result.signal = ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;
   result.output = std::move(captured[0]);
   result.error = std::move(captured[1]);
   result.usage = ended;
   result.timeline = sandbox->timeline;
+  result.reported_micros = reported_micros;
   return result;
 }
 
 void Run::State::CloseAll() {
   boost::system::error_code ignored;
-  for (stream_descriptor* each :
-       {&control, &setup, &input, &input_source, &outputs[0], &outputs[1]}) {
+  for (stream_descriptor* each : {&control, &setup, &outputs[0], &outputs[1]}) {
     if (each->is_open()) each->close(ignored);
   }
+  feed.Close();
   for (const auto& each : live) {
     if (each) each->Close();
   }
@@ -366,7 +378,7 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
     if (!state->outputs[index].is_open()) continue;
     asio::co_spawn(executor, state->WatchOutput(index), asio::detached);
   }
-  if (state->input.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);
+  if (state->feed.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);
   co_await state->WaitForEnd();
   auto result = state->Finish();
   state->CloseAll();

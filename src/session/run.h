@@ -5,10 +5,12 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "cgroup/groups.h"
 #include "session/output.h"
 #include "session/verdict.h"
 
@@ -24,7 +26,12 @@ struct RunIo {
   /// Instead of pipes: the program's standard input, output and error are this terminal's inner
   /// end. Whoever holds the other end passes bytes on; `input` and `live` are not used.
   UniqueFd terminal = {};
+  /// Where the sandbox's memory and processes are counted; without one, igloo-init looks after
+  /// them.
+  std::optional<cgroup::Lease> group = {};
   std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
+  /// A program that writes more to one stream is ended; 0: it is not.
+  std::uint64_t output_limit = 0;
 };
 
 struct RunResult {
@@ -34,6 +41,7 @@ struct RunResult {
   CappedText output{0}, error{0};
   wire::Ended usage = {};
   backend::Timeline timeline = {};
+  std::int64_t reported_micros = 0;  ///< when igloo-init's report came (monotonic clock)
 };
 
 /// One execution: started, watched, ended. Lives on one event loop thread.

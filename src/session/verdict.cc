@@ -1,8 +1,31 @@
 #include "session/verdict.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 namespace igloo::session {
 
-Verdict VerdictOf(const wire::Ended& ended) {
+namespace {
+
+/// The kernel's limit on processor time ends a program with a signal like any other.
+bool UsedUpItsTime(const wire::Ended& ended, const sandbox::Payload& payload) {
+  if (ended.kind != wire::EndKind::kSignalled) return false;
+  if (ended.status == SIGXCPU) return true;
+  for (const sandbox::ResourceLimit& limit : payload.limits) {
+    if (limit.resource != RLIMIT_CPU || ended.status != SIGKILL) continue;
+    // The kernel counts by ticks for the limit and exactly for us: the two only resemble each
+    // other.
+    return ended.cpu_micros >= limit.value * 750'000;
+  }
+  return false;
+}
+
+}  // namespace
+
+Verdict VerdictOf(const wire::Ended& ended, const Outside& outside,
+                  const sandbox::Payload& payload) {
+  if (outside.too_much_output) return Verdict::kOutput;
+  if (outside.out_of_memory) return Verdict::kMemory;
   switch (ended.cause) {
     case wire::EndCause::kTimeLimit:
       return Verdict::kTimeout;
@@ -15,8 +38,16 @@ Verdict VerdictOf(const wire::Ended& ended) {
     case wire::EndCause::kItself:
       break;
   }
-  if (ended.kind == wire::EndKind::kSignalled) return Verdict::kSignal;
-  return ended.status == 0 ? Verdict::kOk : Verdict::kExit;
+  const bool signalled = ended.kind == wire::EndKind::kSignalled;
+  if (!signalled && ended.status == 0) return Verdict::kOk;
+  if (outside.group.memory) return Verdict::kMemory;
+  if (UsedUpItsTime(ended, payload)) return Verdict::kTimeout;
+  if (signalled && ended.status == SIGXFSZ) return Verdict::kDisk;
+  if ((ended.hits & wire::kHitDisk) != 0) return Verdict::kDisk;
+  if (outside.group.processes || (ended.hits & wire::kHitProcesses) != 0) {
+    return Verdict::kProcesses;
+  }
+  return signalled ? Verdict::kSignal : Verdict::kExit;
 }
 
 int ExitCodeOf(const wire::Ended& ended, Verdict verdict) {
@@ -37,6 +68,12 @@ std::string_view Name(Verdict verdict) {
       return "timeout";
     case Verdict::kMemory:
       return "memory";
+    case Verdict::kProcesses:
+      return "processes";
+    case Verdict::kDisk:
+      return "disk";
+    case Verdict::kOutput:
+      return "output";
     case Verdict::kInterrupted:
       return "interrupted";
     case Verdict::kKilled:

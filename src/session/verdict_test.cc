@@ -1,6 +1,8 @@
 #include "session/verdict.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 namespace igloo::session {
 namespace {
@@ -27,9 +29,36 @@ TEST(VerdictTest, FollowsTheCauseBeforeTheProgram) {
            Row{EndKind::kSignalled, EndCause::kKilled, 9, Verdict::kKilled, 137},
        }) {
     const wire::Ended ended{.kind = row.kind, .cause = row.cause, .status = row.status};
-    EXPECT_EQ(VerdictOf(ended), row.verdict) << Name(row.verdict);
+    EXPECT_EQ(VerdictOf(ended, {}, {}), row.verdict) << Name(row.verdict);
     EXPECT_EQ(ExitCodeOf(ended, row.verdict), row.exit_code) << Name(row.verdict);
   }
+}
+
+TEST(VerdictTest, NamesTheLimitThatAFailureRanInto) {
+  const wire::Ended failed{.kind = EndKind::kExited, .status = 1};
+  const wire::Ended fine{.kind = EndKind::kExited, .status = 0};
+  EXPECT_EQ(VerdictOf(failed, {.group = {.memory = true}}, {}), Verdict::kMemory);
+  EXPECT_EQ(VerdictOf(failed, {.group = {.processes = true}}, {}), Verdict::kProcesses);
+  EXPECT_EQ(VerdictOf(fine, {.group = {.memory = true, .processes = true}}, {}), Verdict::kOk)
+      << "it coped";
+  EXPECT_EQ(VerdictOf(fine, {.too_much_output = true}, {}), Verdict::kOutput);
+  wire::Ended inside = failed;
+  inside.hits = wire::kHitProcesses;
+  EXPECT_EQ(VerdictOf(inside, {}, {}), Verdict::kProcesses);
+  inside.hits = wire::kHitProcesses | wire::kHitDisk;
+  EXPECT_EQ(VerdictOf(inside, {}, {}), Verdict::kDisk);
+  const wire::Ended large{.kind = EndKind::kSignalled, .status = SIGXFSZ};
+  EXPECT_EQ(VerdictOf(large, {}, {}), Verdict::kDisk);
+}
+
+TEST(VerdictTest, ProcessorTimeIsTime) {
+  const sandbox::Payload payload{.limits = {{"cpu", RLIMIT_CPU, 2}}};
+  wire::Ended ended{.kind = EndKind::kSignalled, .status = SIGKILL, .cpu_micros = 2'000'100};
+  EXPECT_EQ(VerdictOf(ended, {}, payload), Verdict::kTimeout);
+  ended.cpu_micros = 1'000'000;
+  EXPECT_EQ(VerdictOf(ended, {}, payload), Verdict::kSignal) << "somebody else's signal";
+  ended.status = SIGXCPU;
+  EXPECT_EQ(VerdictOf(ended, {}, {}), Verdict::kTimeout);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "wire/host.h"
 
+#include <sys/random.h>
+
 #include <limits>
 
 #include "base/overloaded.h"
@@ -56,6 +58,7 @@ Ended TakeEnded(Fields& fields) {
   ended.nonce = TakeNonce(fields);
   ended.kind = static_cast<EndKind>(fields.U8());
   ended.cause = static_cast<EndCause>(fields.U8());
+  ended.hits = fields.U8();
   ended.status = fields.U32();
   ended.cpu_micros = fields.U64();
   ended.peak_kib = fields.U64();
@@ -69,10 +72,18 @@ bool Plausible(const Ended& ended) {
   const bool exited = ended.kind == EndKind::kExited && ended.status <= 255;
   const bool signalled =
       ended.kind == EndKind::kSignalled && ended.status >= 1 && ended.status <= 64;
-  return (exited || signalled) && ended.cause <= EndCause::kMemory;
+  return (exited || signalled) && ended.cause <= EndCause::kMemory &&
+         ended.hits <= (kHitProcesses | kHitDisk);
 }
 
 }  // namespace
+
+Nonce NewNonce() {
+  Nonce nonce;
+  // 16 bytes never come short and never block after boot.
+  (void)!::getrandom(&nonce, sizeof nonce, 0);
+  return nonce;
+}
 
 Result<std::string> EncodeStart(const Start& start) {
   Writer out(static_cast<std::uint8_t>(ToInit::kStart));
@@ -80,6 +91,7 @@ Result<std::string> EncodeStart(const Start& start) {
   out.U64(start.time_limit_ms);
   out.U64(start.grace_ms);
   out.U64(start.memory_limit_bytes);
+  out.U8(static_cast<std::uint8_t>(start.memory));
   out.U8(static_cast<std::uint8_t>(start.seccomp));
   out.U32(static_cast<std::uint32_t>(start.limits.size()));
   for (const ResourceLimit& limit : start.limits) {
@@ -116,6 +128,7 @@ std::string EncodeReport(const Report& report) {
                                  out.Put(ended.nonce);
                                  out.U8(static_cast<std::uint8_t>(ended.kind));
                                  out.U8(static_cast<std::uint8_t>(ended.cause));
+                                 out.U8(ended.hits);
                                  out.U32(ended.status);
                                  out.U64(ended.cpu_micros);
                                  out.U64(ended.peak_kib);

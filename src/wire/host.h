@@ -31,6 +31,7 @@ struct Start {
   std::uint64_t time_limit_ms = 0;       ///< 0: none
   std::uint64_t grace_ms = 0;            ///< between interrupt and kill
   std::uint64_t memory_limit_bytes = 0;  ///< of all processes together; 0: none
+  MemoryWatch memory = MemoryWatch::kInit;
   SeccompProfile seccomp = SeccompProfile::kDefault;
   std::vector<ResourceLimit> limits = {};
   std::vector<PathRule> paths = {};
@@ -41,6 +42,9 @@ struct Start {
   std::vector<std::string> env = {};
   bool operator==(const Start&) const = default;
 };
+
+/// One that nobody can guess.
+Nonce NewNonce();
 
 /// A whole frame, header included. Fails when a text holds a NUL or the frame is too long.
 Result<std::string> EncodeStart(const Start& start);

@@ -40,6 +40,9 @@ enum class SeccompProfile : uint8_t {
   kDebug = 2,  ///< the default, with ptrace and process_vm_* back
 };
 
+/// Who sees to it that all processes together keep the memory limit.
+enum class MemoryWatch : uint8_t { kInit = 0, kCgroup = 1 };
+
 /// Whether the payload's standard input is a terminal that becomes its controlling one.
 enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
 
@@ -71,10 +74,17 @@ enum class InitStep : uint8_t {
   kExec,
 };
 
+/// Limits that the payload ran into, as far as init can see them from inside.
+enum Hit : uint8_t {
+  kHitProcesses = 1,
+  kHitDisk = 2,
+};
+
 struct Ended {
   Nonce nonce = {};
   EndKind kind = EndKind::kExited;
   EndCause cause = EndCause::kItself;
+  uint8_t hits = 0;     ///< Hit flags; looked for only when the payload did not succeed
   uint32_t status = 0;  ///< exit code or signal number
   uint64_t cpu_micros = 0;
   uint64_t peak_kib = 0;  ///< of the largest process
@@ -93,7 +103,7 @@ struct Refused {
 
 // Layout of kStart, in order (texts as in Fields::Text):
 //   u8 kind, u64 nonce.high, u64 nonce.low, u64 time_limit_ms, u64 grace_ms,
-//   u64 memory_limit_bytes, u8 seccomp profile,
+//   u64 memory_limit_bytes, u8 MemoryWatch, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
 //   text cwd, u32 extra descriptors, u8 Terminal, u32 n + n x text argv, u32 n + n x text env

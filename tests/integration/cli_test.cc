@@ -103,7 +103,7 @@ TEST(DryRun, StartsNothing) {
   // Without the launcher beside it igloo can plan, but not run.
   const TempDir directory = TempDir::Make(TempParent()).value();
   const std::string lonely = directory.path() + "/igloo";
-  std::filesystem::copy_file(BinDirectory() + "/igloo", lonely);
+  std::filesystem::copy_file(BinDirectory() + "/igloo-core", lonely);
   const auto run = [&](std::vector<std::string> args) {
     return RunProgram({.program = lonely, .args = std::move(args)});
   };

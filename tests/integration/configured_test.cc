@@ -65,7 +65,7 @@ TEST_F(Configured, EveryLimitHoldsInsideAndIsShown) {
 TEST_F(Configured, ProcessorTimeEndsCodeThatComputes) {
   Write(kUsual, "[limits]\ncpu_seconds = 1\n");
   const Outcome outcome = Run({"run", "--env", "python", "while True: pass"});
-  EXPECT_EQ(outcome.status, 137);
+  EXPECT_EQ(outcome.status, 124);
   EXPECT_THAT(outcome.err, HasSubstr("its limit of 1 s of processor time"));
 }
 

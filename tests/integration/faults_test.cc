@@ -123,24 +123,28 @@ TEST_F(Faults, AStoppedLauncherDoesNotHoldTheRun) {
 TEST_F(Faults, MissingProgramsAreReported) {
   namespace fs = std::filesystem;
   const std::string place = temporary_.path();
-  for (const char* name : {"/igloo", "/igloo-jail", "/igloo-init"}) {
+  for (const char* name : {"/igloo", "/igloo-core", "/igloo-jail"}) {
     fs::copy_file(BinDirectory() + name, place + name);
   }
-  const auto run = [&] {
-    return RunProgram({.program = place + "/igloo", .args = {"run", "--env", "shell", "echo ok"}});
+  const auto start = [&](const char* name) {
+    return RunProgram({.program = place + name, .args = {"run", "--env", "shell", "echo ok"}});
   };
+  // The sandbox that igloo itself begins needs no other program; igloo-core alone starts one.
+  const auto run = [&] { return start("/igloo-core"); };
   EXPECT_EQ(run().out, "ok\n") << "control: the copy works";
-  fs::remove(place + "/igloo-init");
-  const Outcome no_init = run();
-  EXPECT_EQ(no_init.status, 125);
-  EXPECT_THAT(no_init.err, AllOf(HasSubstr("igloo-init"), HasSubstr("hint: ")));
-  std::ofstream(place + "/igloo-init") << "not a program\n";
-  fs::permissions(place + "/igloo-init", fs::perms::all);
-  const Outcome broken_init = run();
-  EXPECT_EQ(broken_init.status, 125);
-  EXPECT_THAT(broken_init.err, HasSubstr("start igloo-init"));
+  EXPECT_EQ(start("/igloo").out, "ok\n") << "control: this one, too";
+  std::ofstream(place + "/igloo-jail") << "not a program\n";
+  const Outcome broken = run();
+  EXPECT_EQ(broken.status, 125);
+  EXPECT_THAT(broken.err, AllOf(HasSubstr("igloo-jail"), HasSubstr("hint: ")));
   fs::remove(place + "/igloo-jail");
-  EXPECT_EQ(run().status, 125);
+  const Outcome missing = run();
+  EXPECT_EQ(missing.status, 125);
+  EXPECT_THAT(missing.err, AllOf(HasSubstr("igloo-jail"), HasSubstr("hint: ")));
+  fs::remove(place + "/igloo-core");
+  const Outcome alone = start("/igloo");
+  EXPECT_EQ(alone.status, 125);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("igloo-core"), HasSubstr("hint: ")));
 }
 
 pid_t OwnLauncher() {

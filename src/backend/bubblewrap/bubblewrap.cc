@@ -99,7 +99,7 @@ class BwrapBackend : public Backend {
     IGLOO_TRY(CheckOwners(plan));
     IGLOO_ASSIGN(Command command, Render(plan, init_path_, AbsentMasks(plan)));
     IGLOO_ASSIGN(FdPair complaints, MakePipe());
-    SpawnOptions options{.program = kProgram, .argv = {"bwrap"}};
+    SpawnOptions options{.program = kProgram, .argv = {"bwrap"}, .own_session = true};
     options.argv.insert(options.argv.end(), command.argv.begin(), command.argv.end());
     options.fds = {{complaints.second.get(), 2},
                    {channels.control.get(), 3},
@@ -116,6 +116,14 @@ class BwrapBackend : public Backend {
       files.push_back(std::move(fd));
     }
     options.become = IdToBecome(plan);
+    std::vector<UniqueFd> entrances;
+    for (const int group : channels.groups) {
+      // Only our own launcher lets a process be born into a group.
+      if (channels.born_into) {
+        entrances.emplace_back(::openat(group, "cgroup.procs", O_WRONLY | O_CLOEXEC));
+      }
+      options.groups.push_back(channels.born_into ? entrances.back().get() : group);
+    }
     IGLOO_ASSIGN(Child child, Spawn(options));
     return std::make_unique<BwrapSandbox>(std::move(child), std::move(complaints.first));
   }

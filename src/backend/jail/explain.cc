@@ -121,7 +121,7 @@ Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
                   "copy the project elsewhere, or start igloo as its owner instead of root");
     case ops::Step::kIdentity:
       return Make(reply, "cannot become the sandbox's user", "run 'igloo doctor'");
-    case ops::Step::kNetworkMaker:
+    case ops::Step::kHelper:
       return Make(reply, "cannot make a private network", std::string(kMoreNetworks));
     case ops::Step::kUnshare:
       return ExplainClone(reply);
@@ -130,6 +130,9 @@ Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
         return Make(reply, "64 prepared environments are kept already", "wait for runs to end");
       }
       return Make(reply, "255 sandboxes are running already", "wait for one to end");
+    case ops::Step::kCgroup:
+      return Make(reply, "cannot enter the sandbox's cgroup",
+                  "somebody removed or froze it; run again to get another");
     case ops::Step::kOperation:
       return ExplainOperation(reply, plan);
     case ops::Step::kUnknownTemplate:

@@ -192,7 +192,9 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
   std::vector<int> fds = {reply.second.get(), channels.control.get(), channels.standard_input.get(),
                           channels.standard_output.get(), channels.standard_error.get()};
   for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
-  request.init_fds = static_cast<std::uint16_t>(fds.size() - ops::kControl);
+  request.init_fds = static_cast<std::uint32_t>(fds.size() - ops::kControl);
+  fds.insert(fds.end(), channels.groups.begin(), channels.groups.end());
+  if (channels.born_into) request.flags |= ops::kRequestIntoCgroup;
   const std::string environment = prepared ? "" : sandbox::Encode(plan.environment);
   const std::string fresh = prepared ? "" : sandbox::Encode(plan.fresh);
   const std::string run = sandbox::Encode(plan.run);

@@ -2,9 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/file.h"
@@ -21,19 +26,35 @@ union Control {
   char bytes[CMSG_SPACE(sizeof(int) * N)];
 };
 
+/// One that was begun before this program was (src/apps/igloo.cc); nothing when there is none.
+std::optional<std::pair<Child, UniqueFd>> TakeInherited() {
+  const char* place = std::getenv("IGLOO_LAUNCHER");
+  int fd = -1;
+  pid_t pid = -1;
+  if (place == nullptr || std::sscanf(place, "%d,%d", &fd, &pid) != 2) return std::nullopt;
+  ::unsetenv("IGLOO_LAUNCHER");
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  siginfo_t info{};
+  // Anybody can set a variable; only a living child of ours is what it says.
+  const bool ours =
+      pidfd && ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      info.si_pid == 0 && ::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+  if (!ours) return std::nullopt;
+  return std::pair(Child(pid, std::move(pidfd)), UniqueFd(fd));
+}
+
 }  // namespace
 
 Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
-  IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
-  const UniqueFd init(::open(programs.init.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!init) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot open '" + programs.init + "'",
-                   "install igloo completely ('make install'), or run it from build/*/bin");
+  if (ahead) {
+    if (auto inherited = TakeInherited()) {
+      return Launcher(std::move(inherited->first), std::move(inherited->second));
+    }
   }
+  IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
   SpawnOptions options{.program = programs.jail,
                        .argv = {"igloo-jail"},
-                       .fds = {{sockets.second.get(), 3}, {init.get(), 4}},
+                       .fds = {{sockets.second.get(), 3}},
                        .reset_signals = false};
   if (ahead) options.argv.emplace_back("ahead");
   auto child = Spawn(options);

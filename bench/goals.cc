@@ -1,0 +1,71 @@
+#include "bench/goals.h"
+
+#include <algorithm>
+#include <array>
+
+namespace igloo::bench {
+namespace {
+
+constexpr std::array<Goal, 16> kGoals = {{
+    {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
+    {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
+    {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
+    {"one shot, of bwrap (stretch)", "one_shot_report", "bwrap", Bar::kAtMost, 0.65},
+    {"one shot, p99 of its p50", "one_shot", "one_shot", Bar::kAtMost, 10, 0.99},
+    {"running launcher, in T", "prepared", "T", Bar::kAtMost, 1.6},
+    {"running launcher, p99 of its p50", "prepared", "prepared", Bar::kAtMost, 10, 0.99},
+    {"100 store paths, in T", "prepared_100", "T", Bar::kAtMost, 3},
+    {"300 store paths, in T", "prepared_300", "T", Bar::kAtMost, 3},
+    {"600 store paths, in T", "prepared_600", "T", Bar::kAtMost, 3},
+    {"100 store paths, faster than bwrap", "bwrap_100", "prepared_100", Bar::kAtLeast, 10},
+    {"300 store paths, faster than bwrap", "bwrap_300", "prepared_300", Bar::kAtLeast, 50},
+    {"600 store paths, faster than bwrap", "bwrap_600", "prepared_600", Bar::kAtLeast, 200},
+    {"igloo --version, in T", "version", "T", Bar::kAtMost, 1.5},
+    {"igloo env list, in T", "env_list", "T", Bar::kAtMost, 3},
+    {"1 GB of output, of cat", "output_igloo", "output_cat", Bar::kAtMost, 1.3},
+}};
+
+/// The promises about many runs at once; both are about one kind of run alone.
+struct SustainedGoal {
+  std::string_view key, still, tail;
+};
+
+constexpr std::array<SustainedGoal, 2> kSustainedGoals = {{
+    {"one_shot", "sustained one shot, last window of first", "sustained one shot, p99 of p50"},
+    {"prepared", "sustained launcher, last window of first", "sustained launcher, p99 of p50"},
+}};
+constexpr double kStill = 0.8;  // a window of one second differs by a tenth on a virtual machine
+constexpr double kTail = 10;
+
+}  // namespace
+
+std::optional<double> Ratio(const Candidate* of, const Candidate* to, double share) {
+  if (of == nullptr || to == nullptr || of->samples.size() == 0 || to->samples.size() == 0) {
+    return std::nullopt;
+  }
+  return of->samples.Quantile(share) / to->samples.Quantile(share);
+}
+
+std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
+                             const std::vector<Sustained>& sustained) {
+  std::vector<Judgement> out;
+  for (const Goal& goal : kGoals) {
+    Judgement& made = out.emplace_back(Judgement{goal.text, goal.bar, goal.bound});
+    const Candidate* measured = Find(candidates, goal.measured);
+    const Candidate* reference = Find(candidates, goal.reference);
+    if (!Ratio(measured, reference, 0.5)) continue;
+    made.ratio = measured->samples.Quantile(goal.measured_share) / reference->samples.Quantile(0.5);
+    if (goal.measured_share == 0.5) made.quiet = Ratio(measured, reference, 0.1);
+  }
+  for (const SustainedGoal& goal : kSustainedGoals) {
+    Judgement& still = out.emplace_back(Judgement{goal.still, Bar::kAtLeast, kStill});
+    const auto found = std::ranges::find(sustained, goal.key, &Sustained::key);
+    const bool measured = found != sustained.end() && found->failure.empty();
+    if (measured) still.ratio = found->last_of_first();
+    Judgement& tail = out.emplace_back(Judgement{goal.tail, Bar::kAtMost, kTail});
+    if (measured) tail.ratio = found->runs.Quantile(0.99) / found->runs.median();
+  }
+  return out;
+}
+
+}  // namespace igloo::bench

@@ -1,0 +1,50 @@
+#include "bench/goals.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace igloo::bench {
+namespace {
+
+Candidate Measured(std::string key, std::initializer_list<double> micros) {
+  Candidate candidate{.key = std::move(key)};
+  for (const double each : micros) candidate.samples.Add(each);
+  return candidate;
+}
+
+const Judgement& Of(const std::vector<Judgement>& all, std::string_view text) {
+  return *std::ranges::find(all, text, &Judgement::text);
+}
+
+TEST(Judge, ComparesRatiosOfOneRunWithTheirBars) {
+  const auto all =
+      Judge({Measured("T", {100}), Measured("version", {140}), Measured("env_list", {301}),
+             Measured("bwrap_100", {3000}), Measured("prepared_100", {200})},
+            {});
+  EXPECT_TRUE(Of(all, "igloo --version, in T").met());
+  EXPECT_DOUBLE_EQ(*Of(all, "igloo --version, in T").ratio, 1.4);
+  EXPECT_FALSE(Of(all, "igloo env list, in T").met());
+  EXPECT_TRUE(Of(all, "100 store paths, faster than bwrap").met());
+}
+
+TEST(Judge, WhatWasNotMeasuredIsNeverMet) {
+  for (const Judgement& each : Judge({}, {})) {
+    EXPECT_FALSE(each.ratio) << each.text;
+    EXPECT_FALSE(each.met()) << each.text;
+  }
+}
+
+TEST(Judge, ATailIsComparedWithItsOwnMedian) {
+  const auto all = Judge({Measured("one_shot", {10, 10, 10, 200})}, {});
+  EXPECT_DOUBLE_EQ(*Of(all, "one shot, p99 of its p50").ratio, 20);
+  EXPECT_FALSE(Of(all, "one shot, p99 of its p50").met());
+}
+
+TEST(Judge, ASinkingRateIsAMiss) {
+  const auto all = Judge({}, {Sustained{.key = "one_shot", .rates = {100, 90, 50}}});
+  EXPECT_FALSE(Of(all, "sustained one shot, last window of first").met());
+}
+
+}  // namespace
+}  // namespace igloo::bench

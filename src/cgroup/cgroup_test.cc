@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/temp_dir.h"
+#include "cgroup/groups.h"
+
+namespace igloo::cgroup {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory that looks like a cgroup file system; what the kernel does with writes, it does not.
+class FakeTree {
+ public:
+  FakeTree() : directory_(TempDir::Make("/tmp").value()) {}
+  const std::string& root() const { return directory_.path(); }
+  void Put(const std::string& path, const std::string& text) const {
+    fs::create_directories(fs::path(root() + path).parent_path());
+    std::ofstream(root() + path) << text;
+  }
+  /// A directory of version 2 as the kernel fills it.
+  void PutV2(const std::string& path, const std::string& processes,
+             const std::string& down = "memory pids\n") const {
+    Put(path + "/cgroup.controllers", "cpu memory pids\n");
+    Put(path + "/cgroup.subtree_control", down);
+    Put(path + "/cgroup.procs", processes);
+    if (!path.empty()) Put(path + "/cgroup.type", "domain\n");
+  }
+  std::string Get(const std::string& path) const {
+    return ReadFile(root() + path, 4096).value_or("(none)");
+  }
+
+ private:
+  TempDir directory_;
+};
+
+/// The files of a leaf, which the kernel would make with its directory.
+void PutLeaf(const FakeTree& tree, const std::string& path) {
+  for (const char* file : {"tasks", "memory.limit_in_bytes", "pids.max", "memory.max"}) {
+    tree.Put(path + "/" + file, "");
+  }
+  tree.Put(path + "/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
+  tree.Put(path + "/pids.events", "max 5\n");
+}
+
+TEST(CgroupFind, SaysWhyThereIsNone) {
+  const FakeTree tree;
+  const Found found = Find(tree.root(), "");
+  EXPECT_EQ(found.kind, Kind::kNone);
+  EXPECT_NE(found.why.find("no cgroups"), std::string::npos);
+}
+
+TEST(CgroupFind, VersionOneNeedsBothControllers) {
+  const FakeTree tree;
+  tree.Put("/memory/tasks", "");
+  EXPECT_EQ(Find(tree.root(), "").kind, Kind::kNone);
+  tree.Put("/pids/tasks", "");
+  const Found found = Find(tree.root(), "");
+  EXPECT_EQ(found.kind, Kind::kV1);
+  EXPECT_EQ(found.memory, tree.root() + "/memory/igloo");
+  EXPECT_TRUE(fs::is_directory(found.processes));
+}
+
+TEST(CgroupFind, VersionTwoIsTakenWhereNoProcessesAre) {
+  const FakeTree tree;
+  tree.PutV2("", "1\n2\n");
+  tree.PutV2("/user", "");
+  tree.PutV2("/user/igloo", "");  // the kernel fills the directory that igloo makes
+  tree.PutV2("/user/session", "77\n");
+  const Found found = Find(tree.root(), "0::/user/session\n");
+  EXPECT_EQ(found.kind, Kind::kV2);
+  EXPECT_EQ(found.memory, tree.root() + "/user/igloo");
+  EXPECT_EQ(tree.Get("/user/session/cgroup.procs"), "77\n") << "nobody was moved";
+}
+
+TEST(CgroupFind, VersionTwoAsksForControllersThatAreNotHandedDown) {
+  const FakeTree tree;
+  tree.PutV2("", "1\n", "cpu\n");
+  tree.PutV2("/igloo", "", "");
+  const Found found = Find(tree.root(), "0::/\n");
+  EXPECT_EQ(found.kind, Kind::kV2);
+  EXPECT_EQ(tree.Get("/cgroup.subtree_control").substr(0, 13), "+memory +pids");
+}
+
+TEST(CgroupFind, VersionTwoWithoutAPlaceSaysWhatToDo) {
+  const FakeTree tree;
+  tree.Put("/cgroup.controllers", "memory pids\n");
+  const Found found = Find(tree.root(), "0::/elsewhere\n");
+  EXPECT_EQ(found.kind, Kind::kNone);
+  EXPECT_NE(found.why.find("systemd-run"), std::string::npos);
+  EXPECT_EQ(Find(tree.root(), "nonsense").kind, Kind::kNone);
+}
+
+TEST(CgroupLeaf, IsLockedLimitedAndUsedAgain) {
+  const FakeTree tree;
+  tree.Put("/memory/tasks", "");
+  tree.Put("/pids/tasks", "");
+  const Found found = Find(tree.root(), "");
+  PutLeaf(tree, "/memory/igloo/7");
+  PutLeaf(tree, "/pids/igloo/7");
+  auto leaf = Leaf::Make(found, 7);
+  ASSERT_TRUE(leaf) << leaf.error().what;
+  EXPECT_TRUE(leaf->locked());
+  EXPECT_EQ(leaf->entrances().size(), 2U);
+  EXPECT_FALSE(Leaf::Make(found, 7)->locked()) << "somebody has it";
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000, .processes = 10}));
+  EXPECT_EQ(tree.Get("/memory/igloo/7/memory.limit_in_bytes"), "1000");
+  EXPECT_EQ(tree.Get("/pids/igloo/7/pids.max"), "12") << "igloo-init and its helper";
+  EXPECT_FALSE(leaf->ReadHits().memory) << "what was counted earlier is not this sandbox's";
+  tree.Put("/memory/igloo/7/memory.oom_control", "oom_kill_disable 0\noom_kill 4\n");
+  EXPECT_TRUE(leaf->ReadHits().memory);
+  EXPECT_FALSE(leaf->ReadHits().processes);
+  tree.Put("/pids/igloo/7/pids.events", "max 6\n");
+  EXPECT_TRUE(leaf->ReadHits().processes);
+}
+
+TEST(CgroupGroups, GivesEverySandboxItsOwnAndTakesThemBack) {
+  const FakeTree tree;
+  tree.Put("/memory/tasks", "");
+  tree.Put("/pids/tasks", "");
+  Groups groups(Find(tree.root(), ""));
+  for (int i = 0; i < 32; ++i) {
+    for (const char* controller : {"/memory", "/pids"}) {
+      PutLeaf(tree, std::string(controller) + "/igloo/" + std::to_string(i));
+    }
+  }
+  const auto inode = [](const Lease& lease) {
+    struct stat info{};
+    ::fstat(lease.leaf().entrances()[0].get(), &info);
+    return info.st_ino;
+  };
+  ino_t first = 0;
+  {
+    auto one = groups.Take({.memory_bytes = 1});
+    auto two = groups.Take({.memory_bytes = 1});
+    ASSERT_TRUE(one && two);
+    EXPECT_NE(inode(*one), inode(*two));
+    first = inode(*one);
+  }
+  auto again = groups.Take({.memory_bytes = 2});
+  EXPECT_EQ(inode(*again), first) << "the last one that came back";
+}
+
+TEST(CgroupGroups, ALeafThatCannotBeMadeIsAnErrorWithAHint) {
+  Groups groups({.kind = Kind::kV1, .memory = "/proc/nowhere", .processes = "/proc/nowhere"});
+  const auto lease = groups.Take({});
+  ASSERT_FALSE(lease);
+  EXPECT_FALSE(lease.error().hint.empty());
+}
+
+}  // namespace
+}  // namespace igloo::cgroup

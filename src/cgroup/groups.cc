@@ -1,0 +1,185 @@
+#include "cgroup/groups.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+
+#include "base/file.h"
+
+namespace igloo::cgroup {
+namespace {
+
+/// More than anybody runs at once; the search ends somewhere.
+constexpr unsigned kMaxLeaves = 1024;
+
+/// Small files of the kernel; empty when one cannot be read.
+std::string ReadAt(int directory, const char* name) {
+  const UniqueFd fd(::openat(directory, name, O_RDONLY | O_CLOEXEC));
+  char text[1024];
+  const ssize_t count = fd ? ::read(fd.get(), text, sizeof text) : -1;
+  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
+}
+
+bool WriteAt(int directory, const char* name, std::string_view text) {
+  const UniqueFd fd(::openat(directory, name, O_WRONLY | O_CLOEXEC));
+  return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+/// The number behind "label " in a file of such lines.
+std::uint64_t CountOf(std::string_view text, std::string_view label) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with(label) && line.size() > label.size() && line[label.size()] == ' ') {
+      std::uint64_t value = 0;
+      std::from_chars(line.data() + label.size() + 1, line.data() + line.size(), value);
+      return value;
+    }
+    at = end + 1;
+  }
+  return 0;
+}
+
+std::string Number(std::uint64_t value) { return std::to_string(value); }
+
+/// A directory of ours, made when it is missing.
+UniqueFd OpenLeaf(const std::string& base, unsigned number) {
+  const std::string path = base + "/" + std::to_string(number);
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  UniqueFd fd(::open(path.c_str(), kFlags));
+  if (!fd && errno == ENOENT && (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST)) {
+    fd.Reset(::open(path.c_str(), kFlags));
+  }
+  return fd;
+}
+
+}  // namespace
+
+Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
+  Leaf leaf;
+  leaf.kind_ = found.kind;
+  leaf.place_ = found.memory + "/" + std::to_string(number);
+  const auto fail = [&](const std::string& what) -> Result<Leaf> {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, what + " '" + leaf.place_ + "'",
+                   "igloo limits a sandbox's memory there; 'igloo doctor' says what it found");
+  };
+  leaf.lock_ = OpenLeaf(found.memory, number);
+  if (!leaf.lock_) return fail("cannot open the cgroup");
+  if (::flock(leaf.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return fail("cannot lock the cgroup");
+    leaf.lock_.Reset();
+    return leaf;
+  }
+  if (found.kind == Kind::kV2) {
+    leaf.entrances_.emplace_back(
+        ::openat(leaf.lock_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!leaf.entrances_.back()) return fail("cannot open the cgroup");
+    return leaf;
+  }
+  leaf.processes_ = OpenLeaf(found.processes, number);
+  if (!leaf.processes_) return fail("cannot open the cgroup for processes beside");
+  for (const int directory : {leaf.lock_.get(), leaf.processes_.get()}) {
+    leaf.entrances_.emplace_back(::openat(directory, "tasks", O_WRONLY | O_CLOEXEC));
+    if (!leaf.entrances_.back()) return fail("cannot open the entrance of the cgroup");
+  }
+  return leaf;
+}
+
+Result<void> Leaf::LimitMemory(std::uint64_t bytes) {
+  const int at = lock_.get();
+  const char* const file = kind_ == Kind::kV2 ? "memory.max" : "memory.limit_in_bytes";
+  // A leaf that was used before usually has the limit already, and asking is cheaper.
+  if (bytes != 0 && ReadAt(at, file) == Number(bytes) + "\n") return {};
+  bool written = false;
+  if (kind_ == Kind::kV2) {
+    const std::string value = bytes == 0 ? "max" : Number(bytes);
+    // Not every kernel swaps. One that runs out of memory inside takes all of it, not a random
+    // part.
+    WriteAt(at, "memory.swap.max", "0");
+    WriteAt(at, "memory.oom.group", "1");
+    written = WriteAt(at, file, value);
+  } else {
+    const std::string value = bytes == 0 ? "-1" : Number(bytes);
+    // Memory with swap may never be less than memory alone, so it is first opened, then closed.
+    const bool with_swap = WriteAt(at, "memory.memsw.limit_in_bytes", "-1");
+    written = WriteAt(at, file, value);
+    if (with_swap) written = written && WriteAt(at, "memory.memsw.limit_in_bytes", value);
+  }
+  if (written) return {};
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot limit memory in '" + place_ + "'",
+                 "ask for more memory; the limit is below what the kernel can count with");
+}
+
+Result<void> Leaf::Limit(const Limits& limits) {
+  if (!limits_ || limits_->memory_bytes != limits.memory_bytes) {
+    limits_.reset();
+    IGLOO_TRY(LimitMemory(limits.memory_bytes));
+  }
+  const int processes = kind_ == Kind::kV2 ? lock_.get() : processes_.get();
+  // igloo-init is one of them, and a helper that it has not reaped yet; both are not the payload's.
+  const std::string most = limits.processes == 0 ? "max" : Number(limits.processes + 2);
+  if ((!limits_ || limits_->processes != limits.processes) &&
+      ReadAt(processes, "pids.max") != most + "\n" && !WriteAt(processes, "pids.max", most)) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot limit processes in '" + place_ + "'");
+  }
+  limits_ = limits;
+  before_ = ReadCounts();
+  return {};
+}
+
+Leaf::Counts Leaf::ReadCounts() const {
+  if (kind_ == Kind::kV2) {
+    return {CountOf(ReadAt(lock_.get(), "memory.events"), "oom_kill"),
+            CountOf(ReadAt(lock_.get(), "pids.events"), "max")};
+  }
+  return {CountOf(ReadAt(lock_.get(), "memory.oom_control"), "oom_kill"),
+          CountOf(ReadAt(processes_.get(), "pids.events"), "max")};
+}
+
+Hits Leaf::ReadHits() const {
+  const Counts now = ReadCounts();
+  return {now.memory > before_.memory, now.processes > before_.processes};
+}
+
+Lease::~Lease() { GiveBack(); }
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  if (this != &other) {
+    GiveBack();
+    owner_ = other.owner_;
+    leaf_ = std::move(other.leaf_);
+  }
+  return *this;
+}
+
+void Lease::GiveBack() {
+  if (leaf_) owner_->idle_.push_back(std::move(*leaf_));
+}
+
+Result<Lease> Groups::Take(const Limits& limits) {
+  while (!idle_.empty()) {
+    Leaf leaf = std::move(idle_.back());
+    idle_.pop_back();
+    // One that somebody removed or filled is not worth an error: there are others.
+    if (leaf.Limit(limits)) return Lease(this, std::move(leaf));
+  }
+  // Two programs that start at the same time begin at different numbers.
+  const auto first = static_cast<unsigned>(::getpid()) % 16;
+  for (unsigned i = 0; i < kMaxLeaves; ++i) {
+    IGLOO_ASSIGN(Leaf leaf, Leaf::Make(found_, (first + i) % kMaxLeaves));
+    if (!leaf.locked()) continue;
+    IGLOO_TRY(leaf.Limit(limits));
+    return Lease(this, std::move(leaf));
+  }
+  return Fail(Errc::kExhausted, "1024 sandboxes run on this machine already",
+              "wait for one of them to end");
+}
+
+}  // namespace igloo::cgroup

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace igloo::cgroup {
+
+/// How a whole sandbox's memory and processes are counted.
+enum class Kind {
+  kNone,  ///< by nobody: each process has limits, igloo-init looks after the sum
+  kV1,    ///< a process enters by writing to `tasks`
+  kV2,    ///< a process is born into the directory
+};
+std::string_view Name(Kind kind);
+
+/// For everything in a sandbox together; 0: not limited.
+struct Limits {
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t processes = 0;
+  bool operator==(const Limits&) const = default;
+};
+
+/// Which limits a sandbox ran into.
+struct Hits {
+  bool memory = false;
+  bool processes = false;
+};
+
+/// What this machine offers.
+struct Found {
+  Kind kind = Kind::kNone;
+  /// kV1: the directories below which groups are, by controller. kV2: one.
+  std::string memory = {}, processes = {};
+  std::string why = {};  ///< kNone: in words, with what would help
+};
+/// `root` is /sys/fs/cgroup; `own` is the text of /proc/self/cgroup. Makes igloo's own directory
+/// where there is none yet.
+Found Find(const std::string& root, std::string_view own);
+Found Find();
+
+/// A directory with limits; in use by one sandbox at a time, and used again by the next: the kernel
+/// keeps what is left of a removed one for a long time. Held by a lock that the kernel forgets with
+/// the process.
+class Leaf {
+ public:
+  static Result<Leaf> Make(const Found& found, unsigned number);
+
+  Kind kind() const { return kind_; }
+  bool locked() const { return static_cast<bool>(lock_); }
+  Result<void> Limit(const Limits& limits);
+  /// kV1: descriptors that a process enters by writing 0. kV2: the directory to be born into.
+  const std::vector<UniqueFd>& entrances() const { return entrances_; }
+  /// Since the last Limit().
+  Hits ReadHits() const;
+
+ private:
+  /// How often each limit was hit, ever.
+  struct Counts {
+    std::uint64_t memory = 0, processes = 0;
+  };
+  Counts ReadCounts() const;
+  Result<void> LimitMemory(std::uint64_t bytes);
+
+  Kind kind_ = Kind::kNone;
+  std::string place_ = {};  ///< for messages
+  UniqueFd lock_ = {};      ///< also the memory directory
+  UniqueFd processes_ = {};
+  std::vector<UniqueFd> entrances_ = {};
+  std::optional<Limits> limits_ = {};
+  Counts before_ = {};
+};
+
+class Groups;
+
+/// A leaf for the time of one sandbox.
+class Lease {
+ public:
+  Lease(Groups* owner, Leaf leaf) : owner_(owner), leaf_(std::make_unique<Leaf>(std::move(leaf))) {}
+  Lease(Lease&&) = default;
+  Lease& operator=(Lease&& other) noexcept;
+  ~Lease();
+
+  const Leaf& leaf() const { return *leaf_; }
+
+ private:
+  void GiveBack();
+  Groups* owner_;
+  std::unique_ptr<Leaf> leaf_;
+};
+
+/// Hands out leaves, and keeps those that come back for the next sandbox. Outlives its leases.
+class Groups {
+ public:
+  explicit Groups(Found found) : found_(std::move(found)) {}
+
+  Kind kind() const { return found_.kind; }
+  /// Never called for kNone.
+  Result<Lease> Take(const Limits& limits);
+
+ private:
+  friend class Lease;
+  Found found_;
+  std::vector<Leaf> idle_ = {};
+};
+
+}  // namespace igloo::cgroup

@@ -1,0 +1,159 @@
+// Igloo on a kernel of our own choice: with cgroup v2, as root, and as users with and without a
+// cgroup of their own. One guest runs all rows of the table below.
+
+#include "guest.h"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace igloo::testing {
+namespace {
+
+using ::testing::ContainsRegex;
+
+/// A command in the guest and what must come of it.
+struct Case {
+  std::string name = {};  ///< the promise
+  std::vector<Who> who = {Who::kRoot, Who::kUser, Who::kOutsider};
+  std::string script = {};  ///< for bash; igloo is in its PATH
+  int status = 0;
+  std::string says = {};  ///< a regular expression in what it prints, output before errors
+};
+
+/// Every one of them is also held to leave neither a process nor a cgroup.
+const std::vector<Case>& Cases() {
+  static const std::vector<Case> kCases = {
+      {.name = "HasCgroupV2WithTheControllers",
+       .script = "cat /sys/fs/cgroup/cgroup.controllers; cat /proc/self/cgroup",
+       .says = "cpu .*memory .*pids.*\n0::/(root|user|outsider)/session\n"},
+      {.name = "AUserMayDivideItsOwnCgroup",
+       .who = {Who::kUser},
+       .script = "cd /sys/fs/cgroup/user && mkdir x && cat x/memory.max x/pids.max && rmdir x",
+       .says = "^max\nmax\n$"},
+      {.name = "AnOutsiderHasNoCgroupToDivide",
+       .who = {Who::kOutsider},
+       .script = "mkdir /sys/fs/cgroup/outsider/x || mkdir /sys/fs/cgroup/outsider/session/x",
+       .status = 1,
+       .says = "Permission denied.*Permission denied"},
+      {.name = "DoctorFindsEveryWallStanding",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         said=$(igloo doctor); code=$?; echo "$said"
+         # the guest has few environments, but nothing else may be missing
+         ! grep -E '^(BROKEN|missing) ' <<<"${said//missing environment/}" && exit $code)sh",
+       .says = "Every wall stands"},
+      {.name = "CodeRuns", .script = "igloo run --env shell 'echo hi'", .says = "^hi\n$"},
+      {.name = "MemoryOfAllProcessesTogetherIsLimited",
+       .script = R"sh(
+         igloo run --env shell --json --memory 32 '
+           for i in 1 2 3; do dd if=/dev/zero of=/dev/null bs=24M & done; wait')sh",
+       .status = 137,
+       .says = R"("verdict":"memory")"},
+      {.name = "TheKernelCountsTheSandbox",
+       .who = {Who::kRoot, Who::kUser},
+       // Born into the leaf, which a run sees as the top, with the limits of its plan.
+       .script = R"sh(
+         exec 3< <(exec igloo run --env shell --memory 64 'cat /proc/self/cgroup; sleep 1000')
+         read -r seen <&3 && echo "$seen"
+         full=$(grep -l . /sys/fs/cgroup/*/igloo/*/cgroup.procs) && cd "${full%/*}" &&
+           cat memory.max memory.oom.group pids.max; kill $!)sh",
+       .says = "^0::/\n67108864\n1\n258\n$"},
+      {.name = "OneOutOfMemoryEndsTheWholeSandbox",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         igloo run --env shell --json --memory 32 'dd if=/dev/zero of=/dev/null bs=30M count=9 &
+           dd if=/dev/zero of=/dev/null bs=30M count=9 & sleep 1000')sh",
+       .status = 137,
+       .says = R"("verdict":"memory")"},
+      {.name = "TooManyProcessesAreAVerdict",
+       .who = {Who::kUser},
+       .script = R"sh(
+         igloo run --env shell --json 'for ((i = 0; i < 400; i++)); do sleep 100 & done; exit 3')sh",
+       .status = 254,
+       .says = R"("verdict":"processes")"},
+      {.name = "LeavesAreUsedAgain",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         for ((i = 0; i < 18; i++)); do igloo run --env shell true & wait; done
+         own=$(</proc/self/cgroup) && own=${own#0::/} && leaves=(/sys/fs/cgroup/"${own%%/*}"/igloo/*/)
+         echo $((${#leaves[@]} <= 16)))sh",
+       .says = "^1\n$"},
+      {.name = "AForkBombIsContained",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         igloo run --env shell --timeout 2 'bomb() { bomb | bomb & }; bomb; sleep 100' 2>&1
+         echo "bomb: $?" && igloo run --env shell 'echo fine')sh",
+       .says = "fork: .*Resource temporarily unavailable.*\nbomb: 124\nfine\n$"},
+      {.name = "NothingStaysWhenIglooIsKilled",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         exec 3< <(exec igloo run --env shell 'echo ready; sleep 1000')
+         igloo=$!
+         read -r line <&3 && echo "$line" && kill -KILL $igloo)sh",
+       .says = "^ready\n$"},
+  };
+  return kCases;
+}
+
+struct Trial {
+  Case what;
+  Who who;
+  std::string Script() const { return what.name + "." + std::string(Name(who)); }
+};
+void PrintTo(const Trial& trial, std::ostream* out) { *out << trial.what.script; }
+
+std::vector<Trial> Trials() {
+  std::vector<Trial> trials;
+  for (const Case& each : Cases()) {
+    for (const Who who : each.who) trials.push_back({each, who});
+  }
+  return trials;
+}
+
+/// One boot for all trials of this program.
+const GuestRun& TheRun() {
+  static const GuestRun kRun = [] {
+    std::map<std::string, std::string> scripts;
+    for (const Trial& each : Trials()) scripts[each.Script()] = each.what.script;
+    return RunInGuest(scripts);
+  }();
+  return kRun;
+}
+
+TEST(TheGuest, RunsToItsEnd) { EXPECT_EQ(TheRun().trouble, ""); }
+
+class Guest : public ::testing::TestWithParam<Trial> {};
+
+TEST_P(Guest, KeepsThePromise) {
+  const Case& expected = GetParam().what;
+  const auto found = TheRun().reports.find(GetParam().Script());
+  if (found == TheRun().reports.end()) FAIL() << "no report of it";
+  const Report& report = found->second;
+  EXPECT_EQ(report.status, expected.status) << report.out << report.err;
+  EXPECT_THAT(report.out + report.err, ContainsRegex(expected.says));
+  EXPECT_EQ(report.left, "") << "left behind";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Guest, ::testing::ValuesIn(Trials()), [](const auto& trial) {
+  return trial.param.what.name + "_" + std::string(Name(trial.param.who));
+});
+
+TEST(GuestReports, AreReadByTheirLength) {
+  const GuestRun run =
+      ReadReports("case a.root 3 6 4 0\nend\nx\nerr\ncase b.user 0 0 0 2\ny\nend\n");
+  EXPECT_EQ(run.trouble, "");
+  EXPECT_EQ(run.reports, (Reports{{"a.root", {.status = 3, .out = "end\nx\n", .err = "err\n"}},
+                                  {"b.user", {.status = 0, .left = "y\n"}}}));
+}
+
+TEST(GuestReports, OfAGuestThatDiedAreThoseBefore) {
+  for (const char* rest : {"", "case b.user 0 5 0 0\nx", "case b", "Kernel panic\n", "end"}) {
+    const GuestRun run = ReadReports(std::string("case a.root 0 0 0 0\n") + rest);
+    EXPECT_EQ(run.reports.size(), 1U) << rest;
+    EXPECT_NE(run.trouble, "") << rest;
+  }
+}
+
+}  // namespace
+}  // namespace igloo::testing

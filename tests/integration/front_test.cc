@@ -1,0 +1,142 @@
+// The small program in front of igloo-core, which begins a run's sandbox before igloo has started.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "environment/facts.h"
+#include "environment/host.h"
+#include "environment/run_policy.h"
+#include "ops/ops.h"
+#include "sandbox/plan.h"
+#include "support/host.h"
+#include "support/igloo.h"
+#include "support/running.h"
+#include "support/terminal.h"
+
+namespace igloo::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Whether the memory of a process holds `text` anywhere.
+bool MemoryHolds(pid_t pid, const std::string& text) {
+  const std::string place = "/proc/" + std::to_string(pid);
+  std::istringstream maps(ReadProc(place + "/maps"));
+  std::ifstream memory(place + "/mem", std::ios::binary);
+  EXPECT_TRUE(memory.is_open()) << place;
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    char dash = 0;
+    std::istringstream(line) >> std::hex >> begin >> dash >> end;
+    // The frames for code of 64 MB lie in memory that was never touched.
+    std::string bytes(std::min<std::uint64_t>(end - begin, 4U << 20), '\0');
+    memory.clear();
+    memory.seekg(static_cast<std::streamoff>(begin));
+    memory.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (bytes.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Front, LeavesNothingOfTheCallerInTheSandbox) {
+  const std::string secret = "word-" + UniqueMarker();
+  const std::string marker = UniqueMarker();
+  Running run(
+      {.program = BinDirectory() + "/igloo",
+       .args = {"run", "--env", "shell", "--", "/bin/sh", "-c", "echo ready; read x", marker},
+       .env = {"PATH=/usr/bin", "SECRET=" + secret}});
+  ASSERT_TRUE(run.WaitForOutput("ready\n"));
+  const pid_t launcher = LauncherAbove(WaitForMarked(marker), run.pid());
+  ASSERT_NE(launcher, 0);
+  const auto children = ChildrenOf(launcher);
+  ASSERT_EQ(children.size(), 1U);
+  const ProcessInfo& init = children.front();
+  EXPECT_EQ(init.name, "igloo-init");
+  EXPECT_THAT(ReadProc("/proc/" + std::to_string(init.pid) + "/cmdline"),
+              ::testing::StartsWith("igloo-init"));
+  EXPECT_THAT(ReadProc("/proc/" + std::to_string(launcher) + "/cmdline"),
+              ::testing::StartsWith("igloo-jail"));
+  const std::string environ = "/proc/" + std::to_string(init.pid) + "/environ";
+  if (RunningAsRoot()) {
+    EXPECT_FALSE(MemoryHolds(init.pid, secret));
+    EXPECT_TRUE(MemoryHolds(run.pid(), secret)) << "control: igloo itself has it";
+  } else {
+    EXPECT_FALSE(std::ifstream(environ).is_open()) << "its memory is closed even to its own user";
+    std::ifstream own("/proc/" + std::to_string(run.pid()) + "/environ");
+    EXPECT_TRUE(own.is_open()) << "control: igloo's can be read";
+  }
+}
+
+TEST(Front, IgnoresALauncherThatIsNotItsChild) {
+  for (const char* lie : {"0,1", "99999,2", "-1,-1", "x", "", "3,99999999"}) {
+    const Outcome outcome =
+        RunProgram({.program = BinDirectory() + "/igloo-core",
+                    .args = {"run", "--env", "shell", "echo ok"},
+                    .env = {"PATH=/usr/bin", std::string("IGLOO_LAUNCHER=") + lie}});
+    EXPECT_EQ(outcome.out, "ok\n") << lie << outcome.err;
+  }
+}
+
+TEST(Front, PassesEverythingOn) {
+  const Outcome closed = RunProgram({.program = BinDirectory() + "/igloo",
+                                     .args = {"run", "--env", "shell", "cat; echo end"},
+                                     .close_input = true});
+  EXPECT_EQ(closed.out, "end\n") << closed.err;
+  std::vector<std::string> many = {"PATH=/usr/bin"};
+  for (int i = 0; i < 9000; ++i) many.push_back("V" + std::to_string(i) + "=1");
+  const Outcome crowded = RunProgram({.program = BinDirectory() + "/igloo",
+                                      .args = {"run", "--env", "shell", "echo ok"},
+                                      .env = many});
+  EXPECT_EQ(crowded.out, "ok\n") << crowded.err;
+  EXPECT_EQ(RunProgram({.program = BinDirectory() + "/igloo"}).status,
+            RunProgram({.program = BinDirectory() + "/igloo-core"}).status);
+}
+
+/// The whole foreground group hears Ctrl-C; only igloo may decide what it means.
+TEST(Front, AKeyAtTheTerminalInterruptsTheCodeAlone) {
+  for (const char* backend : {"jail", "bubblewrap"}) {
+    Terminal terminal(BinDirectory() + "/igloo",
+                      {"run", "--env", "python", "--backend", backend,
+                       "import time\n"
+                       "try:\n  print('rea' + 'dy', flush=True)\n  time.sleep(60)\n"
+                       "except KeyboardInterrupt:\n  print('heard', flush=True); exit(5)\n"});
+    ASSERT_TRUE(terminal.WaitForOutput("ready")) << terminal.output();
+    terminal.Type("\x03");
+    EXPECT_EQ(terminal.Finish(), 5) << backend << terminal.output();
+    EXPECT_THAT(terminal.output(), HasSubstr("heard"));
+  }
+}
+
+/// What the launcher makes ahead is what plans ask for; anything else would only cost time, and
+/// nobody would notice.
+TEST(Front, TheUsualMemoryIsWhatRunsUse) {
+  const auto environment =
+      environment::MakeHostEnvironment("shell", environment::ReadHostLayout()).value();
+  const auto policy =
+      environment::PolicyForRun(environment, {.what = environment::Program{{"/bin/true"}}}).value();
+  const auto plan =
+      sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy))).value();
+  unsigned seen = 0;
+  for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
+    const std::string list = sandbox::Encode(*steps);
+    ops::Reader reader(list.data(), static_cast<std::uint32_t>(list.size()));
+    while (const ops::Op* op = reader.Next()) {
+      const auto code = static_cast<ops::Code>(op->code);
+      if (code != ops::Code::kRoot && code != ops::Code::kTmpfs) continue;
+      const ops::Memory memory{op->bytes, op->inodes, code == ops::Code::kRoot ? 0755 : op->mode,
+                               (op->flags & ops::kFlagNoExec) != 0};
+      EXPECT_THAT(ops::kUsualMemory, Contains(memory)) << op->path();
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, std::size(ops::kUsualMemory));
+}
+
+}  // namespace
+}  // namespace igloo::testing
