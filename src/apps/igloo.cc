@@ -86,7 +86,7 @@ char** BeginSandbox(char** environment) {
   static char place[64];
   snprintf(place, sizeof place, "IGLOO_LAUNCHER=%d,%d", ours, static_cast<int>(pid));
   g_environment[0] = place;
-  memcpy(g_environment + 1, environment, count * sizeof *environment);
+  for (size_t i = 0; i < count; ++i) g_environment[i + 1] = environment[i];
   return g_environment;
 }
 

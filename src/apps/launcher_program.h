@@ -12,8 +12,8 @@ namespace igloo::apps {
 inline constexpr int kLauncherSocket = 3;
 
 /// The arguments and variables as they lie in memory, where the process list reads them.
-inline char* g_words;
-inline size_t g_words_size;
+inline constinit char* g_words = nullptr;
+inline constinit size_t g_words_size = 0;
 
 inline void RememberWords(int argc, char** argv, char** environment) {
   if (argc < 1) return;

@@ -80,7 +80,7 @@ Result<int> RunConfig(const ParsedArgs& args, Console& console) {
 }
 
 constexpr Flag kFlags[] = {
-    {"--config", "FILE", "the file, instead of the one in the usual place"},
+    {"--config", "FILE", "the file, instead of the one in the usual place", Values::kFile},
     {"--json", "", "with check: print one JSON document"},
 };
 
@@ -95,7 +95,7 @@ const Command kConfigCommand = {
     .details =
         "The file is the one that --config names, else IGLOO_CONFIG, else igloo/config.toml in\n"
         "XDG_CONFIG_HOME or ~/.config. Without a file everything has its default.\n"
-        "'igloo run' and 'igloo shell' do not read it yet: write it, check it, and keep it.\n\n"
+        "'igloo env show NAME' says what it makes of one environment.\n\n"
         "Examples:\n"
         "  igloo config path\n"
         "  igloo config check\n"

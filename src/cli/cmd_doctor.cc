@@ -17,6 +17,7 @@
 #include "cli/machine.h"
 #include "cli/probe.h"
 #include "cli/programs.h"
+#include "cli/settings.h"
 
 namespace igloo::cli {
 namespace {
@@ -35,9 +36,14 @@ void Append(std::vector<Finding>& all, std::vector<Finding> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-std::vector<Finding> FindEnvironments() {
-  std::vector<Finding> findings;
-  for (const environment::Listing& each : ReadEnvironments().List()) {
+/// Without a configuration that can be read nothing runs, so it is as needed as a wall.
+std::vector<Finding> FindEnvironments(const ParsedArgs& args, Console& console) {
+  const auto config = ReadConfig(args, ProjectUse::kNames, console);
+  if (!config) return {Missing("configuration", config.error(), true)};
+  std::vector<Finding> findings = {
+      {.name = "configuration",
+       .detail = config->file.empty() || config->out_of_reach ? "none" : config->file}};
+  for (const environment::Listing& each : ReadEnvironments(*config).List()) {
     const std::string name = "environment " + each.name;
     findings.push_back(each.unavailable ? Missing(name, *each.unavailable, each.name == "shell")
                                         : Finding{.name = name, .detail = each.description});
@@ -45,7 +51,7 @@ std::vector<Finding> FindEnvironments() {
   return findings;
 }
 
-std::vector<Finding> FindAll() {
+std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   std::vector<Finding> all;
   utsname kernel{};
   ::uname(&kernel);
@@ -53,7 +59,7 @@ std::vector<Finding> FindAll() {
   const char* path = std::getenv("PATH");
   Append(all,
          LookAtMachine({.search_path = path != nullptr ? path : "", .is_root = ::geteuid() == 0}));
-  Append(all, FindEnvironments());
+  Append(all, FindEnvironments(args, console));
   const auto programs = FindPrograms();
   if (!programs) {
     all.push_back(Missing("programs", programs.error(), true));
@@ -130,7 +136,7 @@ Result<int> RunDoctor(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'igloo doctor' takes no words",
                 "see 'igloo doctor --help'");
   }
-  const std::vector<Finding> findings = FindAll();
+  const std::vector<Finding> findings = FindAll(args, console);
   if (args.Has("--json")) {
     PrintJson(findings, console);
   } else {
@@ -139,14 +145,16 @@ Result<int> RunDoctor(const ParsedArgs& args, Console& console) {
   return Usable(findings) ? 0 : 1;
 }
 
-constexpr Flag kFlags[] = {{"--json", "", "print one JSON document"}};
+constexpr Flag kFlags[] = {
+    {"--json", "", "print one JSON document"},
+    {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile}};
 
 }  // namespace
 
 const Command kDoctorCommand = {
     .name = "doctor",
     .summary = "try every wall on this machine and say how to mend what is missing",
-    .usage = "[--json]",
+    .usage = "[OPTIONS]",
     .flags = kFlags,
     .words = {},
     .details = "Exit code 0: every required wall stands. 1: something is missing or broken.\n",

@@ -8,14 +8,17 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"
+#include "cli/settings.h"
 
 namespace igloo::cli {
 namespace {
 
+using config::Catalogue;
+using config::Config;
+using config::Configured;
 using environment::ArtifactProblem;
 using environment::Environment;
 using environment::Listing;
-using environment::Registry;
 namespace json = boost::json;
 
 json::array Texts(const std::vector<std::string>& texts) {
@@ -28,8 +31,8 @@ json::object ErrorObject(const Error& error) {
   return {{"what", ToUtf8(error.what)}, {"hint", ToUtf8(error.hint)}};
 }
 
-void ReportProblems(const Registry& registry, Console& console) {
-  for (const ArtifactProblem& problem : registry.problems()) {
+void ReportProblems(const Catalogue& catalogue, Console& console) {
+  for (const ArtifactProblem& problem : catalogue.problems()) {
     console.Note("skipped '" + Printable(problem.directory) +
                  "': " + Printable(problem.error.what));
   }
@@ -41,9 +44,9 @@ std::string Joined(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
-void ListText(const Registry& registry, Console& console) {
+void ListText(const Catalogue& catalogue, Console& console) {
   std::string unavailable;
-  for (const Listing& each : registry.List()) {
+  for (const Listing& each : catalogue.List()) {
     if (each.unavailable) {
       unavailable +=
           fmt::format("{:<14} {}\n{:<14} fix: {}\n", each.name, Printable(each.unavailable->what),
@@ -58,9 +61,9 @@ void ListText(const Registry& registry, Console& console) {
   if (!unavailable.empty()) console.Out("\nNot available:\n" + unavailable);
 }
 
-void ListJson(const Registry& registry, Console& console) {
+void ListJson(const Catalogue& catalogue, Console& console) {
   json::array rows, problems;
-  for (const Listing& each : registry.List()) {
+  for (const Listing& each : catalogue.List()) {
     json::object row{{"name", each.name},
                      {"aliases", Texts(each.aliases)},
                      {"description", ToUtf8(each.description)},
@@ -69,7 +72,7 @@ void ListJson(const Registry& registry, Console& console) {
     if (each.unavailable) row["error"] = ErrorObject(*each.unavailable);
     rows.push_back(std::move(row));
   }
-  for (const ArtifactProblem& problem : registry.problems()) {
+  for (const ArtifactProblem& problem : catalogue.problems()) {
     problems.push_back(json::object{{"directory", ToUtf8(problem.directory)},
                                     {"error", ErrorObject(problem.error)}});
   }
@@ -92,7 +95,17 @@ std::string Started(const Environment& environment) {
   return out + environment.code_file;
 }
 
-void ShowText(const Environment& environment, Console& console) {
+/// What the file sets beats what the environment brings: this is what code sees.
+std::map<std::string, std::string> VariablesOf(const Configured& configured) {
+  std::map<std::string, std::string> all = configured.variables;
+  all.insert(configured.environment.variables.begin(), configured.environment.variables.end());
+  return all;
+}
+
+std::string Seconds(double seconds) { return fmt::format("{:g} s", seconds); }
+
+void ShowText(const Configured& configured, const Config& config, Console& console) {
+  const Environment& environment = configured.environment;
   const auto line = [&](std::string_view name, const std::string& text) {
     console.Out(fmt::format("{:<12} {}\n", name, Printable(text)));
   };
@@ -100,46 +113,78 @@ void ShowText(const Environment& environment, Console& console) {
   if (!environment.aliases.empty()) line("also", Joined(environment.aliases, ", "));
   if (!environment.description.empty()) line("description", environment.description);
   line("provider", environment.provider);
+  line("backend", std::string(config::Name(configured.backend)));
   line("code", Started(environment));
   if (!environment.shell.empty()) line("shell", Joined(environment.shell, " "));
-  for (const auto& [name, value] : environment.variables) line("variable", name + "=" + value);
+  for (const auto& [name, value] : VariablesOf(configured)) {
+    line("variable", fmt::format("{}={}", name, value));
+  }
+  if (!configured.inherit.empty()) line("inherited", Joined(configured.inherit, ", "));
   const sandbox::Limits& limits = environment.limits;
-  line("time", fmt::format("{:g} s", static_cast<double>(limits.time_ms) / 1000.0));
+  line("time", Seconds(static_cast<double>(limits.time_ms) / 1000.0));
+  if (limits.cpu_seconds != 0) line("cpu time", Seconds(static_cast<double>(limits.cpu_seconds)));
   line("memory", HumanBytes(limits.memory_bytes));
   line("processes", std::to_string(limits.processes));
   line("open files", std::to_string(limits.open_files));
   line("file size", HumanBytes(limits.file_bytes));
+  line("disk", fmt::format("{}, {} files", HumanBytes(environment.room.disk_bytes),
+                           environment.room.disk_files));
+  line("output kept", HumanBytes(environment.room.output_bytes));
   for (const sandbox::HostTree* tree : SourcesOf(environment)) {
     line("read-only",
          tree->source == tree->target ? tree->target : tree->target + " <- " + tree->source);
   }
+  if (!config.project.path.empty()) {
+    line("project", fmt::format("/project <- {} ({})", config.project.path,
+                                config::Name(config.project.mode)));
+  }
   for (const std::string& note : environment.notes) line("note", note);
 }
 
-void ShowJson(const Environment& environment, Console& console) {
+json::object LimitsJson(const Environment& environment) {
+  const sandbox::Limits& limits = environment.limits;
+  const environment::Room& room = environment.room;
+  return {{"time_ms", limits.time_ms},
+          {"cpu_ms",
+           limits.cpu_seconds == 0 ? json::value(nullptr) : json::value(limits.cpu_seconds * 1000)},
+          {"memory_bytes", limits.memory_bytes},
+          {"processes", limits.processes},
+          {"open_files", limits.open_files},
+          {"file_bytes", limits.file_bytes},
+          {"disk_bytes", room.disk_bytes},
+          {"disk_files", room.disk_files},
+          {"output_bytes", room.output_bytes}};
+}
+
+void ShowJson(const Configured& configured, const Config& config, Console& console) {
+  const Environment& environment = configured.environment;
   json::object variables;
-  for (const auto& [name, value] : environment.variables) variables[ToUtf8(name)] = ToUtf8(value);
+  for (const auto& [name, value] : VariablesOf(configured)) {
+    variables[ToUtf8(name)] = ToUtf8(value);
+  }
   json::array sources;
   for (const sandbox::HostTree* tree : SourcesOf(environment)) {
     sources.push_back(
         json::object{{"source", ToUtf8(tree->source)}, {"target", ToUtf8(tree->target)}});
   }
-  const sandbox::Limits& limits = environment.limits;
-  const json::object document{{"name", environment.name},
-                              {"aliases", Texts(environment.aliases)},
-                              {"description", ToUtf8(environment.description)},
-                              {"provider", environment.provider},
-                              {"interpreter", Texts(environment.interpreter)},
-                              {"code_file", environment.code_file},
-                              {"shell", Texts(environment.shell)},
-                              {"variables", std::move(variables)},
-                              {"limits", json::object{{"time_ms", limits.time_ms},
-                                                      {"memory_bytes", limits.memory_bytes},
-                                                      {"processes", limits.processes},
-                                                      {"open_files", limits.open_files},
-                                                      {"file_bytes", limits.file_bytes}}},
-                              {"sources", std::move(sources)},
-                              {"notes", Texts(environment.notes)}};
+  json::object document{{"name", environment.name},
+                        {"aliases", Texts(environment.aliases)},
+                        {"description", ToUtf8(environment.description)},
+                        {"provider", environment.provider},
+                        {"backend", std::string(config::Name(configured.backend))},
+                        {"interpreter", Texts(environment.interpreter)},
+                        {"code_file", environment.code_file},
+                        {"shell", Texts(environment.shell)},
+                        {"variables", std::move(variables)},
+                        {"inherited", Texts(configured.inherit)},
+                        {"limits", LimitsJson(environment)},
+                        {"sources", std::move(sources)},
+                        {"project", nullptr},
+                        {"notes", Texts(environment.notes)}};
+  if (!config.project.path.empty()) {
+    document["project"] = json::object{{"path", ToUtf8(config.project.path)},
+                                       {"mode", std::string(config::Name(config.project.mode))}};
+  }
   console.Out(json::serialize(document) + "\n");
 }
 
@@ -148,16 +193,21 @@ Result<int> List(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'igloo env list' takes no names",
                 "for one of them: igloo env show " + ShellQuote(args.words[1]));
   }
-  const Registry registry = ReadEnvironments();
+  IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
+  const Catalogue catalogue = ReadEnvironments(config);
   if (args.Has("--names")) {
-    for (const Listing& each : registry.List()) {
-      if (!each.unavailable) console.Out(each.name + "\n");
+    for (const Listing& each : catalogue.List()) {
+      if (each.unavailable) continue;
+      console.Out(each.name + "\n");
+      for (const std::string& alias : each.aliases) {
+        if (config.environments.contains(alias)) console.Out(alias + "\n");
+      }
     }
   } else if (args.Has("--json")) {
-    ListJson(registry, console);
+    ListJson(catalogue, console);
   } else {
-    ListText(registry, console);
-    ReportProblems(registry, console);
+    ListText(catalogue, console);
+    ReportProblems(catalogue, console);
   }
   return 0;
 }
@@ -167,17 +217,18 @@ Result<int> ShowOne(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'igloo env show' takes the name of one environment",
                 "for example: igloo env show python");
   }
-  const Registry registry = ReadEnvironments();
-  const auto environment = registry.Find(args.words[1]);
-  if (!environment) {
+  IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
+  const Catalogue catalogue = ReadEnvironments(config);
+  const auto configured = catalogue.Find(args.words[1]);
+  if (!configured) {
     // The name may be one of those that were skipped.
-    if (!args.Has("--json")) ReportProblems(registry, console);
-    return std::unexpected(environment.error());
+    if (!args.Has("--json")) ReportProblems(catalogue, console);
+    return std::unexpected(configured.error());
   }
   if (args.Has("--json")) {
-    ShowJson(*environment, console);
+    ShowJson(*configured, config, console);
   } else {
-    ShowText(*environment, console);
+    ShowText(*configured, config, console);
   }
   return 0;
 }
@@ -187,8 +238,12 @@ Result<int> RunEnv(const ParsedArgs& args, Console& console) {
   return word == "list" ? List(args, console) : ShowOne(args, console);
 }
 
-constexpr Flag kFlags[] = {{"--json", "", "print one JSON document"},
-                           {"--names", "", "with list: print the usable names and nothing else"}};
+constexpr Flag kFlags[] = {
+    {"--json", "", "print one JSON document"},
+    {"--names", "", "with list: print the usable names and nothing else"},
+    {"--project", "DIR", "with the environments of DIR/igloo.toml, if it is trusted",
+     Values::kDirectory},
+    {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile}};
 constexpr Word kWords[] = {
     {"list", "every environment, and why one cannot be used"},
     {"show", "one environment: programs, variables, limits, sources", Values::kEnvironment}};
@@ -198,13 +253,13 @@ constexpr Word kWords[] = {
 const Command kEnvCommand = {
     .name = "env",
     .summary = "list environments, or show one",
-    .usage = "(list | show NAME) [--json]",
+    .usage = "(list | show NAME) [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
     .details =
-        "Environments come from the host's /usr, and from directories that mkSandbox made, in\n"
-        "~/.config/igloo/environments and NIX_SANDBOX_DIR. One of the latter beats a preset of\n"
-        "its name.\n",
+        "Environments come from the host's /usr, from directories that mkSandbox made, in\n"
+        "~/.config/igloo/environments and NIX_SANDBOX_DIR, and from the configuration. Of one\n"
+        "name the configuration's is the one that counts, then the directory.\n",
     .run = RunEnv,
 };
 

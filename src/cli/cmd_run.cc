@@ -4,21 +4,20 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <memory>
+#include <optional>
 
-#include "backend/bubblewrap/bubblewrap.h"
 #include "backend/bubblewrap/render.h"
-#include "backend/jail/jail.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/configure.h"
 #include "cli/console.h"
-#include "cli/environments.h"
 #include "cli/execute.h"
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/run_output.h"
+#include "cli/wall.h"
 #include "environment/run_policy.h"
 #include "session/run.h"
 
@@ -27,13 +26,10 @@ namespace {
 
 constexpr std::size_t kMaxCode = 64U << 20;
 
-enum class BackendKind { kJail, kBubblewrap };
-
 /// The command line of `igloo run`, understood.
 struct RunOptions {
-  std::string environment = {};
   environment::RunRequest request = {};
-  BackendKind backend = BackendKind::kJail;
+  std::optional<config::Backend> backend = {};
   bool json = false, dry_run = false, as_bwrap = false, timing = false;
   bool code_from_input = false;
 };
@@ -79,23 +75,13 @@ Result<void> ReadCode(const ParsedArgs& args, RunOptions& options) {
 
 Result<RunOptions> Understand(const ParsedArgs& args) {
   RunOptions options;
-  const auto environment = args.Get("--env");
-  if (!environment) {
+  if (!args.Has("--env")) {
     return Fail(Errc::kInvalidArgument, "no environment is named",
                 "add --env shell, for example; 'igloo env list' names all");
   }
-  options.environment = *environment;
-  if (const auto timeout = args.Get("--timeout")) {
-    IGLOO_ASSIGN(options.request.time_ms, ParseTimeout(*timeout));
-  }
   IGLOO_TRY(ReadRequest(args, options.request));
   if (const auto backend = args.Get("--backend")) {
-    if (*backend == "bubblewrap") {
-      options.backend = BackendKind::kBubblewrap;
-    } else if (*backend != "jail") {
-      return Fail(Errc::kInvalidArgument, "there is no backend '" + *backend + "'",
-                  "choose jail or bubblewrap");
-    }
+    IGLOO_ASSIGN(options.backend, ParseBackend(*backend));
   }
   options.json = args.Has("--json");
   options.dry_run = args.Has("--dry-run");
@@ -107,9 +93,6 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
     }
     options.as_bwrap = true;
   }
-  const bool jail = options.backend == BackendKind::kJail && !options.as_bwrap;
-  options.request.fine_memory_limits = jail;
-  options.request.views = jail;
   IGLOO_TRY(ReadCode(args, options));
   return options;
 }
@@ -132,8 +115,9 @@ UniqueFd OpenInput(const RunOptions& options) {
 
 /// Output as it comes, or nothing but the captured text for --json.
 Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
-                                       backend::Backend& backend, cgroup::Groups& groups) {
-  session::RunIo io{.input = OpenInput(options)};
+                                       std::uint64_t kept, backend::Backend& backend,
+                                       cgroup::Groups& groups) {
+  session::RunIo io{.input = OpenInput(options), .capture_limit = kept};
   IGLOO_ASSIGN(io.group, TakeGroup(groups, plan));
   if (options.json) {
     // What nobody will read is not worth waiting for.
@@ -145,8 +129,15 @@ Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox:
   return Execute(plan, backend, std::move(io), Signals::kForward);
 }
 
-void SayHowItEnded(const sandbox::Plan& plan, const session::RunResult& result, Console& console) {
-  if (result.verdict == session::Verdict::kTimeout) {
+void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
+                   const session::RunResult& result, Console& console) {
+  const bool timeout = result.verdict == session::Verdict::kTimeout;
+  if (timeout && limits.cpu_seconds != 0 && result.usage.cause == wire::EndCause::kItself) {
+    console.Note(
+        fmt::format("the code was killed at its limit of {} s of processor time; "
+                    "'cpu_seconds' in the configuration gives it more",
+                    limits.cpu_seconds));
+  } else if (timeout) {
     console.Note("the code was stopped at its time limit of " +
                  fmt::format("{:g}", static_cast<double>(plan.payload.time_ms) / 1000.0) +
                  " s; --timeout SECONDS gives it more");
@@ -162,9 +153,9 @@ void SayHowItEnded(const sandbox::Plan& plan, const session::RunResult& result, 
   }
 }
 
-Result<int> DryRun(const RunOptions& options, Console& console) {
-  IGLOO_ASSIGN(const auto environment, FindEnvironment(options.environment));
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(environment, options.request));
+Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console) {
+  IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kNames, options.request, console));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   if (options.as_bwrap) {
     IGLOO_ASSIGN(const auto programs, FindPrograms());
     IGLOO_ASSIGN(const auto rendered, backend::bubblewrap::Render(plan, programs.init));
@@ -175,30 +166,23 @@ Result<int> DryRun(const RunOptions& options, Console& console) {
   return 0;
 }
 
-Result<int> RunForReal(const RunOptions& options, Console& console, std::uint64_t main_micros) {
-  IGLOO_ASSIGN(const auto programs, FindPrograms());
-  backend::jail::JailBackend jail(programs, backend::jail::Mode::kCold);
-  std::unique_ptr<backend::Backend> other;
-  if (options.backend == BackendKind::kJail) {
-    jail.set_timeline(options.timing);
-    // It starts while we plan.
-    IGLOO_TRY(jail.Warm());
-  } else {
-    console.Note(
-        "note: bubblewrap cannot limit the number of files in memory nor forbid programs "
-        "in /dev/shm, and a socket that lies in a project can be reached");
-    IGLOO_ASSIGN(other, backend::bubblewrap::Make(programs.init));
-  }
-  backend::Backend& backend = other ? *other : jail;
+Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& console,
+                       std::uint64_t main_micros) {
+  IGLOO_ASSIGN(auto programs, FindPrograms());
+  Wall wall(std::move(programs));
+  // It starts while we read and plan.
+  if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
   cgroup::Groups groups(cgroup::Find());
-  IGLOO_ASSIGN(const auto environment, FindEnvironment(options.environment));
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(environment, options.request));
-  IGLOO_ASSIGN(const session::RunResult result, ExecuteLive(options, plan, backend, groups));
-  jail.Abandon();
+  IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
+  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
+  IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
+  IGLOO_ASSIGN(const session::RunResult result,
+               ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups));
+  wall.Abandon();
   if (options.json) {
     console.Out(ResultJson(result));
   } else {
-    SayHowItEnded(plan, result, console);
+    SayHowItEnded(plan, chosen.environment.limits, result, console);
   }
   if (options.timing) console.Err(TimelineText(result, main_micros));
   return result.exit_code;
@@ -208,8 +192,9 @@ Result<int> RunRun(const ParsedArgs& args, Console& console) {
   const auto main_micros = static_cast<std::uint64_t>(MonotonicMicros());
   const bool json = args.Has("--json");
   Result<int> code = [&]() -> Result<int> {
-    IGLOO_ASSIGN(const RunOptions options, Understand(args));
-    return options.dry_run ? DryRun(options, console) : RunForReal(options, console, main_micros);
+    IGLOO_ASSIGN(RunOptions options, Understand(args));
+    return options.dry_run ? DryRun(args, options, console)
+                           : RunForReal(args, options, console, main_micros);
   }();
   if (code) return code;
   if (json) {
@@ -225,12 +210,14 @@ constexpr Flag kFlags[] = {
     {"--file", "FILE", "run the code in FILE", Values::kFile},
     {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay",
      Values::kDirectory},
+    {"--no-project", "", "show no project, also when the configuration names one"},
     {"--timeout", "SECONDS", "stop the code after this time (default: the environment's)"},
     {"--memory", "MB", "memory it may use (default: the environment's)"},
     {"--network", "TIER", "none (default); allow, internet and host are not available yet",
      Values::kChoices, "none"},
     {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
      "jail bubblewrap"},
+    {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
     {"--json", "", "print one JSON document instead of live output"},
     {"--dry-run", "", "print the plan and stop"},
     {"--as", "bwrap", "with --dry-run: print the plan as a bubblewrap command", Values::kChoices,
@@ -249,7 +236,9 @@ const Command kRunCommand = {
     .details =
         "The code sees the host's /usr read-only, /workspace and /tmp of its own, no network and\n"
         "nothing else. Its exit code is passed on; 124 means it hit the time limit, 125-127 are\n"
-        "igloo's own failures. Ctrl-C interrupts the code, a second one kills it.\n\n"
+        "igloo's own failures. Ctrl-C interrupts the code, a second one kills it.\n"
+        "What is written here beats the configuration; 'igloo config path' says which file that\n"
+        "is.\n\n"
         "Examples:\n"
         "  igloo run --env python 'print(6 * 7)'\n"
         "  igloo run --env shell --project . 'ls /project'\n"

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backend/jail/jail.h"
 #include "cli/commands.h"
+#include "cli/configure.h"
 #include "cli/console.h"
-#include "cli/environments.h"
 #include "cli/execute.h"
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/relay.h"
 #include "cli/terminal.h"
+#include "cli/wall.h"
 
 namespace igloo::cli {
 namespace {
@@ -27,9 +27,8 @@ std::string TerminalType() {
   return fine ? std::string(text) : "xterm";
 }
 
-Result<sandbox::Plan> PlanForShell(const ParsedArgs& args) {
-  const auto name = args.Get("--env");
-  if (!name) {
+Result<void> CheckWords(const ParsedArgs& args) {
+  if (!args.Has("--env")) {
     return Fail(Errc::kInvalidArgument, "no environment is named",
                 "add --env shell, for example; 'igloo env list' names all");
   }
@@ -37,12 +36,21 @@ Result<sandbox::Plan> PlanForShell(const ParsedArgs& args) {
     return Fail(Errc::kInvalidArgument, "'igloo shell' takes no code",
                 "use 'igloo run', or write a program behind '--'");
   }
+  return {};
+}
+
+/// What is on the terminal, and behind which wall.
+struct Prepared {
+  sandbox::Plan plan = {};
+  config::Backend backend = config::Backend::kJail;
+};
+
+Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& console) {
+  // Whoever works by hand is not stopped by a limit that is meant for runs.
   environment::RunRequest request{.time_ms = 0, .terminal = TerminalType()};
   IGLOO_TRY(ReadRequest(args, request));
-  if (const auto timeout = args.Get("--timeout")) {
-    IGLOO_ASSIGN(request.time_ms, ParseTimeout(*timeout));
-  }
-  IGLOO_ASSIGN(environment::Environment environment, FindEnvironment(*name));
+  IGLOO_ASSIGN(config::Configured chosen, Configure(args, inherit, request, console));
+  environment::Environment& environment = chosen.environment;
   request.what = environment::Program{args.rest ? *args.rest : environment.shell};
   if (!args.rest && environment.shell.empty()) {
     return Fail(
@@ -50,13 +58,15 @@ Result<sandbox::Plan> PlanForShell(const ParsedArgs& args) {
         "name a program that it has: igloo shell --env " + environment.name + " -- PROGRAM");
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
-  return PlanFor(environment, request);
+  IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
+  return Prepared{std::move(plan), chosen.backend};
 }
 
 Result<int> Start(const ParsedArgs& args, Console& console) {
+  IGLOO_TRY(CheckWords(args));
   if (args.Has("--dry-run")) {
-    IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(args));
-    console.Out(sandbox::Describe(plan));
+    IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kNames, console));
+    console.Out(sandbox::Describe(prepared.plan));
     return 0;
   }
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
@@ -64,15 +74,16 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
                 "'igloo shell' needs a terminal on standard input and output",
                 "without one, use 'igloo run --env NAME -- PROGRAM'");
   }
-  IGLOO_ASSIGN(const auto programs, FindPrograms());
-  backend::jail::JailBackend jail(programs, backend::jail::Mode::kCold);
-  IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(args));
+  IGLOO_ASSIGN(auto programs, FindPrograms());
+  Wall wall(std::move(programs));
+  IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
+  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
-  IGLOO_ASSIGN(auto group, TakeGroup(groups, plan));
+  IGLOO_ASSIGN(auto group, TakeGroup(groups, prepared.plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,
-               RunOnTerminal(plan, jail, std::move(pty), std::move(group), console));
-  jail.Abandon();
+               RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(group), console));
+  wall.Abandon();
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }
@@ -90,10 +101,15 @@ constexpr Flag kFlags[] = {
     {"--env", "NAME", "environment; 'igloo env list' shows them", Values::kEnvironment},
     {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay",
      Values::kDirectory},
-    {"--timeout", "SECONDS", "end it after this time (default: never)"},
+    {"--no-project", "", "show no project, also when the configuration names one"},
+    {"--timeout", "SECONDS",
+     "end it after this time (default: never, also when runs have a limit)"},
     {"--memory", "MB", "memory it may use (default: the environment's)"},
     {"--network", "TIER", "none (default); allow, internet and host are not available yet",
      Values::kChoices, "none"},
+    {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
+     "jail bubblewrap"},
+    {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
     {"--dry-run", "", "print the plan and stop"},
 };
 

@@ -90,7 +90,8 @@ const Command kTrustCommand = {
     .details =
         "A project's igloo.toml counts only as it was when you trusted it; look at it first. Even\n"
         "then it never opens the network, hands out secrets, shows directories or chooses the\n"
-        "wall. 'igloo run' and 'igloo shell' do not read configuration yet.\n",
+        "wall. Its environments are there for runs with --project DIR, or when [project] in your\n"
+        "configuration names the directory.\n",
     .run = RunTrust,
 };
 

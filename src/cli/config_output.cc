@@ -60,12 +60,6 @@ json::object LimitsJson(const Limits& limits) {
   return out;
 }
 
-std::string_view Name(environment::ProjectMode mode) {
-  return mode == environment::ProjectMode::kReadWrite ? "readwrite"
-         : mode == environment::ProjectMode::kOverlay ? "overlay"
-                                                      : "readonly";
-}
-
 template <class Range, class Text>
 std::string List(const Range& range, Text text) {
   std::string out;
@@ -125,8 +119,8 @@ std::string ConfigText(const Config& config) {
   out += Line("limits", LimitsText(config::LimitsFor(config, "")));
   out += Line("artifacts", config.artifacts);
   if (!config.project.path.empty()) {
-    out +=
-        "project\n" + Line("path", config.project.path) + Line("mode", Name(config.project.mode));
+    out += "project\n" + Line("path", config.project.path) +
+           Line("mode", config::Name(config.project.mode));
     out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
   }
   for (const auto& each : config.environments) out += EnvironmentText(config, each.second);
@@ -174,7 +168,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"problems", std::move(problems)}};
   if (!config.project.path.empty()) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
-                                       {"mode", std::string(Name(config.project.mode))},
+                                       {"mode", std::string(config::Name(config.project.mode))},
                                        {"inherited", Strings(config.project.inherit)}};
   }
   return json::serialize(document) + "\n";

@@ -1,5 +1,7 @@
 #include "cli/environments.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -12,27 +14,58 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Igloo's own place first, then the one that people have from nix-sandbox-mcp.
-std::vector<std::string> ArtifactPlaces() {
+/// The file's first, then igloo's own place and the one that people have from nix-sandbox-mcp.
+std::vector<std::string> ArtifactPlaces(const config::Config& config) {
   std::string home = Variable("HOME");
   if (home.empty()) home = "/";
-  std::string config = Variable("XDG_CONFIG_HOME");
-  if (config.empty() || config[0] != '/') config = home + "/.config";
+  std::string xdg = Variable("XDG_CONFIG_HOME");
+  if (xdg.empty() || xdg[0] != '/') xdg = home + "/.config";
   std::string seed = Variable("NIX_SANDBOX_DIR");
   if (seed.empty()) seed = home + "/.config/nix-sandbox-mcp/sandboxes";
-  return {config + "/igloo/environments", seed};
+  std::vector<std::string> places = {xdg + "/igloo/environments", seed};
+  if (!config.artifacts.empty() && config.artifacts != places[0] && config.artifacts != places[1]) {
+    places.insert(places.begin(), config.artifacts);
+  }
+  return places;
+}
+
+environment::ArtifactScan Scan(const config::Config& config) {
+  environment::ArtifactScan scan = environment::ScanArtifacts(ArtifactPlaces(config));
+  // A place that nobody named may be missing.
+  if (!config.artifacts.empty() && ::access(config.artifacts.c_str(), F_OK) != 0) {
+    scan.problems.push_back(
+        {config.artifacts,
+         {Errc::kNotFound, "it does not exist, and [artifacts] in '" + config.file + "' names it",
+          "make it, or remove 'directory' there", 0}});
+  }
+  return scan;
+}
+
+void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
+  if (own.source.kind != config::SourceKind::kArtifact) return;
+  const std::string& directory = own.source.value;
+  found.artifacts.emplace(directory, environment::ReadArtifact(directory));
 }
 
 }  // namespace
 
-environment::Registry ReadEnvironments() {
-  return {environment::ReadHostLayout(), environment::ScanArtifacts(ArtifactPlaces())};
+config::Catalogue ReadEnvironments(const config::Config& config) {
+  config::Found found{.registry = {environment::ReadHostLayout(), Scan(config)}};
+  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  return {config, std::move(found)};
 }
 
-Result<environment::Environment> FindEnvironment(std::string_view name) {
-  const environment::Registry registry(environment::ReadHostLayoutFor(name),
-                                       environment::ScanArtifacts(ArtifactPlaces()));
-  return registry.Find(name);
+Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name) {
+  const std::string key = config::Canonical(config, name);
+  const config::EnvironmentConfig* own = config::FindEnvironment(config, key);
+  const bool preset = own != nullptr && own->source.kind == config::SourceKind::kPreset;
+  // Only what has this very name in the file is certain to be no artifact somewhere else.
+  const bool certain = own != nullptr && !own->source.implied &&
+                       config.environments.contains(config::Resolve(config, name));
+  config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
+                                   certain ? environment::ArtifactScan{} : Scan(config)}};
+  if (own != nullptr) ReadOwn(*own, found);
+  return config::Catalogue(config, std::move(found)).Find(name);
 }
 
 }  // namespace igloo::cli

@@ -14,6 +14,52 @@
 namespace igloo::cli {
 namespace {
 
+/// Whether a real path is '/', the home directory or one above it, by whatever name HOME has.
+bool HoldsHome(const std::string& directory) {
+  if (directory == "/") return true;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) return false;
+  std::unique_ptr<char, decltype(&std::free)> real(::realpath(home, nullptr), &std::free);
+  return real && sandbox::IsWithin(real.get(), directory);
+}
+
+}  // namespace
+
+Result<std::uint64_t> ParseTimeout(const std::string& text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  // A day is more than any run needs, and keeps the arithmetic far from its edges.
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) ||
+      seconds > 86'400) {
+    return Fail(Errc::kInvalidArgument, "'--timeout " + text + "' is not a time",
+                "write seconds above 0 and up to 86400, for example --timeout 2.5");
+  }
+  return static_cast<std::uint64_t>(seconds * 1000.0) + (seconds < 0.001 ? 1 : 0);
+}
+
+Result<std::uint64_t> ParseMemory(const std::string& text) {
+  std::uint64_t megabytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+  constexpr std::uint64_t kLeast = 16, kMost = 1U << 20;
+  if (error != std::errc() || end != text.data() + text.size() || megabytes < kLeast ||
+      megabytes > kMost) {
+    return Fail(Errc::kInvalidArgument, "'--memory " + text + "' is not an amount of memory",
+                "write whole megabytes from 16 to 1048576, for example --memory 512");
+  }
+  return megabytes << 20;
+}
+
+Result<void> CheckNetwork(const std::string& tier) {
+  if (tier == "none") return {};
+  constexpr std::string_view kLater[] = {"allow", "internet", "host"};
+  if (std::ranges::find(kLater, tier) != std::end(kLater)) {
+    return Fail(Errc::kFailedPrecondition, "the network '" + tier + "' is not available yet",
+                "leave out --network, or say --network none");
+  }
+  return Fail(Errc::kInvalidArgument, "there is no network '" + tier + "'",
+              "choose none, allow, internet or host");
+}
+
 /// A directory whose own name ends in ":ro" can be written as "DIR:ro:ro".
 Result<environment::Project> SplitProject(const std::string& text) {
   environment::Project project{.path = text};
@@ -36,15 +82,6 @@ Result<environment::Project> SplitProject(const std::string& text) {
     }
   }
   return project;
-}
-
-/// Whether a real path is '/', the home directory or one above it, by whatever name HOME has.
-bool HoldsHome(const std::string& directory) {
-  if (directory == "/") return true;
-  const char* home = std::getenv("HOME");
-  if (home == nullptr) return false;
-  std::unique_ptr<char, decltype(&std::free)> real(::realpath(home, nullptr), &std::free);
-  return real && sandbox::IsWithin(real.get(), directory);
 }
 
 /// SECURITY: the project is the one host path a caller names; it must be what it looks like.
@@ -86,57 +123,21 @@ Result<void> CheckProject(environment::Project& project) {
   return {};
 }
 
-}  // namespace
-
-Result<std::uint64_t> ParseTimeout(const std::string& text) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  // A day is more than any run needs, and keeps the arithmetic far from its edges.
-  if (error != std::errc() || end != text.data() + text.size() || !(seconds > 0) ||
-      seconds > 86'400) {
-    return Fail(Errc::kInvalidArgument, "'--timeout " + text + "' is not a time",
-                "write seconds above 0 and up to 86400, for example --timeout 2.5");
-  }
-  return static_cast<std::uint64_t>(seconds * 1000.0) + (seconds < 0.001 ? 1 : 0);
-}
-
-Result<std::uint64_t> ParseMemory(const std::string& text) {
-  std::uint64_t megabytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
-  constexpr std::uint64_t kLeast = 16, kMost = 1U << 20;
-  if (error != std::errc() || end != text.data() + text.size() || megabytes < kLeast ||
-      megabytes > kMost) {
-    return Fail(Errc::kInvalidArgument, "'--memory " + text + "' is not an amount of memory",
-                "write whole megabytes from 16 to 1048576, for example --memory 512");
-  }
-  return megabytes << 20;
-}
-
-Result<void> CheckNetwork(const std::string& tier) {
-  if (tier == "none") return {};
-  constexpr std::string_view kLater[] = {"allow", "internet", "host"};
-  if (std::ranges::find(kLater, tier) != std::end(kLater)) {
-    return Fail(Errc::kFailedPrecondition, "the network '" + tier + "' is not available yet",
-                "leave out --network, or say --network none");
-  }
-  return Fail(Errc::kInvalidArgument, "there is no network '" + tier + "'",
-              "choose none, allow, internet or host");
-}
-
-Result<environment::Project> ParseProject(const std::string& text) {
-  IGLOO_ASSIGN(environment::Project project, SplitProject(text));
-  IGLOO_TRY(CheckProject(project));
-  return project;
+Result<config::Backend> ParseBackend(const std::string& text) {
+  if (text == "jail") return config::Backend::kJail;
+  if (text == "bubblewrap") return config::Backend::kBubblewrap;
+  return Fail(Errc::kInvalidArgument, "there is no backend '" + text + "'",
+              "choose jail or bubblewrap");
 }
 
 Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& request) {
+  if (const auto timeout = args.Get("--timeout")) {
+    IGLOO_ASSIGN(request.time_ms, ParseTimeout(*timeout));
+  }
   if (const auto memory = args.Get("--memory")) {
     IGLOO_ASSIGN(request.memory_bytes, ParseMemory(*memory));
   }
   if (const auto network = args.Get("--network")) IGLOO_TRY(CheckNetwork(*network));
-  if (const auto project = args.Get("--project")) {
-    IGLOO_ASSIGN(request.project, ParseProject(*project));
-  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/args.h"
+#include "config/config.h"
 #include "environment/run_policy.h"
 
 namespace igloo::cli {
@@ -18,10 +19,16 @@ Result<std::uint64_t> ParseMemory(const std::string& text);
 /// Whether a network tier can be had. Only 'none' can so far, and nothing stands in for another.
 Result<void> CheckNetwork(const std::string& tier);
 
-/// DIR or DIR:MODE, looked at: the directory itself, not a link, not / and not the home directory.
-Result<environment::Project> ParseProject(const std::string& text);
+/// DIR or DIR:MODE, not looked at yet.
+Result<environment::Project> SplitProject(const std::string& text);
 
-/// What `run` and `shell` have in common: --project, --memory, --network.
+/// Whether code may see it: the directory itself, not a link, not / and not the home directory. Its
+/// path is the real one then.
+Result<void> CheckProject(environment::Project& project);
+
+Result<config::Backend> ParseBackend(const std::string& text);
+
+/// What `run` and `shell` have in common: --timeout, --memory, --network.
 Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& request);
 
 }  // namespace igloo::cli

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/args.h"
+#include "config/config.h"
 #include "config/load.h"
 
 namespace igloo::cli {
@@ -12,5 +14,16 @@ config::Variables ReadVariables();
 
 /// Names of the environments that igloo brings along.
 std::vector<std::string_view> PresetNames();
+
+/// What a command does with the project.
+enum class ProjectUse {
+  kShow,   ///< it is shown to code: it must be there, and be what it looks like
+  kNames,  ///< only the environments of its own file matter
+};
+
+/// The configuration that counts for a command: the file, over it --project and --no-project, and
+/// the environments of the project's own file. One that is not trusted is named on standard error
+/// and does not count.
+Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Console& console);
 
 }  // namespace igloo::cli

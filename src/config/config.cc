@@ -6,6 +6,7 @@
 
 #include "config/decode.h"
 #include "config/problem.h"
+#include "environment/host.h"
 
 namespace igloo::config {
 namespace {
@@ -20,6 +21,12 @@ Error Refusal(const Unavailable& missing) {
 }  // namespace
 
 std::string_view Name(Backend backend) { return backend == Backend::kJail ? "jail" : "bubblewrap"; }
+
+std::string_view Name(environment::ProjectMode mode) {
+  return mode == environment::ProjectMode::kReadWrite ? "readwrite"
+         : mode == environment::ProjectMode::kOverlay ? "overlay"
+                                                      : "readonly";
+}
 
 std::string_view Name(SourceKind kind) {
   switch (kind) {
@@ -59,6 +66,14 @@ std::string Resolve(const Config& config, std::string_view name) {
   return resolved;
 }
 
+std::string Canonical(const Config& config, std::string_view name) {
+  std::string resolved = Resolve(config, name);
+  if (config.environments.empty() || config.environments.contains(resolved)) return resolved;
+  const environment::HostEnvironment* row = environment::FindHostEnvironment(resolved);
+  const bool leads_on = row != nullptr && config.environments.contains(std::string(row->name));
+  return leads_on ? Resolve(config, row->name) : resolved;
+}
+
 const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view name) {
   const auto found = config.environments.find(Resolve(config, name));
   return found == config.environments.end() ? nullptr : &found->second;
@@ -66,7 +81,7 @@ const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view 
 
 Limits LimitsFor(const Config& config, std::string_view environment) {
   const EnvironmentConfig* found = FindEnvironment(config, environment);
-  return Layer(Layer(found != nullptr ? found->limits : Limits{}, config.limits), DefaultLimits());
+  return Layer(found != nullptr ? found->limits : Limits{}, config.limits);
 }
 
 Backend BackendFor(const Config& config, std::string_view environment) {

@@ -18,6 +18,7 @@ enum class Origin { kUser, kProject };
 
 enum class Backend { kJail, kBubblewrap };
 std::string_view Name(Backend backend);
+std::string_view Name(environment::ProjectMode mode);
 
 /// What a file limits; what it does not name is nullopt. Times in milliseconds, sizes in bytes.
 struct Limits {
@@ -43,6 +44,8 @@ std::string_view Name(SourceKind kind);  ///< the key that names it: "preset", "
 struct Source {
   SourceKind kind = SourceKind::kPreset;
   std::string value = {};  ///< a name or a reference; an absolute path for kArtifact
+  /// The file names none: what it says counts for whoever has that name, somebody's artifact first.
+  bool implied = false;
   bool operator==(const Source&) const = default;
 };
 
@@ -63,6 +66,7 @@ struct EnvironmentConfig {
 
 struct ProjectConfig {
   std::string path = {};  ///< absolute; empty: no project
+  Position where = {};
   environment::ProjectMode mode = environment::ProjectMode::kReadOnly;
   std::vector<std::string> inherit = {};
   bool operator==(const ProjectConfig&) const = default;
@@ -82,6 +86,8 @@ struct Unavailable {
 /// A configuration, understood. Nothing in it was looked up on the host.
 struct Config {
   std::string file = {};  ///< empty: there is none, all is default
+  /// Not even a look is allowed to where the file would be: somebody else's home, say.
+  bool out_of_reach = false;
   Backend backend = Backend::kJail;
   Limits limits = {};  ///< of every environment that does not say otherwise
   ProjectConfig project = {};
@@ -94,11 +100,15 @@ struct Config {
 /// The name behind all aliases; a name that is none is its own.
 std::string Resolve(const Config& config, std::string_view name);
 
+/// The same through the names that igloo itself gives ("python3"), where they lead to what the file
+/// has.
+std::string Canonical(const Config& config, std::string_view name);
+
 /// The environment behind a name, through its aliases; nullptr when the file does not have it.
 const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view name);
 
-/// The limits of a run in an environment: its own, then the file's, then the schema's defaults.
-/// An environment that the file does not name has the file's.
+/// What the file limits for a run in an environment: its own, then what counts for all. What
+/// nobody names is up to the environment.
 Limits LimitsFor(const Config& config, std::string_view environment);
 
 Backend BackendFor(const Config& config, std::string_view environment);

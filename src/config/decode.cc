@@ -196,6 +196,7 @@ class Decoder {
            .file = options_.file,
            .where = member.where});
     }
+    checked->where = member.where;
     // A wall that is not there is not replaced by another: its environment is refused as a whole.
     if (key.store != nullptr && !choice_later) key.store(target_, *checked);
   }
@@ -226,7 +227,7 @@ class Decoder {
     if (sources.empty()) {
       // "[environments.python]" with a longer time is what it looks like.
       if (IsPreset(environment.name)) {
-        environment.source = {SourceKind::kPreset, environment.name};
+        environment.source = {SourceKind::kPreset, environment.name, true};
         return;
       }
       Complain(environment.where,

@@ -101,7 +101,7 @@ limits.processes = 3
 
 TEST(DecodeTest, ANameThatIglooBringsAlongNeedsNoPreset) {
   const Config config = Fine("[environments.python]\ntimeout_seconds = 60\n");
-  EXPECT_EQ(config.environments.at("python").source, (Source{SourceKind::kPreset, "python"}));
+  EXPECT_EQ(config.environments.at("python").source, (Source{SourceKind::kPreset, "python", true}));
 }
 
 TEST(DecodeTest, PathsAreRelativeToTheFileThatNamesThem) {

@@ -42,7 +42,10 @@ void StoreBackend(Target& target, const Checked& value) {
   }
 }
 
-void StoreProject(Target& target, const Checked& value) { target.config.project.path = value.text; }
+void StoreProject(Target& target, const Checked& value) {
+  target.config.project.path = value.text;
+  target.config.project.where = value.where;
+}
 
 void StoreMode(Target& target, const Checked& value) {
   target.config.project.mode = value.text == "readwrite" ? environment::ProjectMode::kReadWrite
@@ -96,14 +99,14 @@ constexpr Key kKeys[] = {
     {"defaults.backend", kBackends, "\"jail\"", "",
      "the wall", kNow, kBackend, StoreBackend},
     {"defaults.timeout_seconds", Seconds(kDay), "30", "",
-     "a run is stopped after this time", kNow, kEveryone, StoreLimit<&Limits::time_ms>},
+     "a run is stopped after this time; a shell is not", kNow, kEveryone, StoreLimit<&Limits::time_ms>},
     {"defaults.memory_mb", Megabytes(16, kTerabyte), "512", "",
      "memory of a whole sandbox", kNow, kEveryone, StoreLimit<&Limits::memory_bytes>},
     {"defaults.network", kTiers, "\"none\"", "",
      "what runs may reach", kLater, kNetwork},
 
     {"limits.cpu_seconds", Seconds(kDay), "", "60",
-     "processor time of a run, all processes together",
+     "processor time of each process, rounded up to whole seconds",
      kNow, kEveryone, StoreLimit<&Limits::cpu_ms>},
     {"limits.processes", Count(1, 1'000'000), "256", "",
      "processes and threads at once", kNow, kEveryone, StoreLimit<&Limits::processes>},
@@ -111,12 +114,13 @@ constexpr Key kKeys[] = {
      "open files of one process", kNow, kEveryone, StoreLimit<&Limits::open_files>},
     {"limits.file_mb", Megabytes(1, kTerabyte), "256", "",
      "size of one file", kNow, kEveryone, StoreLimit<&Limits::file_bytes>},
-    {"limits.disk_mb", Megabytes(1, kTerabyte), "", "256",
-     "size of all that a run may write", kNow, kEveryone, StoreLimit<&Limits::disk_bytes>},
-    {"limits.disk_files", Count(16, 100'000'000), "", "65536",
-     "number of files that a run may make", kNow, kEveryone, StoreLimit<&Limits::disk_files>},
+    {"limits.disk_mb", Megabytes(1, kTerabyte), "256", "",
+     "size of each place that a run can write to: /workspace, /tmp, the copy of a project",
+     kNow, kEveryone, StoreLimit<&Limits::disk_bytes>},
+    {"limits.disk_files", Count(16, 100'000'000), "65536", "",
+     "number of files in each of them", kNow, kEveryone, StoreLimit<&Limits::disk_files>},
     {"limits.output_mb", Megabytes(1, 1024), "8", "",
-     "kept of each output stream; the rest is counted and dropped",
+     "kept of each output stream for --json; the rest is counted and dropped",
      kNow, kEveryone, StoreLimit<&Limits::output_bytes>},
 
     {"project.path", kPath, "", "\"~/code/app\"",
@@ -162,7 +166,7 @@ constexpr Key kKeys[] = {
     {"environments.NAME.path", kPath, "", "\"./sandboxes/data-science\"",
      "made from an artifact of mkSandbox", kNow, kMounts, StoreSource<SourceKind::kArtifact>},
     {"environments.NAME.alias", kName, "", "\"python\"",
-     "another name of another environment", kNow, kNothing, StoreSource<SourceKind::kAlias>},
+     "another name of a preset, or of an environment in this file", kNow, kNothing, StoreSource<SourceKind::kAlias>},
     {"environments.NAME.flake", kText, "", "\"nixpkgs#ripgrep\"",
      "made from a flake by Nix", kLater, kNothing, StoreSource<SourceKind::kFlake>},
     {"environments.NAME.image", kText, "", "\"docker.io/library/debian:12\"",

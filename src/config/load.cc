@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -99,8 +100,14 @@ Result<Config> Load(const Choice& choice, const Variables& variables,
   auto text = ReadConfigFile(choice.path);
   if (!text) {
     const int saved_errno = text.error().sys_errno;
-    const bool missing = saved_errno == ENOENT || saved_errno == ENOTDIR;
+    struct stat link{};
+    // A link that leads nowhere was put there by somebody who wanted a file to count.
+    const bool missing = (saved_errno == ENOENT || saved_errno == ENOTDIR) &&
+                         ::lstat(choice.path.c_str(), &link) != 0;
     if (missing && choice.reason == Reason::kUser) return Config{};
+    const bool out_of_reach = saved_errno == EACCES && choice.reason == Reason::kUser &&
+                              ::access(choice.path.c_str(), F_OK) != 0;
+    if (out_of_reach) return Config{.file = choice.path, .out_of_reach = true};
     Error error = std::move(text).error();
     if (choice.reason == Reason::kVariable) error.what += " (named by IGLOO_CONFIG)";
     return std::unexpected(std::move(error));

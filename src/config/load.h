@@ -50,7 +50,8 @@ Result<std::string> ReadConfigFile(const std::string& path, Links links = Links:
 DecodeOptions OptionsFor(const std::string& path, const Variables& variables,
                          std::span<const std::string_view> presets);
 
-/// The configuration in the chosen file. Only a file in the usual place may be missing.
+/// The configuration in the chosen file. Only a file in the usual place may be missing, or out of
+/// reach as a whole; one that is there must be readable.
 Result<Config> Load(const Choice& choice, const Variables& variables,
                     std::span<const std::string_view> presets);
 

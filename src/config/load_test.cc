@@ -77,6 +77,24 @@ TEST_F(LoadTest, OnlyTheUsualFileMayBeMissing) {
               HasSubstr("(named by IGLOO_CONFIG)"));
 }
 
+TEST_F(LoadTest, ALinkThatLeadsNowhereIsNoMissingFile) {
+  std::filesystem::create_symlink("none", Path("link"));
+  EXPECT_EQ(LoadFile(Path("link"), Reason::kUser).error().sys_errno, ENOENT);
+}
+
+TEST_F(LoadTest, ADirectoryOfSomebodyElseIsOutOfReachAndSaysSo) {
+  std::filesystem::create_directory(Path("closed"));
+  Write("closed/c.toml", "[limits]\nprocesses = 3\n");
+  ASSERT_EQ(::chmod(Path("closed").c_str(), 0), 0);
+  const auto config = LoadFile(Path("closed/c.toml"), Reason::kUser);
+  const auto named = LoadFile(Path("closed/c.toml"), Reason::kFlag);
+  ASSERT_EQ(::chmod(Path("closed").c_str(), 0700), 0);
+  ASSERT_TRUE(config) << config.error().what;
+  // Root goes everywhere.
+  EXPECT_EQ(config->out_of_reach, ::geteuid() != 0);
+  EXPECT_EQ(named.has_value(), ::geteuid() == 0);
+}
+
 TEST_F(LoadTest, ADirectoryIsNoConfiguration) {
   std::filesystem::create_directory(Path("d"));
   for (const Reason reason : {Reason::kFlag, Reason::kUser}) {

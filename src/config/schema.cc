@@ -7,8 +7,10 @@ namespace {
 
 constexpr Section kSections[] = {
     {"daemon", "The MCP server."},
-    {"defaults", "What every environment has that does not say otherwise."},
-    {"limits", "Limits of every environment that does not say otherwise, beside the two above."},
+    {"defaults",
+     "What every environment has that does not say otherwise. Without a key, compilers have more."},
+    {"limits",
+     "Limits of every environment that does not say otherwise, beside the two above. Likewise."},
     {"project", "The one directory of yours that code may see. Without a path there is none."},
     {"project.inherit_env", "Variables of yours that runs with the project get."},
     {"artifacts", "Environments that mkSandbox built."},

@@ -34,6 +34,7 @@ enum class Grant { kNothing, kNetwork, kSecrets, kMounts, kBackend, kEveryone };
 
 /// A value of any kind, checked and in the units of a Config.
 struct Checked {
+  Position where = {};  ///< of its key
   bool flag = false;
   std::uint64_t number = 0;
   std::string text = {};

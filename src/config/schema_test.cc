@@ -58,7 +58,10 @@ TEST(SchemaTest, DefaultsAreThoseOfASandbox) {
   EXPECT_EQ(limits.processes, built_in.processes);
   EXPECT_EQ(limits.open_files, built_in.open_files);
   EXPECT_EQ(limits.file_bytes, built_in.file_bytes);
-  EXPECT_EQ(limits.output_bytes, 8U << 20);
+  const environment::Room room;
+  EXPECT_EQ(limits.disk_bytes, room.disk_bytes);
+  EXPECT_EQ(limits.disk_files, room.disk_files);
+  EXPECT_EQ(limits.output_bytes, room.output_bytes);
   EXPECT_EQ(limits.cpu_ms, std::nullopt);
 }
 

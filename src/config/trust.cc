@@ -62,6 +62,18 @@ Result<std::optional<Trusted>> ReadEntry(const std::string& path) {
   return entry;
 }
 
+/// Where a project's file would be.
+Result<ProjectFile> FindProjectFile(const std::string& directory) {
+  ProjectFile file;
+  std::error_code failure;
+  file.directory = std::filesystem::canonical(directory, failure).string();
+  if (failure) {
+    return FailSys(failure.value(), "cannot find the project '" + directory + "'");
+  }
+  file.path = (file.directory == "/" ? "" : file.directory) + std::string(kProjectFile);
+  return file;
+}
+
 }  // namespace
 
 std::string TrustDirectory::EntryOf(const std::string& directory) const {
@@ -116,13 +128,7 @@ Result<std::vector<Trusted>> TrustDirectory::List() {
 }
 
 Result<ProjectFile> ReadProjectFile(const std::string& directory, TrustStore& store) {
-  ProjectFile file;
-  std::error_code failure;
-  file.directory = std::filesystem::canonical(directory, failure).string();
-  if (failure) {
-    return FailSys(failure.value(), "cannot find the project '" + directory + "'");
-  }
-  file.path = (file.directory == "/" ? "" : file.directory) + std::string(kProjectFile);
+  IGLOO_ASSIGN(ProjectFile file, FindProjectFile(directory));
   // SECURITY: a link could make a file of the user's part of what an error shows.
   auto text = ReadConfigFile(file.path, Links::kRefuse);
   if (!text) {
@@ -139,6 +145,16 @@ Result<ProjectFile> ReadProjectFile(const std::string& directory, TrustStore& st
   return file;
 }
 
+Result<ProjectFile> ReadTrustedFile(const std::string& directory, TrustStore* store) {
+  auto file = FindProjectFile(directory);
+  struct stat info{};
+  if (!file || ::lstat(file->path.c_str(), &info) != 0) return ProjectFile{};
+  file->trust = Trust::kUntrusted;
+  if (store == nullptr) return file;
+  IGLOO_ASSIGN(const auto trusted, store->Find(file->directory));
+  return trusted ? ReadProjectFile(directory, *store) : file;
+}
+
 Decoded DecodeProjectFile(const ProjectFile& file, std::span<const std::string_view> presets) {
   // No home: a project's file has no business there.
   return Decode(file.text, {.file = file.path,
@@ -147,17 +163,9 @@ Decoded DecodeProjectFile(const ProjectFile& file, std::span<const std::string_v
                             .presets = presets});
 }
 
-Result<Config> WithProject(Config user, const std::string& directory, TrustStore& store,
+Result<Config> WithProject(Config user, const ProjectFile& file,
                            std::span<const std::string_view> presets) {
-  IGLOO_ASSIGN(const ProjectFile file, ReadProjectFile(directory, store));
-  if (file.trust == Trust::kNoFile) return user;
-  if (file.trust != Trust::kTrusted) {
-    return Fail(Errc::kPermissionDenied,
-                "'" + file.path +
-                    (file.trust == Trust::kChanged ? "' has changed since it was trusted"
-                                                   : "' is not trusted"),
-                "look at it, then: igloo trust " + ShellQuote(file.directory));
-  }
+  if (file.trust != Trust::kTrusted) return user;
   Decoded decoded = DecodeProjectFile(file, presets);
   if (!decoded.problems.empty()) {
     return std::unexpected(ToError(file.path, decoded.problems[0]));

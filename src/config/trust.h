@@ -62,9 +62,14 @@ Result<ProjectFile> ReadProjectFile(const std::string& directory, TrustStore& st
 /// What a project's file says. It is parsed only for who is about to trust it, or does.
 Decoded DecodeProjectFile(const ProjectFile& file, std::span<const std::string_view> presets);
 
-/// The user's configuration with that of the project. A project without a file adds nothing; one
-/// that is not trusted is an error that says what to do.
-Result<Config> WithProject(Config user, const std::string& directory, TrustStore& store,
+/// The same for a run, which wants only what counts: a file that was never trusted is not even
+/// opened, so nothing that a project puts there can stop or delay a run. Without a place for trust
+/// (null) nothing is trusted. A directory that is not there has no file.
+Result<ProjectFile> ReadTrustedFile(const std::string& directory, TrustStore* store);
+
+/// The user's configuration with that of the project. A file that is missing or does not count adds
+/// nothing; whoever asks tells the user.
+Result<Config> WithProject(Config user, const ProjectFile& file,
                            std::span<const std::string_view> presets);
 
 }  // namespace igloo::config

@@ -60,6 +60,11 @@ class TrustTest : public ::testing::Test {
     IGLOO_ASSIGN(const auto file, ReadProjectFile(project_, store));
     return store.Add({.directory = file.directory, .digest = file.digest});
   }
+  /// What a run in the project would have.
+  Result<Config> Combined(TrustStore& store) const {
+    IGLOO_ASSIGN(const auto file, ReadTrustedFile(project_, &store));
+    return WithProject({}, file, kPresets);
+  }
 
   std::optional<TempDir> dir_;
   std::string project_;
@@ -89,24 +94,37 @@ TEST_F(TrustTest, TrustBelongsToOnePlace) {
   EXPECT_EQ(ReadProjectFile(project_ + "/../project/.", store)->trust, Trust::kTrusted);
 }
 
-TEST_F(TrustTest, AnUntrustedFileStopsTheRunAndIsNotEvenParsed) {
+TEST_F(TrustTest, ARunDoesNotEvenOpenAnUntrustedFile) {
   Memory store;
   WriteProject("this is [ no TOML");
-  EXPECT_EQ(WithProject({}, project_, store, kPresets).error(),
-            (Error{.code = Errc::kPermissionDenied,
-                   .what = "'" + project_ + "/igloo.toml' is not trusted",
-                   .hint = "look at it, then: igloo trust " + project_}));
+  EXPECT_EQ(ReadTrustedFile(project_, &store)->trust, Trust::kUntrusted);
+  EXPECT_EQ(ReadTrustedFile(project_, &store)->text, "");
+  EXPECT_EQ(ReadTrustedFile(project_, nullptr)->trust, Trust::kUntrusted);
+  EXPECT_EQ(Combined(store), Config{});
   ASSERT_TRUE(TrustIt(store));
   WriteProject("changed [ again");
-  EXPECT_EQ(WithProject({}, project_, store, kPresets).error().what,
-            "'" + project_ + "/igloo.toml' has changed since it was trusted");
+  EXPECT_EQ(ReadTrustedFile(project_, &store)->trust, Trust::kChanged);
+  EXPECT_EQ(Combined(store), Config{});
+}
+
+TEST_F(TrustTest, NothingThatAProjectPutsThereStopsARun) {
+  Memory store;
+  const std::string path = project_ + "/igloo.toml";
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(ReadTrustedFile(project_, &store)->trust, Trust::kUntrusted);
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(ReadTrustedFile(project_, &store)->trust, Trust::kUntrusted);
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink("/dev/zero", path);
+  EXPECT_EQ(ReadTrustedFile(project_, &store)->trust, Trust::kUntrusted);
 }
 
 TEST_F(TrustTest, ATrustedFileAddsItsEnvironments) {
   Memory store;
   WriteProject(kFile);
   ASSERT_TRUE(TrustIt(store));
-  const auto config = WithProject({}, project_, store, kPresets);
+  const auto config = Combined(store);
   ASSERT_TRUE(config) << config.error().what;
   EXPECT_EQ(config->environments.at("app").origin, Origin::kProject);
 }
@@ -117,7 +135,7 @@ TEST_F(TrustTest, EvenATrustedFileGrantsNothing) {
                            "backend = 'bubblewrap'", "inherit_env.vars = ['HOME']"}) {
     WriteProject(std::string(kFile) + line + "\n");
     ASSERT_TRUE(TrustIt(store));
-    const auto config = WithProject({}, project_, store, kPresets);
+    const auto config = Combined(store);
     ASSERT_FALSE(config) << line;
     EXPECT_THAT(config.error().what, HasSubstr("igloo.toml:3:")) << line;
     EXPECT_THAT(config.error().what, HasSubstr("which a project's own file never does"));
@@ -126,7 +144,8 @@ TEST_F(TrustTest, EvenATrustedFileGrantsNothing) {
 
 TEST_F(TrustTest, AProjectWithoutAFileAddsNothing) {
   Memory store;
-  EXPECT_EQ(WithProject({}, project_, store, kPresets), Config{});
+  EXPECT_EQ(Combined(store), Config{});
+  EXPECT_EQ(ReadTrustedFile(Path("none"), &store)->trust, Trust::kNoFile);
   EXPECT_EQ(ReadProjectFile(Path("none"), store).error().code, Errc::kNotFound);
 }
 

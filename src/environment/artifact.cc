@@ -124,27 +124,6 @@ Result<std::vector<sandbox::Entry>> Contents(const ArtifactMetadata& metadata,
   return contents;
 }
 
-Result<Artifact> ReadArtifact(const std::string& directory, const std::string& store_prefix) {
-  IGLOO_ASSIGN(const std::string text, ReadRegular(directory + "/metadata.json"));
-  IGLOO_ASSIGN(ArtifactMetadata metadata, ParseArtifactMetadata(text));
-  if (!store_prefix.empty()) metadata.store_prefix = store_prefix;
-  while (metadata.store_prefix.ends_with('/')) metadata.store_prefix.pop_back();
-  if (!metadata.closure_file.empty()) {
-    IGLOO_ASSIGN(const std::string list,
-                 ReadRegular(metadata.store_prefix + metadata.closure_file));
-    IGLOO_ASSIGN(metadata.closure, ParseClosure(list));
-  }
-  if (metadata.closure.empty() && ::access((directory + "/bin/run").c_str(), F_OK) != 0) {
-    return Fail(Errc::kInvalidArgument, "it has neither a closure nor bin/run");
-  }
-  std::vector<StorePath> store;
-  for (const std::string& path : metadata.closure) {
-    store.push_back(LookAt(metadata.store_prefix + path));
-  }
-  auto environment = MakeArtifactEnvironment(metadata, directory, store);
-  return Artifact{directory, std::move(metadata), std::move(environment)};
-}
-
 /// Links followed, as people collect artifacts by linking to results of builds.
 std::vector<std::string> Directories(const std::string& place, ArtifactScan& scan) {
   std::vector<std::string> directories;
@@ -204,6 +183,28 @@ Result<Environment> MakeArtifactEnvironment(const ArtifactMetadata& metadata,
   environment.limits.time_ms = metadata.timeout_seconds * 1000;
   environment.limits.memory_bytes = metadata.memory_mb << 20;
   return environment;
+}
+
+Result<Artifact> ReadArtifact(const std::string& directory, const std::string& store_prefix) {
+  IGLOO_ASSIGN(const std::string text, ReadRegular(directory + "/metadata.json"));
+  IGLOO_ASSIGN(ArtifactMetadata metadata, ParseArtifactMetadata(text));
+  if (!store_prefix.empty()) metadata.store_prefix = store_prefix;
+  while (metadata.store_prefix.ends_with('/')) metadata.store_prefix.pop_back();
+  if (!metadata.closure_file.empty()) {
+    IGLOO_ASSIGN(const std::string list,
+                 ReadRegular(metadata.store_prefix + metadata.closure_file));
+    IGLOO_ASSIGN(metadata.closure, ParseClosure(list));
+  }
+  if (metadata.closure.empty() && ::access((directory + "/bin/run").c_str(), F_OK) != 0) {
+    return Fail(Errc::kInvalidArgument, "it has neither a closure nor bin/run");
+  }
+  std::vector<StorePath> store;
+  store.reserve(metadata.closure.size());
+  for (const std::string& path : metadata.closure) {
+    store.push_back(LookAt(metadata.store_prefix + path));
+  }
+  auto environment = MakeArtifactEnvironment(metadata, directory, store);
+  return Artifact{directory, std::move(metadata), std::move(environment)};
 }
 
 ArtifactScan ScanArtifacts(const std::vector<std::string>& places,

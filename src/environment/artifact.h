@@ -73,6 +73,9 @@ struct ArtifactScan {
   std::vector<ArtifactProblem> problems = {};
 };
 
+/// The artifact in one directory. Fails when it is none.
+Result<Artifact> ReadArtifact(const std::string& directory, const std::string& store_prefix = {});
+
 /// Looks through every directory below `places`, links followed, in the order of their names.
 /// A missing place is fine; of two artifacts with one name the first counts. `store_prefix`, unless
 /// empty, is where the store lies whatever the metadata says.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -8,6 +9,14 @@
 #include "sandbox/policy.h"
 
 namespace igloo::environment {
+
+/// How much a run may write, and how much of what it says is kept.
+struct Room {
+  std::uint64_t disk_bytes = 256ULL << 20;  ///< of each place that it can write to
+  std::uint64_t disk_files = 65536;         ///< likewise
+  std::uint64_t output_bytes = 8ULL << 20;  ///< of each stream; the rest is counted and dropped
+  bool operator==(const Room&) const = default;
+};
 
 /// What is inside a sandbox: programs, interpreter, defaults. Data; a provider fills it in.
 struct Environment {
@@ -22,6 +31,7 @@ struct Environment {
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else
+  Room room = {};
   std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
 };
 

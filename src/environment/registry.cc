@@ -32,7 +32,7 @@ const Artifact* Registry::FindArtifact(std::string_view name) const {
   return found == artifacts_.found.end() ? nullptr : &*found;
 }
 
-Error Registry::Unknown(std::string_view name) const {
+Error Registry::Unknown(std::string_view name, const std::vector<std::string>& more) const {
   std::vector<std::string_view> words;  // what may be meant, aliases too
   std::string known;
   const auto add = [&](std::string_view each) {
@@ -42,6 +42,7 @@ Error Registry::Unknown(std::string_view name) const {
   };
   for (const HostEnvironment& row : HostEnvironments()) add(row.name);
   for (const Artifact& artifact : artifacts_.found) add(artifact.metadata.name);
+  for (const std::string& each : more) add(each);
   for (const HostEnvironment& row : HostEnvironments()) {
     words.insert(words.end(), row.aliases.begin(), row.aliases.end());
   }
@@ -56,6 +57,12 @@ Result<Environment> Registry::Find(std::string_view name) const {
   if (row == nullptr) return std::unexpected(Unknown(name));
   // An alias stands for the name, and the name may be somebody's own.
   if (const Artifact* artifact = FindArtifact(row->name)) return artifact->environment;
+  return MakeHostEnvironment(*row, host_);
+}
+
+Result<Environment> Registry::FindPreset(std::string_view name) const {
+  const HostEnvironment* row = FindHostEnvironment(name);
+  if (row == nullptr) return std::unexpected(Unknown(name));
   return MakeHostEnvironment(*row, host_);
 }
 

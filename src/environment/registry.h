@@ -32,15 +32,17 @@ class Registry {
   /// By name or alias. Fails with the fix when it is unavailable, with what was meant when there is
   /// none.
   Result<Environment> Find(std::string_view name) const;
+  /// What igloo itself brings under this name or alias, whatever artifacts there are.
+  Result<Environment> FindPreset(std::string_view name) const;
+  const Artifact* FindArtifact(std::string_view name) const;
+  /// That there is no such environment, and which may have been meant: one of these or of `more`.
+  Error Unknown(std::string_view name, const std::vector<std::string>& more = {}) const;
   /// Presets in their order, then artifacts of other names by name.
   std::vector<Listing> List() const;
   /// Directories that are no environments, and why.
   const std::vector<ArtifactProblem>& problems() const { return artifacts_.problems; }
 
  private:
-  const Artifact* FindArtifact(std::string_view name) const;
-  Error Unknown(std::string_view name) const;
-
   HostLayout host_;
   ArtifactScan artifacts_;
 };

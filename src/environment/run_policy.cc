@@ -1,5 +1,7 @@
 #include "environment/run_policy.h"
 
+#include <algorithm>
+
 #include "base/overloaded.h"
 
 namespace igloo::environment {
@@ -13,25 +15,25 @@ constexpr std::uint64_t kMegabyte = 1ULL << 20;
 constexpr const char* kHome = "/workspace";
 constexpr const char* kCodeDirectory = "/run/igloo";
 
-Capacity Room(const RunRequest& request, std::uint64_t bytes, std::uint64_t inodes) {
+Capacity CapacityFor(const RunRequest& request, std::uint64_t bytes, std::uint64_t inodes) {
   Capacity capacity{.bytes = bytes};
   if (request.fine_memory_limits) capacity.inodes = inodes;
   return capacity;
 }
 
-void AddWritablePlaces(const RunRequest& request, sandbox::Policy& policy) {
-  policy.run.emplace_back(
-      MemoryTree{.target = kHome, .capacity = Room(request, 256 * kMegabyte, 65536)});
-  policy.run.emplace_back(MemoryTree{
-      .target = "/tmp", .capacity = Room(request, 256 * kMegabyte, 65536), .mode = 01777});
+void AddWritablePlaces(const Room& room, const RunRequest& request, sandbox::Policy& policy) {
+  const Capacity capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
+  policy.run.emplace_back(MemoryTree{.target = kHome, .capacity = capacity});
+  policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
   policy.run.emplace_back(MemoryTree{
       .target = "/dev/shm",
-      .capacity = Room(request, 64 * kMegabyte, 4096),
+      .capacity = CapacityFor(request, std::min(64 * kMegabyte, room.disk_bytes),
+                              std::min<std::uint64_t>(4096, room.disk_files)),
       .mode = 01777,
       .execution = request.fine_memory_limits ? Execution::kForbidden : Execution::kAllowed});
 }
 
-void AddProject(const RunRequest& request, sandbox::Policy& policy) {
+void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& policy) {
   if (!request.project) return;
   const Project& project = *request.project;
   // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
@@ -41,7 +43,7 @@ void AddProject(const RunRequest& request, sandbox::Policy& policy) {
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
     } else {
-      tree.capacity = Room(request, 256 * kMegabyte, 65536);
+      tree.capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
     }
     policy.run.emplace_back(std::move(tree));
     return;
@@ -59,7 +61,7 @@ void AddCode(const Environment& environment, const RunRequest& request, const Co
              sandbox::Policy& policy) {
   // The same size for every run, so that all of them can stand on one template.
   policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
-                                     .capacity = Room(request, 65 * kMegabyte, 16),
+                                     .capacity = CapacityFor(request, 65 * kMegabyte, 16),
                                      .access = sandbox::Access::kReadOnly});
   const std::string file = std::string(kCodeDirectory) + "/" + environment.code_file;
   policy.run.emplace_back(sandbox::TextFile{.path = file, .content = code.text});
@@ -78,6 +80,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   policy.variables["TERM"] = "dumb";
   policy.variables["USER"] = policy.identity.name;
   policy.variables["PWD"] = kHome;
+  for (const auto& [name, value] : request.variables) policy.variables[name] = value;
   policy.cwd = kHome;
   policy.limits = environment.limits;
   if (request.time_ms) policy.limits.time_ms = *request.time_ms;
@@ -86,8 +89,8 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
     policy.terminal = sandbox::Terminal::kOwn;
     policy.variables["TERM"] = *request.terminal;
   }
-  AddWritablePlaces(request, policy);
-  AddProject(request, policy);
+  AddWritablePlaces(environment.room, request, policy);
+  AddProject(environment.room, request, policy);
   std::visit(Overloaded{
                  [&](const Code& code) { AddCode(environment, request, code, policy); },
                  [&](const Program& program) { policy.argv = program.argv; },

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -34,6 +35,8 @@ struct RunRequest {
   /// Instead of the environment's own. A time of 0 is none at all.
   std::optional<std::uint64_t> time_ms = {};
   std::optional<std::uint64_t> memory_bytes = {};
+  /// What the user set up; they beat the environment's, and HOME and the like too.
+  std::map<std::string, std::string> variables = {};
   /// A person at a terminal: a terminal of its own, of this type ("xterm").
   std::optional<std::string> terminal = {};
   /// A backend that can limit only the size of memory trees gets a policy that asks for no more;

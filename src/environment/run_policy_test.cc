@@ -118,6 +118,31 @@ TEST(PolicyForRunTest, NothingIsInheritedAndHomeIsTheWorkspace) {
   EXPECT_EQ(policy.environment.size(), Python().contents.size());
 }
 
+TEST(PolicyForRunTest, TheUsersOwnVariablesBeatAllOthersButTheTerminals) {
+  const RunRequest request{.what = Code{""},
+                           .variables = {{"HOME", "/project"}, {"PATH", "/x"}, {"TERM", "mine"}}};
+  const Policy policy = PolicyOf(request);
+  EXPECT_EQ(policy.variables.at("HOME"), "/project");
+  EXPECT_EQ(policy.variables.at("PATH"), "/x");
+  EXPECT_EQ(policy.variables.at("TERM"), "mine");
+  RunRequest by_hand = request;
+  by_hand.terminal = "xterm";
+  EXPECT_EQ(PolicyOf(by_hand).variables.at("TERM"), "xterm");
+}
+
+TEST(PolicyForRunTest, WritablePlacesHaveTheRoomOfTheEnvironment) {
+  Environment environment = Python();
+  environment.room = {.disk_bytes = 2U << 20, .disk_files = 20};
+  const auto policy = PolicyForRun(
+      environment, {.what = Code{""}, .project = Project{"/p", ProjectMode::kOverlay}});
+  ASSERT_TRUE(policy) << policy.error().what;
+  const sandbox::Capacity room{.bytes = 2U << 20, .inodes = 20};
+  for (const char* path : {"/workspace", "/tmp", "/dev/shm"}) {
+    EXPECT_EQ(Find<MemoryTree>(*policy, path)->capacity, room) << path;
+  }
+  EXPECT_EQ(Find<OverlayTree>(*policy, "/project")->capacity, room);
+}
+
 TEST(PolicyForRunTest, WritablePlacesAreMemoryWithLimits) {
   const Policy policy = PolicyOf({.what = Code{""}});
   for (const char* path : {"/workspace", "/tmp", "/dev/shm"}) {

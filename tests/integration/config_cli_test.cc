@@ -61,7 +61,7 @@ TEST_F(ConfigCli, ExplainsAFileWithoutTheValuesOfVariables) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("environment python\n  preset       python\n"),
-                    HasSubstr("time 1.5 s, memory 512 MB"), HasSubstr("  variables    SECRET\n"),
+                    HasSubstr("  limits       time 1.5 s\n"), HasSubstr("  variables    SECRET\n"),
                     HasSubstr("  inherited    TOKEN\n"),
                     HasSubstr("refused when used\n  line 9       environments.web.network\n"),
                     Not(HasSubstr("hunter2"))));

@@ -1,0 +1,16 @@
+#include "cli/wall.h"
+
+#include "backend/bubblewrap/bubblewrap.h"
+
+namespace igloo::cli {
+
+Result<backend::Backend*> Wall::Choose(config::Backend kind, Console& console) {
+  if (kind == config::Backend::kJail) return &jail_;
+  console.Note(
+      "note: bubblewrap cannot limit the number of files in memory nor forbid programs "
+      "in /dev/shm, and a socket that lies in a project can be reached");
+  IGLOO_ASSIGN(other_, backend::bubblewrap::Make(programs_.init));
+  return other_.get();
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,182 @@
+#include "config/catalogue.h"
+
+#include <algorithm>
+
+#include "config/problem.h"
+#include "environment/host.h"
+
+namespace igloo::config {
+namespace {
+
+using environment::Environment;
+using environment::Listing;
+
+void Set(std::uint64_t& value, const std::optional<std::uint64_t>& limit) {
+  if (limit) value = *limit;
+}
+
+void ApplyLimits(const Limits& limits, Environment& environment) {
+  sandbox::Limits& out = environment.limits;
+  Set(out.time_ms, limits.time_ms);
+  Set(out.memory_bytes, limits.memory_bytes);
+  Set(out.processes, limits.processes);
+  Set(out.open_files, limits.open_files);
+  Set(out.file_bytes, limits.file_bytes);
+  // The kernel counts whole seconds, and none would be no limit at all.
+  if (limits.cpu_ms) out.cpu_seconds = (*limits.cpu_ms + 999) / 1000;
+  Set(environment.room.disk_bytes, limits.disk_bytes);
+  Set(environment.room.disk_files, limits.disk_files);
+  Set(environment.room.output_bytes, limits.output_bytes);
+}
+
+std::string_view ProviderOf(SourceKind kind) {
+  return kind == SourceKind::kPreset     ? "host"
+         : kind == SourceKind::kArtifact ? "artifact"
+                                         : Name(kind);
+}
+
+auto FindRow(std::vector<Listing>& list, std::string_view name) {
+  return std::ranges::find(list, name, &Listing::name);
+}
+
+}  // namespace
+
+std::string Catalogue::CanonicalOf(std::string_view name) const {
+  std::string resolved = Resolve(config_, name);
+  // An artifact's own name counts before what that name stands for with igloo.
+  const bool artifact = found_.registry.FindArtifact(resolved) != nullptr;
+  return artifact ? resolved : Canonical(config_, resolved);
+}
+
+Result<Environment> Catalogue::Make(const EnvironmentConfig& own) const {
+  const Source& source = own.source;
+  if (source.kind == SourceKind::kPreset) {
+    return source.implied ? found_.registry.Find(source.value)
+                          : found_.registry.FindPreset(source.value);
+  }
+  const std::string place = Place(own.file, own.where);
+  const auto artifact = found_.artifacts.find(source.value);
+  if (source.kind != SourceKind::kArtifact || artifact == found_.artifacts.end()) {
+    return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
+  }
+  if (!artifact->second) {
+    Error error = artifact->second.error();
+    if (error.hint.empty()) error.hint = "'path' names a directory that mkSandbox made";
+    return Wrap(place, std::move(error));
+  }
+  if (!artifact->second->environment) return Wrap(place, artifact->second->environment.error());
+  return artifact->second->environment;
+}
+
+std::vector<std::string> Catalogue::AliasesOf(std::string_view name) const {
+  std::vector<std::string> aliases;
+  const environment::HostEnvironment* row = environment::FindHostEnvironment(name);
+  if (row != nullptr && row->name == name) {
+    for (const std::string_view alias : row->aliases) {
+      if (!config_.environments.contains(std::string(alias))) aliases.emplace_back(alias);
+    }
+  }
+  for (const auto& [alias, each] : config_.environments) {
+    const bool leads_here =
+        each.source.kind == SourceKind::kAlias && Resolve(config_, alias) == name;
+    if (leads_here) aliases.push_back(alias);
+  }
+  return aliases;
+}
+
+Result<Configured> Catalogue::Find(std::string_view name) const {
+  const std::string key = CanonicalOf(name);
+  const EnvironmentConfig* own = FindEnvironment(config_, key);
+  IGLOO_TRY(CheckEnvironmentAvailable(config_, key));
+  const bool known = own != nullptr || found_.registry.FindArtifact(key) != nullptr ||
+                     environment::FindHostEnvironment(key) != nullptr;
+  if (!known) {
+    std::vector<std::string> names;
+    names.reserve(config_.environments.size());
+    for (const auto& each : config_.environments) names.push_back(each.first);
+    return std::unexpected(found_.registry.Unknown(key, names));
+  }
+  Configured out{.backend = BackendFor(config_, key),
+                 .limits = LimitsFor(config_, key),
+                 .inherit = config_.project.inherit};
+  IGLOO_ASSIGN(out.environment, own != nullptr ? Make(*own) : found_.registry.Find(key));
+  // Whoever built an artifact said what it needs; only its own section says otherwise.
+  if (out.environment.provider == "artifact") {
+    out.limits.time_ms = own != nullptr ? own->limits.time_ms : std::nullopt;
+    out.limits.memory_bytes = own != nullptr ? own->limits.memory_bytes : std::nullopt;
+  }
+  ApplyLimits(out.limits, out.environment);
+  if (own != nullptr) {
+    out.environment.name = own->name;
+    if (!own->description.empty()) out.environment.description = own->description;
+    out.variables = own->variables;
+    out.inherit.insert(out.inherit.end(), own->inherit.begin(), own->inherit.end());
+  }
+  out.environment.aliases = AliasesOf(out.environment.name);
+  return out;
+}
+
+Listing Catalogue::ListingOf(const EnvironmentConfig& own) const {
+  Listing row{.name = own.name,
+              .aliases = AliasesOf(own.name),
+              .description = own.description,
+              .provider = std::string(ProviderOf(own.source.kind))};
+  if (auto made = Find(own.name)) {
+    row.description = made->environment.description;
+    row.provider = made->environment.provider;
+  } else {
+    row.unavailable = std::move(made).error();
+  }
+  return row;
+}
+
+/// An alias stands with what it leads to, which may be called by another name itself; one that
+/// leads nowhere is listed all the same.
+void Catalogue::ListAlias(const EnvironmentConfig& alias, std::vector<Listing>& list) const {
+  const std::string target = Resolve(config_, alias.name);
+  if (const auto row = FindRow(list, target); row != list.end()) return;
+  const auto made = Find(target);
+  const auto row = made ? FindRow(list, made->environment.name) : list.end();
+  if (row != list.end()) {
+    row->aliases.push_back(alias.name);
+  } else if (!made) {
+    list.push_back({.name = alias.name, .provider = "alias", .unavailable = made.error()});
+  }
+}
+
+std::vector<Listing> Catalogue::List() const {
+  std::vector<Listing> list = found_.registry.List();
+  const auto is_alias = [](const EnvironmentConfig& each) {
+    return each.source.kind == SourceKind::kAlias;
+  };
+  for (Listing& row : list) {
+    if (row.unavailable) continue;
+    if (auto fine = CheckEnvironmentAvailable(config_, row.name); !fine) {
+      row.unavailable = std::move(fine).error();
+    }
+  }
+  for (const auto& [name, own] : config_.environments) {
+    const auto row = FindRow(list, name);
+    if (is_alias(own)) {
+      if (row != list.end()) list.erase(row);
+    } else if (row != list.end()) {
+      *row = ListingOf(own);
+    } else {
+      list.push_back(ListingOf(own));
+    }
+  }
+  for (Listing& row : list) row.aliases = AliasesOf(row.name);
+  for (const auto& each : config_.environments) {
+    if (is_alias(each.second)) ListAlias(each.second, list);
+  }
+  const auto is_preset = [](const Listing& row) {
+    const environment::HostEnvironment* host = environment::FindHostEnvironment(row.name);
+    return host != nullptr && host->name == row.name;
+  };
+  // Presets stand first already: nothing was put before them.
+  const auto others = std::ranges::find_if_not(list, is_preset);
+  std::ranges::sort(others, list.end(), {}, &Listing::name);
+  return list;
+}
+
+}  // namespace igloo::config
