@@ -48,7 +48,7 @@ std::optional<std::string> MountBelow(const std::string& directory) {
     std::string skipped;
     std::string escaped;
     words >> skipped >> skipped >> skipped >> skipped >> escaped;
-    const std::string point = Unescape(escaped);
+    std::string point = Unescape(escaped);
     if (point.size() > directory.size() && point.starts_with(directory) &&
         point[directory.size()] == '/') {
       return point;

@@ -126,9 +126,9 @@ class Watch {
     for (;;) {
       pollfd fds[2] = {{signals_, POLLIN, 0}, {kControlFd, POLLIN, 0}};
       const int ready = poll(fds, 2, Timeout());
-      WatchMemory();
       // SECURITY: an init that cannot hear any more ends, and everything with it.
       if (ready < 0 && errno != EINTR) _exit(125);
+      WatchMemory();
       if (deadline_ != 0 && NowMicros() >= deadline_) OnDeadline();
       if (ready <= 0) continue;
       if (fds[0].revents != 0) Reap();
