@@ -66,11 +66,11 @@ asio::awaitable<bool> LiveOutput::Write(std::string_view bytes) {
         ::write(watched ? own_.native_handle() : fd_, bytes.data(), std::min(most, bytes.size()));
     if (count > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(count));
-    } else if (count < 0 && NobodyReads(errno)) {
-      co_return false;
-    } else if (!co_await WaitForRoom()) {
-      co_return false;
+      continue;
     }
+    if (count < 0 && NobodyReads(errno)) co_return false;
+    const bool waited = co_await WaitForRoom();
+    if (!waited) co_return false;
   }
   co_return true;
 }
