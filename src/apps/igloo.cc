@@ -111,13 +111,15 @@ int main(int argc, char** argv, char** environment) {
     Complain("/proc is not mounted");
     return 125;
   }
-  char** passed = NeedsSandbox(argc, argv) ? BeginSandbox(environment) : environment;
-  constexpr const char* kPlaces[] = {"/igloo-core", "/../libexec/igloo/igloo-core"};
-  for (const char* place : kPlaces) {
-    strcpy(name, place);
-    execve(path, argv, passed);
-    if (errno != ENOENT) break;
+  strcpy(name, "/igloo-core");
+  if (access(path, X_OK) != 0) strcpy(name, "/../libexec/igloo/igloo-core");
+  if (access(path, X_OK) != 0) {
+    Complain(strerror(errno));
+    return 125;
   }
-  Complain(strerror(errno));
+  char** passed = NeedsSandbox(argc, argv) ? BeginSandbox(environment) : environment;
+  execve(path, argv, passed);
+  // Not errno: from here on the launcher shares this memory, and writes it.
+  Complain("it is not a program for this machine");
   return 125;
 }

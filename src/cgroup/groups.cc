@@ -72,6 +72,9 @@ Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
   if (::flock(leaf.directory_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail("cannot lock the cgroup");
     leaf.directory_.Reset();
+  } else if (!leaf.IsEmpty()) {
+    // igloo's lock goes with igloo, a moment before the last of its sandbox.
+    leaf.directory_.Reset();
   } else if (found.kind == Kind::kV1) {
     leaf.tasks_.Reset(::openat(leaf.directory_.get(), "tasks", O_WRONLY | O_CLOEXEC));
     if (!leaf.tasks_) return fail("cannot open the entrance of the cgroup");
@@ -126,6 +129,8 @@ Result<void> Leaf::Limit(const Limits& limits) {
   return {};
 }
 
+bool Leaf::IsEmpty() const { return ReadAt(directory_.get(), "cgroup.procs").empty(); }
+
 Leaf::Counts Leaf::ReadCounts() const {
   const int at = directory_.get();
   if (kind_ == Kind::kV1) return {CountOf(ReadAt(at, "memory.oom_control"), "oom_kill"), 0};
@@ -154,20 +159,24 @@ void Lease::GiveBack() {
 }
 
 Result<Lease> Groups::Take(const Limits& limits) {
-  while (!idle_.empty()) {
-    Leaf leaf = std::move(idle_.back());
-    idle_.pop_back();
+  for (std::size_t i = idle_.size(); i-- > 0;) {
+    if (!idle_[i].IsEmpty()) continue;
+    Leaf leaf = std::move(idle_[i]);
+    idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
     // One that somebody removed or filled is not worth an error: there are others.
     if (leaf.Limit(limits)) return Lease(this, std::move(leaf));
   }
+  std::optional<Error> last;
   // Two programs that start at the same time begin at different numbers.
   const auto first = static_cast<unsigned>(::getpid()) % 16;
   for (unsigned i = 0; i < kMaxLeaves; ++i) {
     IGLOO_ASSIGN(Leaf leaf, Leaf::Make(found_, (first + i) % kMaxLeaves));
     if (!leaf.locked()) continue;
-    IGLOO_TRY(leaf.Limit(limits));
-    return Lease(this, std::move(leaf));
+    auto limited = leaf.Limit(limits);
+    if (limited) return Lease(this, std::move(leaf));
+    last = std::move(limited).error();
   }
+  if (last) return std::unexpected(*std::move(last));
   return Fail(Errc::kExhausted, "1024 sandboxes run on this machine already",
               "wait for one of them to end");
 }

@@ -53,6 +53,8 @@ class Leaf {
   static Result<Leaf> Make(const Found& found, unsigned number);
 
   Kind kind() const { return kind_; }
+  /// Nothing of the last sandbox is left; what it had in memory goes with it.
+  bool IsEmpty() const;
   bool locked() const { return static_cast<bool>(directory_); }
   Result<void> Limit(const Limits& limits);
   /// kV1: the file that a process enters by writing 0. kV2: the directory to be born into.

@@ -83,7 +83,6 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,
                RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(group), console));
-  wall.Abandon();
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }

@@ -24,8 +24,6 @@ class Wall {
   /// The backend itself; says so when it is one that can do less.
   Result<backend::Backend*> Choose(config::Backend kind, Console& console);
 
-  /// For a caller that is about to exit: nothing is left to wait for.
-  void Abandon() { jail_.Abandon(); }
 
  private:
   backend::jail::Programs programs_;

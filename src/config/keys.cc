@@ -120,7 +120,8 @@ constexpr Key kKeys[] = {
     {"limits.disk_files", Count(16, 100'000'000), "65536", "",
      "number of files in each of them", kNow, kEveryone, StoreLimit<&Limits::disk_files>},
     {"limits.output_mb", Megabytes(1, 1024), "8", "",
-     "kept of each output stream for --json; the rest is counted and dropped",
+     "kept of each output stream for --json; the rest is counted and dropped, and code that writes "
+     "128 times as much is ended",
      kNow, kEveryone, StoreLimit<&Limits::output_bytes>},
 
     {"project.path", kPath, "", "\"~/code/app\"",

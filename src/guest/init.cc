@@ -234,6 +234,8 @@ class Watch {
     _exit(0);
   }
 
+  static constexpr long kTmpfs = 0x01021994, kOverlay = 0x794c7630;
+
   /// Which limits a payload that failed stands at, while what it left is still there.
   uint8_t FindHits() const {
     uint8_t hits = 0;
@@ -242,7 +244,9 @@ class Watch {
       struct statfs place{};
       if (g_start.paths[i].right != wire::PathRight::kReadWrite) continue;
       if (statfs(g_start.paths[i].path, &place) != 0) continue;
-      const bool limited = place.f_blocks > 0 && place.f_files > 0;
+      // The sandbox's own; a project's disk may be full for reasons of the host.
+      const bool own = place.f_type == kTmpfs || place.f_type == kOverlay;
+      const bool limited = own && place.f_blocks > 0 && place.f_files > 0;
       if (limited && (place.f_bavail == 0 || place.f_ffree == 0)) hits |= wire::kHitDisk;
     }
     return hits;

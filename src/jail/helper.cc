@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "jail/channel.h"
 #include "jail/network.h"
@@ -63,10 +64,10 @@ bool StartHelper(Setup& setup) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return false;
   setup.helper_socket = sockets[0];
   g_socket = sockets[1];
-  // Whoever is PID 1 by then reaps it.
   const pid_t pid = clone(HelperMain, g_stack + sizeof g_stack, CLONE_VM | SIGCHLD, nullptr);
   CloseQuietly(sockets[1]);
   if (pid < 0) return false;
+  setup.helper = pid;
   MoveAway(pid);
   return true;
 }
@@ -93,6 +94,9 @@ bool OldRootIsGone(Setup& setup) {
   int result = 0;
   errno = EIO;
   if (read(setup.helper_socket, &result, sizeof result) != sizeof result) return false;
+  // It still has every right over the sandbox, so the code inside never meets it.
+  while (waitpid(setup.helper, nullptr, 0) < 0 && errno == EINTR) {
+  }
   errno = result;
   return result == 0;
 }

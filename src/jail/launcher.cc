@@ -95,7 +95,7 @@ class Launcher {
  private:
   void HandleRequest() {
     Job job{};
-    if (!ReceiveJob(socket_, job)) _exit(0);  // igloo is gone; the kernel ends what we started
+    if (!ReceiveJob(socket_, job)) Leave();
     switch (static_cast<ops::Kind>(job.request.kind)) {
       case ops::Kind::kRun:
         Run(job);
@@ -116,6 +116,20 @@ class Launcher {
     ReleaseBody(job);
     if (first_request_ != nullptr) first_request_();
     first_request_ = nullptr;
+  }
+
+  /// igloo is gone. Everything that we started ends, and nobody else has to reap it.
+  [[noreturn]] void Leave() {
+    for (Row& row : rows_) {
+      if (row.socket >= 0) Forget(row);
+    }
+    if (has_ahead_) DropSlot(ahead_);
+    for (const pid_t pid : cold_) {
+      if (pid > 0) kill(pid, SIGKILL);
+    }
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+    _exit(0);
   }
 
   // Cold runs: one slot, all three lists.
@@ -149,7 +163,7 @@ class Launcher {
 
   bool MakeCold(const ops::Request& request, int cgroup_fd, Slot& slot, Failure& failure) {
     uint32_t number = 0;
-    if (setup_.by_root && !FreeNumber(number)) {
+    if (!FreeNumber(number)) {
       failure = {ops::Step::kTemplateFull, 0, EAGAIN};
       return false;
     }
@@ -164,7 +178,7 @@ class Launcher {
                         .on_template = false,
                         .cgroup_fd = cgroup_fd};
     if (!MakeSlot(spec, slot, failure)) return false;
-    if (setup_.by_root) cold_[number] = slot.pid;
+    cold_[number] = slot.pid;
     return true;
   }
 

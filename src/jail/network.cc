@@ -54,12 +54,27 @@ bool IsZero(const char* text, const char* label) {
 
 }  // namespace
 
-bool IsPristine(int proc_fd) {
+uint64_t CountersOf(int proc_fd) {
+  // FNV-1a over every file that counts what a namespace has seen.
+  constexpr const char* kFiles[] = {"self/net/dev", "self/net/snmp", "self/net/snmp6",
+                                    "self/net/netstat", "self/net/unix"};
+  static char text[16384];
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char* file : kFiles) {
+    if (!ReadText(proc_fd, file, text, sizeof text)) continue;
+    for (const char* at = text; *at != '\0'; ++at) {
+      hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
+
+bool HasNoSockets(int proc_fd) {
   char text[2048];
-  // Loopback is the only device: what it never received, nobody sent.
-  return ReadText(proc_fd, "self/net/dev", text, sizeof text) && IsZero(text, "lo:") &&
-         ReadText(proc_fd, "self/net/sockstat", text, sizeof text) && IsZero(text, "TCP: inuse") &&
-         IsZero(text, "UDP: inuse") && IsZero(text, "RAW: inuse") && IsZero(text, "FRAG: inuse");
+  return ReadText(proc_fd, "self/net/sockstat", text, sizeof text) && IsZero(text, "TCP: inuse") &&
+         IsZero(text, "UDP: inuse") && IsZero(text, "RAW: inuse") && IsZero(text, "FRAG: inuse") &&
+         ReadText(proc_fd, "self/net/sockstat6", text, sizeof text) &&
+         IsZero(text, "TCP6: inuse") && IsZero(text, "UDP6: inuse") && IsZero(text, "RAW6: inuse");
 }
 
 int ListenOn(uint16_t port) {

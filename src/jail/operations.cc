@@ -203,13 +203,13 @@ bool BecomeInit(Setup& setup, const Op&) {
   if (!OldRootIsGone(setup)) return false;
   const ops::Request& request = setup.job->request;
   const unsigned count = request.init_fds;
-  constexpr int kAbove = 64;
+  const int above = 3 + static_cast<int>(count);
   int moved[ops::kMaxFds];
   for (unsigned i = 0; i < count; ++i) {
-    moved[i] = fcntl(setup.job->fds[ops::kControl + i], F_DUPFD_CLOEXEC, kAbove);
+    moved[i] = fcntl(setup.job->fds[ops::kControl + i], F_DUPFD_CLOEXEC, above);
     if (moved[i] < 0) return false;
   }
-  const int reply = fcntl(setup.job->reply(), F_DUPFD_CLOEXEC, kAbove);
+  const int reply = fcntl(setup.job->reply(), F_DUPFD_CLOEXEC, above);
   if (reply < 0) return false;
   for (unsigned i = 0; i < count; ++i) {
     if (dup2(moved[i], 3 + static_cast<int>(i)) < 0) return false;

@@ -68,6 +68,7 @@ struct Setup {
   const char* proc;   ///< where it mounted a proc of its own, or null
   bool by_root;       ///< the launcher is root: ids are mapped, sources are opened by it
   int helper_socket;  ///< of a cold run's helper, or -1
+  pid_t helper;
   bool network_received, old_root_leaving;
   bool network_ready;  ///< born into a private one with its loopback raised
   bool bounded;        ///< kBoundPrivileges is done already

@@ -16,40 +16,49 @@
 namespace igloo::jail {
 namespace {
 
+/// A network namespace, and its counters before anybody had used it.
+struct Network {
+  int fd;  ///< -1: none
+  uint64_t counters;
+};
+
 /// Network namespaces with their loopback raised. Making one and taking it apart costs as much as
-/// everything else of a run, so one in which nothing was ever sent is used again. They belong to
-/// the template's user namespace: nobody in a sandbox has any right over them.
+/// everything else of a run, so one whose counters all stand where they stood is used again: its
+/// next user cannot tell that it had an earlier one. They belong to the template's user namespace:
+/// nobody in a sandbox has any right over them.
 class Networks {
  public:
-  /// Enters one, so that the next child is born into it; its descriptor, or -1 with errno.
-  int Enter() {
+  /// Enters one, so that the next child is born into it; -1 with errno when there is none.
+  Network Enter(int proc_fd) {
     if (idle_count_ > 0) {
-      const int fd = idle_[--idle_count_];
-      if (setns(fd, CLONE_NEWNET) == 0) return fd;
-      CloseQuietly(fd);
+      const Network network = idle_[--idle_count_];
+      if (setns(network.fd, CLONE_NEWNET) == 0) return network;
+      CloseQuietly(network.fd);
     }
-    return unshare(CLONE_NEWNET) == 0 && RaiseLoopback() ? CurrentNetwork() : -1;
+    if (unshare(CLONE_NEWNET) != 0 || !RaiseLoopback()) return {-1, 0};
+    return {CurrentNetwork(), CountersOf(proc_fd)};
   }
 
   /// Everything that was in it has ended.
-  void GiveBack(int fd, int proc_fd) {
-    if (idle_count_ < kMaxIdle && setns(fd, CLONE_NEWNET) == 0 && IsPristine(proc_fd)) {
-      idle_[idle_count_++] = fd;
+  void GiveBack(const Network& network, int proc_fd) {
+    if (idle_count_ < kMaxIdle && setns(network.fd, CLONE_NEWNET) == 0 && HasNoSockets(proc_fd) &&
+        CountersOf(proc_fd) == network.counters) {
+      idle_[idle_count_++] = network;
     } else {
-      CloseQuietly(fd);
+      CloseQuietly(network.fd);
     }
   }
 
  private:
   static constexpr unsigned kMaxIdle = 8;
-  int idle_[kMaxIdle] = {};
+  Network idle_[kMaxIdle] = {};
   unsigned idle_count_ = 0;
 };
 
 /// A sandbox of this template that lives.
 struct Living {
   pid_t pid;  ///< 0: none
-  int network;
+  Network network;
 };
 
 /// A finished read-only root, and the maker of sandboxes that stand on it.
@@ -89,10 +98,11 @@ class Template {
     Slot slot{};
     const uint32_t uid = job_.request.inner_uid;
     const uint32_t gid = job_.request.inner_gid;
-    const int network = TakeNumber(made.number) ? networks_.Enter() : -1;
+    const Network network =
+        TakeNumber(made.number) ? networks_.Enter(setup_.proc_fd) : Network{-1, 0};
     if (made.number == kBlockSize) {
       made.failure = {ops::Step::kTemplateFull, 0, EAGAIN};
-    } else if (network < 0) {
+    } else if (network.fd < 0) {
       made.failure = {ops::Step::kHelper, 0, errno};
     } else {
       const uint32_t offset = setup_.by_root ? made.number : 0;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -28,6 +29,8 @@ namespace {
 constexpr std::uint64_t kInitMarginMs = 15'000;
 /// After the report every writer is dead; only a descriptor smuggled out could keep a pipe open.
 constexpr auto kDrainLimit = std::chrono::seconds(1);
+/// And whoever holds it cannot go on for ever by writing.
+constexpr auto kDrainMost = std::chrono::seconds(10);
 /// How often a cgroup that cannot tell by itself is asked.
 constexpr auto kLook = std::chrono::milliseconds(100);
 
@@ -127,7 +130,11 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
 
 Result<void> Run::State::Start() {
   wire::Start message = backend::StartMessage(plan.payload, nonce);
-  if (io.group) message.memory = wire::MemoryWatch::kCgroup;
+  if (io.group) {
+    message.memory = wire::MemoryWatch::kCgroup;
+    // What the kernel counts exactly needs no guess for each process, which would fail unnamed.
+    std::erase_if(message.limits, [](const auto& limit) { return limit.resource == RLIMIT_DATA; });
+  }
   IGLOO_ASSIGN(const std::string start, wire::EncodeStart(message));
   orders.insert(0, start);
   IGLOO_ASSIGN(FdPair control_pair, MakeSocketPair(SOCK_STREAM));
@@ -272,6 +279,7 @@ asio::awaitable<void> Run::State::WaitForEnd() {
   using Clock = std::chrono::steady_clock;
   auto deadline = Clock::time_point::max();
   auto next_look = deadline;
+  auto drain_end = deadline;
   // Version 2 ends the whole group itself. A short run never pays for the first look.
   if (io.group && io.group->leaf().kind() == cgroup::Kind::kV1) next_look = Clock::now() + kLook;
   if (plan.payload.time_ms != 0) {
@@ -282,8 +290,11 @@ asio::awaitable<void> Run::State::WaitForEnd() {
     const bool draining = report.has_value();
     // A slow reader gets the rest in its own time; nobody else can be writing any more.
     if (draining) {
+      next_look = Clock::time_point::max();
       const bool writing = pumps[0].writing() || pumps[1].writing();
-      deadline = writing ? Clock::time_point::max() : Clock::now() + kDrainLimit;
+      drain_end = std::min(drain_end, Clock::now() + kDrainMost);
+      deadline =
+          writing ? Clock::time_point::max() : std::min(Clock::now() + kDrainLimit, drain_end);
     }
     changed.expires_at(std::min(deadline, next_look));
     boost::system::error_code error;

@@ -10,9 +10,9 @@ namespace {
 /// The kernel's limit on processor time ends a program with a signal like any other.
 bool UsedUpItsTime(const wire::Ended& ended, const sandbox::Payload& payload) {
   if (ended.kind != wire::EndKind::kSignalled) return false;
-  if (ended.status == SIGXCPU) return true;
   for (const sandbox::ResourceLimit& limit : payload.limits) {
-    if (limit.resource != RLIMIT_CPU || ended.status != SIGKILL) continue;
+    const bool by_kernel = ended.status == SIGKILL || ended.status == SIGXCPU;
+    if (limit.resource != RLIMIT_CPU || !by_kernel) continue;
     // The kernel looks at its clock ticks, and the report counts more finely.
     constexpr std::uint64_t kTicks = 50'000;
     return ended.cpu_micros + kTicks >= limit.value * 1'000'000;

@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "base/temp_dir.h"
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"
@@ -96,6 +100,35 @@ TEST(Front, PassesEverythingOn) {
   EXPECT_EQ(crowded.out, "ok\n") << crowded.err;
   EXPECT_EQ(RunProgram({.program = BinDirectory() + "/igloo"}).status,
             RunProgram({.program = BinDirectory() + "/igloo-core"}).status);
+}
+
+TEST(Front, FindsTheRestWhereItIsInstalled) {
+  namespace fs = std::filesystem;
+  const TempDir place = TempDir::Make(TempParent()).value();
+  fs::create_directories(place.path() + "/bin");
+  fs::create_directories(place.path() + "/libexec/igloo");
+  fs::copy_file(BinDirectory() + "/igloo", place.path() + "/bin/igloo");
+  for (const char* name : {"/igloo-core", "/igloo-jail", "/igloo-init"}) {
+    fs::copy_file(BinDirectory() + name, place.path() + "/libexec/igloo" + name);
+  }
+  for (const char* backend : {"jail", "bubblewrap"}) {
+    const Outcome outcome =
+        RunProgram({.program = place.path() + "/bin/igloo",
+                    .args = {"run", "--env", "shell", "--backend", backend, "echo ok"}});
+    EXPECT_EQ(outcome.out, "ok\n") << outcome.err;
+  }
+}
+
+/// Whoever adopts orphans may not reap them: a container's first process, say.
+TEST(Front, LeavesNobodyToReap) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  const std::size_t before = ChildrenOf(::getpid()).size();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Igloo({"run", "--env", "shell", "(sleep 100 &) ; exit 3"}).status, 3);
+    EXPECT_EQ(Igloo({"run", "--env", "shell", "--timeout", "0.1", "sleep 100"}).status, 124);
+  }
+  EXPECT_EQ(ChildrenOf(::getpid()).size(), before);
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 /// The whole foreground group hears Ctrl-C; only igloo may decide what it means.

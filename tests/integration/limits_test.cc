@@ -70,6 +70,17 @@ TEST_P(Limits, MemoryInManySmallProcesses) {
   EXPECT_EQ(Run("x = bytearray(60 << 20)", {"--memory", "128"}).verdict, "ok") << "control";
 }
 
+TEST_P(Limits, MemoryOfOneProcess) {
+  const Ended ended = Run("x = [str(i) * (1 << 20) for i in range(10, 400)]", {"--memory", "128"});
+  if (Counted()) {
+    EXPECT_EQ(ended.verdict, "memory") << ended.err;
+  } else {
+    // Nobody but the program itself hears of an allocation that fails.
+    EXPECT_EQ(ended.verdict, "exit");
+    EXPECT_THAT(ended.err, HasSubstr("MemoryError"));
+  }
+}
+
 TEST_P(Limits, MemoryThatIsShared) {
   const Ended ended =
       Run("import mmap, time\n"
@@ -157,7 +168,7 @@ TEST_P(Limits, OutputWithoutEnd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Walls, Limits, ::testing::Values("jail", "bubblewrap"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(LimitsOfTime, OfTheProcessorIsAVerdictToo) {
   Workbench bench(backend::jail::Mode::kCold);
@@ -167,6 +178,17 @@ TEST(LimitsOfTime, OfTheProcessorIsAVerdictToo) {
   const session::RunResult result = bench.Run(plan).value();
   EXPECT_EQ(result.verdict, session::Verdict::kTimeout);
   EXPECT_EQ(result.exit_code, 124);
+}
+
+/// igloo's lock on a leaf goes a moment before what its sandbox had in memory.
+TEST(LimitsOfGroups, ALeafThatIsNotFreeYetIsNotUsed) {
+  for (int i = 0; i < 20; ++i) {
+    const Outcome large = Igloo({"run", "--env", "shell", "--memory", "512",
+                                 "head -c 120000000 /dev/zero > /tmp/x; (sleep 100 &)"});
+    EXPECT_EQ(large.status, 0) << large.err;
+    const Outcome small = Igloo({"run", "--env", "shell", "--memory", "16", "echo ok"});
+    EXPECT_EQ(small.out, "ok\n") << small.err;
+  }
 }
 
 /// What sandboxes leave in the tree of cgroups: the leaves that the next ones use, and no more.

@@ -1,5 +1,6 @@
 // How runs end: by themselves, by their time limit, by signals to igloo.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <poll.h>
 #include <signal.h>
@@ -45,6 +46,23 @@ TEST(RunEnd, ReportsASignalAsShellsDo) {
   EXPECT_EQ(killed.status, 128 + SIGKILL);
   EXPECT_EQ(killed.err, "igloo: the code was ended by signal 9\n");
   EXPECT_EQ(Igloo({"run", "--env", "shell", "kill -SEGV $$"}).status, 128 + SIGSEGV);
+}
+
+/// A descriptor of the output that somebody else keeps open does not keep igloo waiting.
+TEST(RunEnd, DoesNotWaitForADescriptorThatWasSmuggledOut) {
+  const std::string marker = UniqueMarker();
+  Running run(
+      {.program = BinDirectory() + "/igloo",
+       .args = {"run", "--env", "shell", "--", "/bin/sh", "-c", "echo ready; read x", marker},
+       .input = "x"});
+  ASSERT_TRUE(run.WaitForOutput("ready\n"));
+  const pid_t code = WaitForMarked(marker);
+  ASSERT_NE(code, 0);
+  const UniqueFd kept(
+      ::open(("/proc/" + std::to_string(code) + "/fd/1").c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(kept) << "control: it can be held";
+  ASSERT_EQ(::kill(code, SIGKILL), 0);
+  EXPECT_TRUE(WaitFor([&] { return IsGone(run.pid()); }, 20));
 }
 
 TEST(RunEnd, PassesIglooLikeExitCodesOn) {

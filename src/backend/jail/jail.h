@@ -34,11 +34,6 @@ class JailBackend : public Backend {
 
   Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override;
 
-  /// For a caller that is about to exit: nothing is left to wait for.
-  void Abandon() {
-    if (launcher_) launcher_->Abandon();
-  }
-
   /// Ask for start-up stamps in Sandbox::timeline.
   void set_timeline(bool wanted) { timeline_ = wanted; }
 

@@ -1,6 +1,7 @@
 #include "backend/jail/launcher.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -61,9 +62,20 @@ Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
   if (!child) {
     Error error = std::move(child).error();
     error.hint = "install igloo completely ('make install'), or run it from build/*/bin";
+    if (error.sys_errno == EMFILE) error.hint = "raise the limit on open files: ulimit -n 1024";
+    if (error.sys_errno == EAGAIN) error.hint = "raise the limit on processes: ulimit -u 1024";
     return std::unexpected(std::move(error));
   }
   return Launcher(*std::move(child), std::move(sockets.first));
+}
+
+Launcher::~Launcher() {
+  if (!child_) return;
+  socket_.Reset();
+  // End of file ends it at once, unless somebody stopped it.
+  constexpr int kPatienceMs = 1000;
+  pollfd ended{child_.pidfd(), POLLIN, 0};
+  if (::poll(&ended, 1, kPatienceMs) == 1) (void)child_.Wait();
 }
 
 Result<void> Launcher::Send(ops::Request request, const Lists& lists, std::span<const int> fds) {

@@ -37,8 +37,10 @@ class Launcher {
   /// Sends one request; its lists follow the header. Blocks only while the launcher is busy.
   Result<void> Send(ops::Request request, const Lists& lists, std::span<const int> fds);
 
-  /// Does not wait for the launcher's end; end of file of its socket ends it.
-  void Abandon() { child_.Detach(); }
+  Launcher(Launcher&&) = default;
+  Launcher& operator=(Launcher&&) = default;
+  /// Ends it, and waits: it reaps what it started, and nobody else has to.
+  ~Launcher();
 
  private:
   Launcher(Child child, UniqueFd socket) : child_(std::move(child)), socket_(std::move(socket)) {}
