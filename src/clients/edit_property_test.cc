@@ -240,7 +240,7 @@ class Maker {
 TEST(EditProperty, MadeUpFilesComeOutAsTheyWere) {
   const Client& strict = *FindClient("claude-code").value();
   const Client& loose = *FindClient("vscode").value();
-  for (unsigned seed = 0; seed < 1500 && !HasFailure(); ++seed) {
+  for (unsigned seed = 0; seed < 300 && !HasFailure(); ++seed) {
     Check(strict, Maker(seed, false).Document("mcpServers"));
     Check(loose, Maker(seed, true).Document("servers"));
   }
