@@ -48,7 +48,7 @@ Result<std::string> OwnPath() {
   IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
   const std::string directory = self.substr(0, self.rfind('/'));
   for (const std::string& place : {directory + "/igloo", directory + "/../../bin/igloo"}) {
-    const std::string path = std::filesystem::path(place).lexically_normal().string();
+    std::string path = std::filesystem::path(place).lexically_normal().string();
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0) {
       if (ToUtf8(path) == path) return path;
@@ -68,7 +68,7 @@ Result<std::string> Absolute(const std::string& path) {
 }
 
 Result<std::string> ServerName(const ParsedArgs& args) {
-  const std::string name = args.Get("--name").value_or("igloo");
+  std::string name = args.Get("--name").value_or("igloo");
   const bool fine = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_';

@@ -52,8 +52,7 @@ TEST(CompletionTest, OffersWhatMayFollowAWord) {
   const std::string zsh = ZshCompletion(table);
   EXPECT_THAT(zsh, HasSubstr("'2:add:(a b)'"));
   EXPECT_THAT(zsh, Not(HasSubstr("'2:print:"))) << "zsh takes one rule for a place";
-  EXPECT_THAT(FishCompletion(table),
-              HasSubstr("__fish_seen_subcommand_from add' -x -a 'a b'\n"));
+  EXPECT_THAT(FishCompletion(table), HasSubstr("__fish_seen_subcommand_from add' -x -a 'a b'\n"));
 }
 
 TEST(BashCompletionTest, KnowsCommandsFlagsAndValues) {

@@ -14,8 +14,8 @@ namespace igloo::cli {
 namespace {
 
 constexpr std::array<const Command*, 9> kCommands = {
-    &kRunCommand,   &kShellCommand, &kEnvCommand,    &kConfigCommand,     &kTrustCommand,
-    &kMcpCommand,   &kDoctorCommand, &kCompletionCommand, &kManCommand};
+    &kRunCommand, &kShellCommand,  &kEnvCommand,        &kConfigCommand, &kTrustCommand,
+    &kMcpCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;

@@ -74,7 +74,7 @@ Result<std::string> FileOf(const Client& client, Scope scope, const Variables& v
         "set HOME, or name the file with --file");
   }
   if (!client.other_suffix.empty() && ::access(file.c_str(), F_OK) != 0) {
-    const std::string other = file + std::string(client.other_suffix);
+    std::string other = file + std::string(client.other_suffix);
     if (::access(other.c_str(), F_OK) == 0) return other;
   }
   return file;

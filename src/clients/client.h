@@ -36,10 +36,10 @@ struct Client {
   std::string_view title;    ///< as people call it
   std::string_view aliases;  ///< other names, with spaces between
   Format format = Format::kJson;
+  Base base = Base::kHome;        ///< what the user's file stands below
   std::string_view key;           ///< where its servers stand, at the top of the file
   std::span<const Field> fields;  ///< what a server's block holds
-  Base base = Base::kHome;
-  std::string_view user_file;  ///< below the base
+  std::string_view user_file;     ///< below the base
   /// A variable that moves the file, and the file's name below it; empty: there is none.
   std::string_view variable = {};
   std::string_view variable_file = {};
@@ -84,9 +84,9 @@ inline constexpr Client kClients[] = {
     {.name = "claude-desktop",
      .title = "Claude Desktop",
      .aliases = "desktop",
+     .base = Base::kConfigHome,
      .key = "mcpServers",
      .fields = table::kPlain,
-     .base = Base::kConfigHome,
      .user_file = "Claude/claude_desktop_config.json",
      .after = "quit Claude Desktop and start it again"},
     {.name = "codex",
@@ -113,9 +113,9 @@ inline constexpr Client kClients[] = {
      .title = "opencode",
      .aliases = "open-code",
      .format = Format::kJsonc,
+     .base = Base::kConfigHome,
      .key = "mcp",
      .fields = table::kOpencode,
-     .base = Base::kConfigHome,
      .user_file = "opencode/opencode.json",
      .project_file = "opencode.json",
      .other_suffix = "c",
@@ -133,9 +133,9 @@ inline constexpr Client kClients[] = {
      .title = "VS Code",
      .aliases = "code vs-code",
      .format = Format::kJsonc,
+     .base = Base::kConfigHome,
      .key = "servers",
      .fields = table::kTyped,
-     .base = Base::kConfigHome,
      .user_file = "Code/User/mcp.json",
      .project_file = ".vscode/mcp.json",
      .after = "run 'MCP: List Servers' in VS Code and start it"},

@@ -142,6 +142,7 @@ Scanned<Edit> InstallToml(const Client& client, const Server& server, std::strin
   } else {
     edit.change = Change::kReplaced;
     std::vector<Replacement> parts;
+    parts.reserve(at.ranges.size());
     for (const Range& range : at.ranges) parts.push_back({range.begin, range.end, ""});
     parts.front().text = TomlBlock(client, server, NewlineOf(text));
     edit.text = Replace(text, std::move(parts));
