@@ -1,6 +1,7 @@
 #include "base/replace_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,29 @@
 
 namespace igloo {
 
-Result<void> ReplaceFile(const std::string& path, std::string_view bytes) {
+Result<void> SetAttributes(int fd, const FileAttributes& attributes) {
+  struct stat info{};
+  if (::fstat(fd, &info) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot look at a file");
+  }
+  const auto& owner = attributes.owner;
+  const bool other = owner && (owner->user != info.st_uid || owner->group != info.st_gid);
+  if (other && ::fchown(fd, owner->user, owner->group) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot keep the owner of the file");
+  }
+  // SECURITY: only after the owner: a change of owner takes bits away, and nobody else gets to
+  // open a file that is still to change hands.
+  if (::fchmod(fd, attributes.mode) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot keep the mode of the file");
+  }
+  return {};
+}
+
+Result<void> ReplaceFile(const std::string& path, std::string_view bytes,
+                         const FileAttributes& attributes) {
   std::string temporary = path + ".XXXXXX";
   // mkostemp makes it 0600 and never opens what is there already.
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
@@ -27,6 +50,9 @@ Result<void> ReplaceFile(const std::string& path, std::string_view bytes) {
   });
   if (auto written = WriteAll(fd.get(), bytes); !written) {
     return Wrap("'" + path + "'", std::move(written).error());
+  }
+  if (auto set = SetAttributes(fd.get(), attributes); !set) {
+    return Wrap("'" + path + "'", std::move(set).error());
   }
   // Without the sync a crash may leave the new name with the content of neither.
   if (::fsync(fd.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {

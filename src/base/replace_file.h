@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -7,8 +10,22 @@
 
 namespace igloo {
 
-/// Puts `bytes` at `path` all at once, readable by the owner alone (0600): whoever reads it sees
-/// the old content or the new, also after a crash. The directory must exist.
-Result<void> ReplaceFile(const std::string& path, std::string_view bytes);
+/// What a file is like besides its content.
+struct FileAttributes {
+  struct Owner {
+    uid_t user = 0;
+    gid_t group = 0;
+  };
+  mode_t mode = 0600;
+  std::optional<Owner> owner = {};  ///< whoever writes it otherwise
+};
+
+/// Puts `bytes` at `path` all at once, readable by the owner alone (0600) unless told otherwise:
+/// whoever reads it sees the old content or the new, also after a crash. The directory must exist.
+Result<void> ReplaceFile(const std::string& path, std::string_view bytes,
+                         const FileAttributes& attributes = {});
+
+/// Gives an open file these attributes.
+Result<void> SetAttributes(int fd, const FileAttributes& attributes);
 
 }  // namespace igloo

@@ -40,6 +40,21 @@ TEST(ReplaceFileTest, ReplacesALinkAndNotWhatItPointsTo) {
   EXPECT_EQ(ReadFile(dir->path() + "/link", 10), "new");
 }
 
+TEST(ReplaceFileTest, GivesTheModeThatItIsTold) {
+  const auto dir = TempDir::Make(::testing::TempDir());
+  ASSERT_TRUE(dir);
+  const std::string path = dir->path() + "/f";
+  struct stat info{};
+  ASSERT_TRUE(ReplaceFile(path, "one", {.mode = 0640}));
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0640U);
+  const FileAttributes::Owner owner{info.st_uid, info.st_gid};
+  ASSERT_TRUE(ReplaceFile(path, "two", {.mode = 0444, .owner = owner}));
+  ASSERT_EQ(::stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0444U);
+  EXPECT_EQ(info.st_uid, owner.user);
+}
+
 TEST(ReplaceFileTest, AFailureLeavesNothingBehind) {
   const auto dir = TempDir::Make(::testing::TempDir());
   ASSERT_TRUE(dir);

@@ -31,6 +31,7 @@ struct Word {
   std::string_view name;
   std::string_view description;
   Values values = Values::kAny;
+  std::string_view choices = {};  ///< of kChoices, with spaces between
 };
 
 /// What a command line said.

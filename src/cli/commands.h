@@ -15,6 +15,7 @@ extern const Command kEnvCommand;
 extern const Command kDoctorCommand;
 extern const Command kConfigCommand;
 extern const Command kTrustCommand;
+extern const Command kMcpCommand;
 extern const Command kCompletionCommand;
 extern const Command kManCommand;
 

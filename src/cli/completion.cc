@@ -45,7 +45,7 @@ void BashCases(const Command& command, std::string& out) {
                        action.empty() ? "" : action + "; ");
   }
   for (const Word& word : command.words) {
-    const std::string action = BashValues(word.values, "");
+    const std::string action = BashValues(word.values, word.choices);
     if (!action.empty()) {
       out += fmt::format("    {}:{}) {}; return ;;\n", command.name, word.name, action);
     }
@@ -96,10 +96,14 @@ void ZshCase(const Command& command, std::string& out) {
       words += (words.empty() ? "" : " ") + std::string(word.name);
     out += fmt::format(" \\\n        '1:word:({})'", words);
   }
+  // zsh wants one rule for a place: words that are followed by the same share it.
+  std::string second;
   for (const Word& word : command.words) {
-    if (word.values != Values::kAny) {
-      out += fmt::format(" \\\n        '2:{}:{}'", word.name, ZshValues(word.values, ""));
-    }
+    if (word.values == Values::kAny) continue;
+    const std::string values = ZshValues(word.values, word.choices);
+    if (values == second) continue;
+    out += fmt::format(" \\\n        '2:{}:{}'", word.name, values);
+    second = values;
   }
   out += "\n      ;;\n";
 }
@@ -211,11 +215,11 @@ std::string FishCompletion(std::span<const Command* const> commands) {
         fmt::format("complete -c igloo -n '__fish_seen_subcommand_from {}'", command->name);
     for (const Word& word : command->words) {
       out += fmt::format("{} -a {} -d {}\n", seen, word.name, FishQuoted(word.description));
-      if (word.values == Values::kEnvironment) {
+      if (word.values != Values::kAny) {
         out += fmt::format(
             "complete -c igloo -n '__fish_seen_subcommand_from {}; and "
             "__fish_seen_subcommand_from {}'{}\n",
-            command->name, word.name, FishValues(word.values, ""));
+            command->name, word.name, FishValues(word.values, word.choices));
       }
     }
     for (const Flag& flag : command->flags) {

@@ -18,6 +18,8 @@ constexpr Flag kFlags[] = {
     {"--json", "", "for programs"},
 };
 constexpr Word kWords[] = {{"list", "all"}, {"show", "one", Values::kEnvironment}};
+constexpr Word kChoosing[] = {{"add", "it", Values::kChoices, "a b"},
+                              {"print", "it", Values::kChoices, "a b"}};
 
 std::vector<const Command*> Table() {
   static const Command run{.name = "run",
@@ -35,6 +37,22 @@ std::vector<const Command*> Table() {
                            .details = "",
                            .run = nullptr};
   return {&run, &env};
+}
+
+TEST(CompletionTest, OffersWhatMayFollowAWord) {
+  static const Command command{.name = "mcp",
+                               .summary = "serve",
+                               .usage = "",
+                               .flags = {},
+                               .words = kChoosing,
+                               .details = "",
+                               .run = nullptr};
+  const std::vector<const Command*> table = {&command};
+  EXPECT_THAT(BashCompletion(table), HasSubstr("    mcp:print) _igloo_words 'a b'; return ;;\n"));
+  const std::string zsh = ZshCompletion(table);
+  EXPECT_THAT(zsh, HasSubstr("'2:add:(a b)'"));
+  EXPECT_THAT(zsh, Not(HasSubstr("'2:print:"))) << "zsh takes one rule for a place";
+  EXPECT_THAT(FishCompletion(table), HasSubstr("__fish_seen_subcommand_from add' -x -a 'a b'\n"));
 }
 
 TEST(BashCompletionTest, KnowsCommandsFlagsAndValues) {

@@ -53,6 +53,9 @@ TEST(Completion, OffersCommandsFlagsAndValues) {
   EXPECT_THAT(Offered({"igloo", "run", "--backend", "=", "b"}), ElementsAre("bubblewrap"));
   EXPECT_THAT(Offered({"igloo", "env", ""}), IsSupersetOf({"list", "show", "--json"}));
   EXPECT_THAT(Offered({"igloo", "completion", "f"}), ElementsAre("fish"));
+  EXPECT_THAT(Offered({"igloo", "mcp", "in"}), ElementsAre("install"));
+  EXPECT_THAT(Offered({"igloo", "mcp", "install", "c"}),
+              ElementsAre("claude-code", "claude-desktop", "codex", "cursor"));
   EXPECT_THAT(Offered({"igloo", "run", "--timeout", ""}), ElementsAre());
   EXPECT_THAT(Offered({"igloo", "run", "--project", "/us"}), ElementsAre("/usr"));
   EXPECT_THAT(Offered({"igloo", "run", "--env", "shell", "--", "l"}), ElementsAre());
@@ -89,9 +92,10 @@ TEST(Completion, KnowsTwoOtherShells) {
 TEST(ManualPage, HasEveryCommandWithItsOptions) {
   const Outcome page = Igloo({"man"});
   EXPECT_EQ(page.status, 0);
-  for (const char* part : {".TH IGLOO 1", ".SH NAME", ".SS igloo run", ".SS igloo shell",
-                           ".SS igloo env", ".SS igloo doctor", ".SS igloo completion",
-                           "\\fB\\-\\-memory\\fR \\fIMB\\fR", ".SH EXIT STATUS"}) {
+  for (const char* part :
+       {".TH IGLOO 1", ".SH NAME", ".SS igloo run", ".SS igloo shell", ".SS igloo env",
+        ".SS igloo mcp", ".SS igloo doctor", ".SS igloo completion",
+        "\\fB\\-\\-memory\\fR \\fIMB\\fR", ".SH EXIT STATUS"}) {
     EXPECT_THAT(page.out, HasSubstr(part));
   }
   // Every line that begins like a request is one that man pages have.

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "cli/args.h"
+
+namespace igloo::cli {
+
+/// `igloo mcp` without a word: the server itself, on standard input and output.
+Result<int> ServeMcp(const ParsedArgs& args, Console& console);
+
+}  // namespace igloo::cli
