@@ -4,6 +4,7 @@
 
 #include "base/overloaded.h"
 #include "base/text.h"
+#include "mcp/channel.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {
@@ -115,6 +116,15 @@ std::string EncodeMessage(const json::object& message) {
   // Services pass on names and output of programs: a byte that is not UTF-8 would make the whole
   // line unreadable, so the last word on it is spoken here.
   return ToUtf8(json::serialize(message));
+}
+
+Outgoing Pack(const json::object& message) {
+  Outgoing packed{.text = EncodeMessage(message), .answer = message.contains("result")};
+  if (const json::value* error = message.if_contains("error")) {
+    packed.answer = true;
+    packed.error = static_cast<RpcCode>(error->as_object().at("code").as_int64());
+  }
+  return packed;
 }
 
 json::object ResultMessage(const RequestId& id, json::object result) {

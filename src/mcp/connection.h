@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "mcp/call.h"
+#include "mcp/channel.h"
+#include "mcp/json_rpc.h"
+#include "mcp/methods.h"
+#include "mcp/server_core.h"
+
+namespace igloo::mcp {
+
+/// One client's side of the protocol: what it sent, what runs for it, what it wants to hear of. A
+/// pipe is one of these; so is every request over HTTP. One thread.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  /// Made by ServerCore::Connect.
+  Connection(std::shared_ptr<ServerCore> core, std::shared_ptr<Channel> channel);
+  ~Connection();
+
+  /// `expected` is what the transport knows about the client's era, if it does.
+  void Receive(std::string_view message, std::optional<Era> expected = {});
+  /// Answers something that is no message at all.
+  void Reject(const RpcError& error);
+  /// Nobody reads the answers any more: cancels every call and waits for none of them.
+  void Close();
+
+  /// Answers that are still to come, subscriptions included.
+  bool idle() const { return running_.empty() && listening_.empty(); }
+  Peer& peer() { return peer_; }
+
+ private:
+  friend class ServerCore;
+  struct Work;
+
+  void Begin(Request request, std::size_t bytes, std::optional<Era> expected);
+  Answer<CallFacts> FactsOf(const Request& request, const Method* method,
+                            std::optional<Era> expected) const;
+  void Listen(const Request& request, const CallFacts& facts);
+  void Spawn(const Method& method, Request request, CallFacts facts, std::size_t bytes);
+  boost::asio::awaitable<void> Serve(std::shared_ptr<Connection> self, std::unique_ptr<Work> work);
+  void Note(const Notification& notification);
+  void Cancel(const RequestId& id);
+  void Send(const RequestId& id, const Dialect& dialect, bool cacheable, Answer<JsonObject> answer);
+  /// Tells a change to this client, if it asked for it.
+  void Tell(const Change& change);
+
+  std::shared_ptr<ServerCore> core_;  // shared by all connections
+  std::shared_ptr<Channel> channel_;  // shared with the transport and with running calls
+  std::shared_ptr<Questions> questions_;
+  Peer peer_ = {};
+  std::map<RequestId, Cancellation> running_ = {};
+  std::map<RequestId, Filter> listening_ = {};
+};
+
+}  // namespace igloo::mcp
