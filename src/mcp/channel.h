@@ -25,6 +25,8 @@ class Channel {
   virtual void Send(Outgoing message) = 0;
   /// The client reads more slowly than it is told things: what is merely nice to know is left out.
   virtual bool congested() const = 0;
+  /// A request on this channel was cancelled: its answer will not come.
+  virtual void Abandon() {}
 };
 
 }  // namespace igloo::mcp

@@ -65,8 +65,8 @@ struct Connection::Work {
         bytes(size),
         call(std::move(facts), connection.channel_, connection.questions_,
              connection.core_->options().progress_interval),
-        context{connection.core_->service(), connection.core_->options(), connection.peer_, call,
-                std::move(request.params)} {}
+        context{connection.core_->service(), connection.core_->options(), connection.state_->peer,
+                call, std::move(request.params)} {}
 
   RequestId id;
   const Method& method;
@@ -75,23 +75,26 @@ struct Connection::Work {
   Context context;
 };
 
-Connection::Connection(std::shared_ptr<ServerCore> core, std::shared_ptr<Channel> channel)
-    : core_(std::move(core)), channel_(std::move(channel)), questions_(core_->questions()) {
-  peer_.log_level = core_->options().legacy_log_level;
+Connection::Connection(std::shared_ptr<ServerCore> core, std::shared_ptr<Channel> channel,
+                       std::shared_ptr<ClientState> state, Hears hears)
+    : core_(std::move(core)),
+      channel_(std::move(channel)),
+      questions_(core_->questions()),
+      state_(std::move(state)),
+      hears_(hears) {}
+
+void Connection::Receive(std::string_view message) {
+  Receive(DecodeMessage(message), message.size());
 }
 
-Connection::~Connection() { Close(); }
-
-void Connection::Receive(std::string_view message, std::optional<Era> expected) {
-  Message decoded = DecodeMessage(message);
-  std::visit(
-      Overloaded{[&](Request& request) { Begin(std::move(request), message.size(), expected); },
-                 [&](const Notification& notification) { Note(notification); },
-                 [&](Response& response) { questions_->Resolve(std::move(response)); },
-                 [&](const Refusal& refusal) {
-                   channel_->Send(Pack(ErrorMessage(refusal.id, refusal.error)));
-                 }},
-      decoded);
+void Connection::Receive(Message message, std::size_t bytes, std::optional<Era> expected) {
+  std::visit(Overloaded{[&](Request& request) { Begin(std::move(request), bytes, expected); },
+                        [&](const Notification& notification) { Note(notification); },
+                        [&](Response& response) { questions_->Resolve(std::move(response)); },
+                        [&](const Refusal& refusal) {
+                          channel_->Send(Pack(ErrorMessage(refusal.id, refusal.error)));
+                        }},
+             message);
 }
 
 void Connection::Reject(const RpcError& error) { channel_->Send(Pack(ErrorMessage({}, error))); }
@@ -107,11 +110,12 @@ Answer<CallFacts> Connection::FactsOf(const Request& request, const Method* meth
     facts = *std::move(decoded);
   } else {
     // Before `initialize`, lists and calls are answered all the same: nothing depends on it.
-    facts.log_level = peer_.log_level;
-    if (peer_.introduction) {
-      facts.dialect.version = peer_.introduction->version;
-      facts.client_name = peer_.introduction->client_name;
-      facts.client_capabilities = peer_.introduction->capabilities;
+    const auto& default_level = core_->options().legacy_log_level;
+    facts.log_level = state_->peer.log_level ? state_->peer.log_level : default_level;
+    if (state_->peer.introduction) {
+      facts.dialect.version = state_->peer.introduction->version;
+      facts.client_name = state_->peer.introduction->client_name;
+      facts.client_capabilities = state_->peer.introduction->capabilities;
     }
   }
   AddCommonFacts(request.params, facts);
@@ -119,7 +123,7 @@ Answer<CallFacts> Connection::FactsOf(const Request& request, const Method* meth
 }
 
 void Connection::Begin(Request request, std::size_t bytes, std::optional<Era> expected) {
-  if (running_.contains(request.id) || listening_.contains(request.id)) {
+  if (state_->running.contains(request.id) || listening_.contains(request.id)) {
     // With the id, the client would take it for the answer to the request that still runs.
     return Reject({RpcCode::kInvalidRequest,
                    fmt::format("the id {} belongs to a request that is not answered yet",
@@ -141,7 +145,8 @@ void Connection::Begin(Request request, std::size_t bytes, std::optional<Era> ex
     return Spawn(*method, std::move(request), *std::move(facts), bytes);
   }
   Call call(*std::move(facts), channel_, questions_, core_->options().progress_interval);
-  Context context{core_->service(), core_->options(), peer_, call, std::move(request.params)};
+  Context context{core_->service(), core_->options(), state_->peer, call,
+                  std::move(request.params)};
   Send(request.id, dialect, method->cacheable, method->now(context));
 }
 
@@ -172,7 +177,7 @@ void Connection::Spawn(const Method& method, Request request, CallFacts facts, s
                        "too much is running already; wait for answers, or cancel some requests"));
   }
   auto work = std::make_unique<Work>(*this, method, std::move(request), std::move(facts), bytes);
-  running_.emplace(work->id, work->call.cancellation());
+  state_->running.emplace(work->id, work->call.cancellation());
   asio::co_spawn(core_->executor(), Serve(shared_from_this(), std::move(work)), asio::detached);
 }
 
@@ -181,15 +186,17 @@ asio::awaitable<void> Connection::Serve(std::shared_ptr<Connection> self,
   const ScopeExit release([core = core_, bytes = work->bytes] { core->Release(bytes); });
   Answer<JsonObject> answer = Refuse(RpcCode::kInternalError, "the call did not end");
   try {
-    if (work->call.cancellation().requested()) co_return;  // before it began
-    answer = co_await work->method.later(work->context);
+    if (!work->call.cancellation().requested()) answer = co_await work->method.later(work->context);
   } catch (const std::exception& error) {
     answer = Refuse(RpcCode::kInternalError, fmt::format("the call failed: {}", error.what()));
   }
   work->call.Finish();
   // Nobody waits for a cancelled call, and its id may be in use again.
-  if (work->call.cancellation().requested()) co_return;
-  running_.erase(work->id);
+  if (work->call.cancellation().requested()) {
+    channel_->Abandon();
+    co_return;
+  }
+  state_->running.erase(work->id);
   Send(work->id, work->call.facts().dialect, work->method.cacheable, std::move(answer));
 }
 
@@ -219,16 +226,16 @@ void Connection::Note(const Notification& notification) {
 
 void Connection::Cancel(const RequestId& id) {
   listening_.erase(id);
-  const auto found = running_.find(id);
-  if (found == running_.end()) return;
+  const auto found = state_->running.find(id);
+  if (found == state_->running.end()) return;
   Cancellation cancellation = found->second;
-  running_.erase(found);
+  state_->running.erase(found);
   cancellation.Request();
 }
 
 void Connection::Close() {
   listening_.clear();
-  while (!running_.empty()) Cancel(RequestId(running_.begin()->first));
+  while (!state_->running.empty()) Cancel(RequestId(state_->running.begin()->first));
 }
 
 void Connection::Tell(const Change& change) {
@@ -236,7 +243,8 @@ void Connection::Tell(const Change& change) {
   JsonObject params;
   const auto* updated = std::get_if<change::Updated>(&change);
   if (updated != nullptr) params["uri"] = updated->uri;
-  if (peer_.introduction && (updated == nullptr || peer_.uris.contains(updated->uri))) {
+  const bool told = hears_ == Hears::kChangesToo && state_->peer.introduction;
+  if (told && (updated == nullptr || state_->peer.uris.contains(updated->uri))) {
     channel_->Send(Pack(NotificationMessage(method, params)));
   }
   for (const auto& [id, filter] : listening_) {

@@ -13,24 +13,34 @@
 
 namespace igloo::mcp {
 
-/// One client's side of the protocol: what it sent, what runs for it, what it wants to hear of. A
-/// pipe is one of these; so is every request over HTTP. One thread.
+/// What lasts from one message of a client to the next.
+struct ClientState {
+  Peer peer = {};
+  std::map<RequestId, Cancellation> running = {};
+};
+
+/// Whether changes are told to a client of the legacy era here, which does not ask for them.
+enum class Hears { kAnswers, kChangesToo };
+
+/// One way to a client, and what it asked for on it. A pipe is one of these; so is every request
+/// over HTTP, where a client of the legacy era has one state for all of them. One thread.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   /// Made by ServerCore::Connect.
-  Connection(std::shared_ptr<ServerCore> core, std::shared_ptr<Channel> channel);
-  ~Connection();
+  Connection(std::shared_ptr<ServerCore> core, std::shared_ptr<Channel> channel,
+             std::shared_ptr<ClientState> state, Hears hears);
 
-  /// `expected` is what the transport knows about the client's era, if it does.
-  void Receive(std::string_view message, std::optional<Era> expected = {});
+  void Receive(std::string_view message);
+  /// A message of `bytes` bytes that the transport has read; `expected` is what it knows about the
+  /// client's era, if it does.
+  void Receive(Message message, std::size_t bytes, std::optional<Era> expected = {});
   /// Answers something that is no message at all.
   void Reject(const RpcError& error);
   /// Nobody reads the answers any more: cancels every call and waits for none of them.
   void Close();
 
   /// Answers that are still to come, subscriptions included.
-  bool idle() const { return running_.empty() && listening_.empty(); }
-  Peer& peer() { return peer_; }
+  bool idle() const { return state_->running.empty() && listening_.empty(); }
 
  private:
   friend class ServerCore;
@@ -51,8 +61,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<ServerCore> core_;  // shared by all connections
   std::shared_ptr<Channel> channel_;  // shared with the transport and with running calls
   std::shared_ptr<Questions> questions_;
-  Peer peer_ = {};
-  std::map<RequestId, Cancellation> running_ = {};
+  std::shared_ptr<ClientState> state_;  // shared by the connections of one client
+  Hears hears_;
   std::map<RequestId, Filter> listening_ = {};
 };
 

@@ -10,8 +10,14 @@ ServerCore::ServerCore(boost::asio::any_io_executor executor, Service& service,
     : executor_(std::move(executor)), service_(service), options_(options) {}
 
 std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel) {
+  return Connect(std::move(channel), std::make_shared<ClientState>(), Hears::kChangesToo);
+}
+
+std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel,
+                                                std::shared_ptr<ClientState> state, Hears hears) {
   connections_.remove_if([](const auto& one) { return one.expired(); });
-  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(channel));
+  auto connection =
+      std::make_shared<Connection>(shared_from_this(), std::move(channel), std::move(state), hears);
   connections_.push_back(connection);
   return connection;
 }

@@ -14,6 +14,8 @@
 namespace igloo::mcp {
 
 class Connection;
+struct ClientState;
+enum class Hears;
 
 namespace change {
 struct Tools {};
@@ -32,7 +34,10 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   /// `service` outlives every call, so it is destroyed after the event loop.
   ServerCore(boost::asio::any_io_executor executor, Service& service, ServerOptions options = {});
 
+  /// A client that is alone on its channel.
   std::shared_ptr<Connection> Connect(std::shared_ptr<Channel> channel);
+  std::shared_ptr<Connection> Connect(std::shared_ptr<Channel> channel,
+                                      std::shared_ptr<ClientState> state, Hears hears);
   /// Tells every client that wants to know.
   void Announce(const Change& change);
 
