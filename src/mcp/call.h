@@ -50,6 +50,11 @@ class Call {
   /// asked by InputRequired.
   boost::asio::awaitable<Answer<Json>> AskClient(std::string method, JsonObject params);
 
+  /// The answers to what the service asked for, before it is asked again.
+  void Answered(JsonObject responses, std::string state) {
+    facts_.input_responses = std::move(responses);
+    facts_.request_state = std::move(state);
+  }
   /// Nothing is told after the answer.
   void Finish() { finished_ = true; }
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/overloaded.h"
 #include "base/scope_exit.h"
 #include "mcp/encode.h"
 #include "mcp/pch.h"
+#include "mcp/tasks.h"
 
 namespace igloo::mcp {
 
@@ -42,7 +45,8 @@ std::string_view MethodOf(const Change& change) {
       Overloaded{[](const change::Tools&) { return "notifications/tools/list_changed"; },
                  [](const change::Prompts&) { return "notifications/prompts/list_changed"; },
                  [](const change::Resources&) { return "notifications/resources/list_changed"; },
-                 [](const change::Updated&) { return "notifications/resources/updated"; }},
+                 [](const change::Updated&) { return "notifications/resources/updated"; },
+                 [](const change::Task&) { return "notifications/tasks"; }},
       change);
 }
 
@@ -51,8 +55,15 @@ bool Wants(const Filter& filter, const Change& change) {
       Overloaded{[&](const change::Tools&) { return filter.tools; },
                  [&](const change::Prompts&) { return filter.prompts; },
                  [&](const change::Resources&) { return filter.resources; },
-                 [&](const change::Updated& c) { return filter.uris.contains(c.uri); }},
+                 [&](const change::Updated& c) { return filter.uris.contains(c.uri); },
+                 [&](const change::Task& c) { return filter.tasks.contains(c.id); }},
       change);
+}
+
+bool DeclaresTasks(const CallFacts& facts) {
+  const json::value* extensions = facts.client_capabilities.if_contains("extensions");
+  return extensions != nullptr && extensions->is_object() &&
+         extensions->get_object().contains(kTasksExtension);
 }
 
 }  // namespace
@@ -65,8 +76,9 @@ struct Connection::Work {
         bytes(size),
         call(std::move(facts), connection.channel_, connection.questions_,
              connection.core_->options().progress_interval),
-        context{connection.core_->service(), connection.core_->options(), connection.state_->peer,
-                call, std::move(request.params)} {}
+        context{connection.core_->service(), connection.core_->options(),
+                connection.state_->peer,     call,
+                connection.core_->tasks(),   std::move(request.params)} {}
 
   RequestId id;
   const Method& method;
@@ -141,12 +153,13 @@ void Connection::Begin(Request request, std::size_t bytes, std::optional<Era> ex
     const RpcError error{RpcCode::kMethodNotFound, "Method not found: " + request.method, {}};
     return channel_->Send(Pack(ErrorMessage(request.id, error)));
   }
+  if (method->name == "tools/call" && SpawnTask(request, *facts, bytes)) return;
   if (method->later != nullptr) {
     return Spawn(*method, std::move(request), *std::move(facts), bytes);
   }
   Call call(*std::move(facts), channel_, questions_, core_->options().progress_interval);
-  Context context{core_->service(), core_->options(), state_->peer, call,
-                  std::move(request.params)};
+  Context context{core_->service(), core_->options(),         state_->peer, call,
+                  core_->tasks(),   std::move(request.params)};
   Send(request.id, dialect, method->cacheable, method->now(context));
 }
 
@@ -155,6 +168,9 @@ void Connection::Listen(const Request& request, const CallFacts& facts) {
   if (filter && listening_.size() >= kMostListeners) {
     filter = Refuse(RpcCode::kBusy, "too many subscriptions; end some of them first");
   }
+  if (filter && !filter->tasks.empty() && !DeclaresTasks(facts)) {
+    filter = MissingCapability({{"extensions", JsonObject{{kTasksExtension, JsonObject{}}}}});
+  }
   if (!filter) return Send(request.id, facts.dialect, false, std::unexpected(filter.error()));
   // What is not served is left out of what is agreed.
   const Features features = core_->service().Offers();
@@ -162,7 +178,7 @@ void Connection::Listen(const Request& request, const CallFacts& facts) {
   filter->prompts = filter->prompts && features.prompts;
   filter->resources = filter->resources && features.resources;
   if (!features.resources) filter->uris.clear();
-  filter->tasks.clear();
+  std::erase_if(filter->tasks, [&](const auto& id) { return core_->tasks().Find(id) == nullptr; });
   channel_->Send(
       Pack(NotificationMessage("notifications/subscriptions/acknowledged",
                                {{"_meta", JsonObject{{kSubscriptionKey, ToJson(request.id)}}},
@@ -200,6 +216,36 @@ asio::awaitable<void> Connection::Serve(std::shared_ptr<Connection> self,
   Send(work->id, work->call.facts().dialect, work->method.cacheable, std::move(answer));
 }
 
+bool Connection::SpawnTask(const Request& request, const CallFacts& facts, std::size_t bytes) {
+  if (!core_->service().Offers().tasks || facts.dialect.era != Era::kModern) return false;
+  auto call = DecodeToolCall(request.params);
+  if (!DeclaresTasks(facts) || !call) return false;
+  const std::vector<Tool> tools = core_->service().Tools();
+  const auto tool = std::ranges::find(tools, call->name, &Tool::name);
+  if (tool == tools.end() || tool->background == Background::kNever) return false;
+  const auto task = core_->tasks().Create(
+      *std::move(call), tool->background,
+      Call(facts, channel_, questions_, core_->options().progress_interval), bytes);
+  if (task == nullptr) return false;
+  state_->running.emplace(request.id, task->call.cancellation());
+  asio::co_spawn(core_->executor(), ServeTask(shared_from_this(), request.id, task),
+                 asio::detached);
+  return true;
+}
+
+asio::awaitable<void> Connection::ServeTask(std::shared_ptr<Connection> self, RequestId id,
+                                            std::shared_ptr<Task> task) {
+  auto answer = co_await core_->tasks().FirstAnswer(task);
+  task->call.Finish();
+  if (task->call.cancellation().requested()) {
+    channel_->Abandon();
+    co_return;
+  }
+  state_->running.erase(id);
+  if (task->promoted && hears_ == Hears::kChangesToo) tasks_.push_back(task->id);
+  Send(id, task->call.facts().dialect, false, std::move(answer));
+}
+
 void Connection::Send(const RequestId& id, const Dialect& dialect, bool cacheable,
                       Answer<JsonObject> answer) {
   if (!answer) return channel_->Send(Pack(ErrorMessage(id, answer.error())));
@@ -234,6 +280,9 @@ void Connection::Cancel(const RequestId& id) {
 }
 
 void Connection::Close() {
+  for (const std::string& id : std::exchange(tasks_, {})) {
+    if (const auto task = core_->tasks().Find(id)) core_->tasks().Cancel(*task);
+  }
   listening_.clear();
   while (!state_->running.empty()) Cancel(RequestId(state_->running.begin()->first));
 }
@@ -243,7 +292,9 @@ void Connection::Tell(const Change& change) {
   JsonObject params;
   const auto* updated = std::get_if<change::Updated>(&change);
   if (updated != nullptr) params["uri"] = updated->uri;
-  const bool told = hears_ == Hears::kChangesToo && state_->peer.introduction;
+  const auto* task = std::get_if<change::Task>(&change);
+  if (task != nullptr) params = task->state;
+  const bool told = task == nullptr && hears_ == Hears::kChangesToo && state_->peer.introduction;
   if (told && (updated == nullptr || state_->peer.uris.contains(updated->uri))) {
     channel_->Send(Pack(NotificationMessage(method, params)));
   }

@@ -13,6 +13,8 @@
 
 namespace igloo::mcp {
 
+struct Task;
+
 /// What lasts from one message of a client to the next.
 struct ClientState {
   Peer peer = {};
@@ -52,6 +54,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Listen(const Request& request, const CallFacts& facts);
   void Spawn(const Method& method, Request request, CallFacts facts, std::size_t bytes);
   boost::asio::awaitable<void> Serve(std::shared_ptr<Connection> self, std::unique_ptr<Work> work);
+  /// Runs a tool in such a way that it can outlive its request; false when that is not wanted.
+  bool SpawnTask(const Request& request, const CallFacts& facts, std::size_t bytes);
+  boost::asio::awaitable<void> ServeTask(std::shared_ptr<Connection> self, RequestId id,
+                                         std::shared_ptr<Task> task);
   void Note(const Notification& notification);
   void Cancel(const RequestId& id);
   void Send(const RequestId& id, const Dialect& dialect, bool cacheable, Answer<JsonObject> answer);
@@ -64,6 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<ClientState> state_;  // shared by the connections of one client
   Hears hears_;
   std::map<RequestId, Filter> listening_ = {};
+  std::vector<std::string> tasks_ = {};  ///< that nobody can ask for once this client is gone
 };
 
 }  // namespace igloo::mcp

@@ -34,7 +34,9 @@ std::unexpected<RpcError> Mismatch(std::string message) {
 std::string_view NameParameter(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
-  if (method.starts_with("tasks/")) return "taskId";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
+    return "taskId";
+  }
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "mcp/encode.h"
 #include "mcp/page.h"
 #include "mcp/pch.h"
+#include "mcp/tasks.h"
 
 namespace igloo::mcp {
 
@@ -115,12 +116,58 @@ Answer<JsonObject> EncodeOutcome(const Context& context, const Answer<Outcome<T>
   return std::visit([&](const auto& one) { return Encode(one, DialectOf(context)); }, *outcome);
 }
 
+Answer<void> KnowsTasks(const Context& context) {
+  if (context.call.ClientHasExtension(kTasksExtension)) return {};
+  return MissingCapability({{"extensions", JsonObject{{kTasksExtension, JsonObject{}}}}});
+}
+
+/// The task that a request is about, for clients that know tasks.
+Answer<std::shared_ptr<Task>> TaskOf(Context& context) {
+  if (auto known = KnowsTasks(context); !known) return std::unexpected(known.error());
+  auto id = DecodeText(context.params, "taskId");
+  if (!id) return std::unexpected(id.error());
+  auto task = context.tasks.Find(*id);
+  if (task == nullptr) {
+    return Refuse(RpcCode::kInvalidParams, "there is no task '" + *id + "', or not any more");
+  }
+  return task;
+}
+
+Answer<JsonObject> GetTask(Context& context) {
+  auto task = TaskOf(context);
+  if (!task) return std::unexpected(task.error());
+  return context.tasks.Describe(**task);
+}
+
+Answer<JsonObject> UpdateTask(Context& context) {
+  auto task = TaskOf(context);
+  if (!task) return std::unexpected(task.error());
+  const Json* answers = context.params.if_contains("inputResponses");
+  if (answers == nullptr || !answers->is_object()) {
+    return Refuse(RpcCode::kInvalidParams, "'inputResponses' is required and must be an object");
+  }
+  context.tasks.Update(**task, answers->get_object());
+  return JsonObject{};
+}
+
+Answer<JsonObject> CancelTask(Context& context) {
+  auto task = TaskOf(context);
+  if (!task) return std::unexpected(task.error());
+  context.tasks.Cancel(**task);
+  return JsonObject{};
+}
+
 asio::awaitable<Answer<JsonObject>> CallTool(Context& context) {
   auto request = DecodeToolCall(context.params);
   if (!request) co_return std::unexpected(request.error());
   const std::vector<Tool> tools = context.service.Tools();
-  if (std::ranges::find(tools, request->name, &Tool::name) == tools.end()) {
+  const auto tool = std::ranges::find(tools, request->name, &Tool::name);
+  if (tool == tools.end()) {
     co_return Refuse(RpcCode::kInvalidParams, "Unknown tool: " + request->name);
+  }
+  // Who can have a task has been served elsewhere.
+  if (tool->background == Background::kOnly) {
+    if (auto known = KnowsTasks(context); !known) co_return std::unexpected(known.error());
   }
   ToolCall call = *std::move(request);
   auto outcome = co_await context.service.Run(context.call, call);
@@ -192,6 +239,9 @@ constexpr Method kMethods[] = {
      .now = Unsubscribe},
     {.name = "prompts/list", .feature = &Features::prompts, .cacheable = true, .now = ListPrompts},
     {.name = "prompts/get", .feature = &Features::prompts, .later = PreparePrompt},
+    {.name = "tasks/get", .eras = Eras::kModern, .feature = &Features::tasks, .now = GetTask},
+    {.name = "tasks/update", .eras = Eras::kModern, .feature = &Features::tasks, .now = UpdateTask},
+    {.name = "tasks/cancel", .eras = Eras::kModern, .feature = &Features::tasks, .now = CancelTask},
     {.name = "completion/complete", .feature = &Features::completions, .later = Suggest},
 };
 

@@ -13,6 +13,8 @@
 
 namespace igloo::mcp {
 
+class TaskStore;
+
 /// What a connection remembers of a client of the legacy era.
 struct Peer {
   std::optional<Introduction> introduction = {};
@@ -26,6 +28,7 @@ struct Context {
   const ServerOptions& options;
   Peer& peer;
   Call& call;
+  TaskStore& tasks;
   JsonObject params = {};
 };
 

@@ -18,6 +18,11 @@ struct ServerOptions {
   std::size_t most_call_bytes = 64U << 20;
   /// An answer above this is replaced by an error: widespread clients hang up at 10 MiB.
   std::size_t longest_answer = 8U << 20;
+  /// How long a call may take before it becomes a task, and how long a task is kept.
+  std::chrono::milliseconds task_grace{10'000};
+  std::chrono::milliseconds task_ttl{3'600'000};
+  std::chrono::milliseconds task_poll{1'000};
+  std::size_t most_tasks = 256;
   /// What clients of the legacy era hear of Call::Log before they have said what they want.
   std::optional<LogLevel> legacy_log_level = {};
 };

@@ -2,12 +2,16 @@
 
 #include "mcp/connection.h"
 #include "mcp/pch.h"
+#include "mcp/tasks.h"
 
 namespace igloo::mcp {
 
 ServerCore::ServerCore(boost::asio::any_io_executor executor, Service& service,
                        ServerOptions options)
-    : executor_(std::move(executor)), service_(service), options_(options) {}
+    : executor_(std::move(executor)),
+      service_(service),
+      options_(options),
+      tasks_(std::make_shared<TaskStore>(*this)) {}
 
 std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel) {
   return Connect(std::move(channel), std::make_shared<ClientState>(), Hears::kChangesToo);

@@ -14,6 +14,7 @@
 namespace igloo::mcp {
 
 class Connection;
+class TaskStore;
 struct ClientState;
 enum class Hears;
 
@@ -25,8 +26,14 @@ struct Resources {};
 struct Updated {
   std::string uri = {};
 };
+/// A task has another status now.
+struct Task {
+  std::string id = {};
+  JsonObject state = {};
+};
 }  // namespace change
-using Change = std::variant<change::Tools, change::Prompts, change::Resources, change::Updated>;
+using Change =
+    std::variant<change::Tools, change::Prompts, change::Resources, change::Updated, change::Task>;
 
 /// What all connections of one server share. Made with std::make_shared; one thread.
 class ServerCore : public std::enable_shared_from_this<ServerCore> {
@@ -44,6 +51,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   const boost::asio::any_io_executor& executor() const { return executor_; }
   Service& service() { return service_; }
   const ServerOptions& options() const { return options_; }
+  TaskStore& tasks() { return *tasks_; }
   const std::shared_ptr<Questions>& questions() const { return questions_; }
 
   /// Counts a call; false when there are too many at once.
@@ -57,6 +65,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   Service& service_;
   ServerOptions options_;
   std::shared_ptr<Questions> questions_ = std::make_shared<Questions>();  // shared with calls
+  std::shared_ptr<TaskStore> tasks_;  // shared with the coroutines of its tasks
   std::list<std::weak_ptr<Connection>> connections_ = {};
   std::size_t calls_ = 0, call_bytes_ = 0;
 };

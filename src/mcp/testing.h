@@ -29,6 +29,7 @@ class FakeService : public Service {
     std::vector<Tool> tools;
     for (const char* name : {"echo", "wait", "steps", "throw", "big", "bytes", "ask", "fail"}) {
       tools.push_back({.name = name, .description = "d", .hints = {.read_only = true}});
+      tools.back().background = background;
     }
     return tools;
   }
@@ -102,6 +103,7 @@ class FakeService : public Service {
   }
 
   Features features = {.resources = true, .prompts = true, .completions = true, .logging = true};
+  Background background = Background::kNever;  ///< of all its tools
   std::vector<Resource> resources = {};
   std::vector<boost::asio::steady_timer*> waiting = {};
   int cancelled = 0, ended = 0;

@@ -54,12 +54,21 @@ struct ToolHints {
   std::optional<bool> read_only = {}, destructive = {}, idempotent = {}, open_world = {};
 };
 
+/// Whether a call may go on as a task after its request was answered (2026-07-28, extension).
+enum class Background {
+  kNever,
+  kWhenSlow,  ///< once it has taken longer than ServerOptions::task_grace
+  kAlways,    ///< at once, for clients that know tasks; others wait for the result
+  kOnly,      ///< like kWhenSlow without patience, and refused to clients that do not know tasks
+};
+
 struct Tool {
   std::string name = {};
   std::string title = {}, description = {};
   JsonObject input_schema = {{"type", "object"}};
   std::optional<JsonObject> output_schema = {};
   ToolHints hints = {};
+  Background background = Background::kNever;
   JsonObject meta = {};
 };
 

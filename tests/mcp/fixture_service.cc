@@ -163,7 +163,12 @@ ServerInfo FixtureService::Info() const {
 }
 
 Features FixtureService::Offers() const {
-  return {.tools = true, .resources = true, .prompts = true, .completions = true, .logging = true};
+  return {.tools = true,
+          .resources = true,
+          .prompts = true,
+          .completions = true,
+          .logging = true,
+          .tasks = true};
 }
 
 std::vector<Tool> FixtureService::Tools() {
@@ -176,6 +181,10 @@ std::vector<Tool> FixtureService::Tools() {
   for (const auto& [name, run] : SimpleTools()) add(name);
   for (const std::string_view name : kOtherTools) add(std::string(name));
   for (const Asking& tool : AskingTools()) add(tool.tool);
+  for (const auto& [name, background] : TaskTools()) {
+    add(name);
+    tools.back().background = background;
+  }
   return tools;
 }
 
@@ -184,6 +193,10 @@ asio::awaitable<ToolAnswer> FixtureService::Run(Call& call, ToolCall request) {
   if (simple != SimpleTools().end()) co_return simple->second();
   for (const Asking& tool : AskingTools()) {
     if (tool.tool == request.name) co_return RunAsking(call, tool);
+  }
+  if (TaskTools().contains(request.name)) {
+    auto answer = co_await RunTask(call, request);
+    co_return answer;
   }
   const auto pause = std::chrono::milliseconds(50);
   if (request.name == "test_tool_with_progress") {

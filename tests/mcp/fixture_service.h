@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,5 +47,9 @@ struct Asking {
 };
 const std::vector<Asking>& AskingTools();
 Answer<Outcome<ToolResult>> RunAsking(Call& call, const Asking& tool);
+
+/// The tools of the tasks extension.
+const std::map<std::string, Background>& TaskTools();
+boost::asio::awaitable<Answer<Outcome<ToolResult>>> RunTask(Call& call, ToolCall request);
 
 }  // namespace igloo::mcp::fixture
