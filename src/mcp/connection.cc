@@ -197,7 +197,7 @@ void Connection::Spawn(const Method& method, Request request, CallFacts facts, s
   asio::co_spawn(core_->executor(), Serve(shared_from_this(), std::move(work)), asio::detached);
 }
 
-asio::awaitable<void> Connection::Serve(std::shared_ptr<Connection> self,
+asio::awaitable<void> Connection::Serve([[maybe_unused]] std::shared_ptr<Connection> self,
                                         std::unique_ptr<Work> work) {
   const ScopeExit release([core = core_, bytes = work->bytes] { core->Release(bytes); });
   Answer<JsonObject> answer = Refuse(RpcCode::kInternalError, "the call did not end");
@@ -233,8 +233,8 @@ bool Connection::SpawnTask(const Request& request, const CallFacts& facts, std::
   return true;
 }
 
-asio::awaitable<void> Connection::ServeTask(std::shared_ptr<Connection> self, RequestId id,
-                                            std::shared_ptr<Task> task) {
+asio::awaitable<void> Connection::ServeTask([[maybe_unused]] std::shared_ptr<Connection> self,
+                                            RequestId id, std::shared_ptr<Task> task) {
   auto answer = co_await core_->tasks().FirstAnswer(task);
   task->call.Finish();
   if (task->call.cancellation().requested()) {

@@ -7,6 +7,7 @@
 
 #include "mcp/json_rpc.h"
 #include "mcp/lines.h"
+#include "mcp/testing.h"
 
 namespace {
 
@@ -20,12 +21,24 @@ void CheckAnswer(const boost::json::object& answer) {
   if (error || line.find('\n') != std::string::npos) __builtin_trap();
 }
 
+/// Whatever is said to a server, it answers with nothing but messages.
+void Talk(testing::Conversation& talk, std::string_view line) {
+  talk.connection->Receive(line);
+  for (const std::string& said : talk.Listen()) {
+    boost::system::error_code error;
+    const boost::json::value message = boost::json::parse(said, error);
+    if (error || !message.is_object() || message.as_object().at("jsonrpc") != "2.0") {
+      __builtin_trap();
+    }
+  }
+}
+
 }  // namespace
 
 /// What a hostile client can send: lines are bounded however the bytes are cut into reads, and
 /// every line is a message or is refused.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  constexpr std::size_t kLimit = 512;
+  constexpr std::size_t kLimit = 2048;
   LineBuffer whole(kLimit), pieces(kLimit);
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   whole.Append(text);
@@ -40,7 +53,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     }
     return line;
   };
+  testing::Conversation talk;
+  talk.service.features.tasks = true;
+  talk.service.background = Background::kAlways;
   while (auto line = whole.Next()) {
+    Talk(talk, line->text);
     if (line != next_piece() || line->text.size() > kLimit) __builtin_trap();
     const Message message = DecodeMessage(line->text);
     if (const auto* request = std::get_if<Request>(&message)) {
@@ -50,5 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       CheckAnswer(ErrorMessage(refusal->id, refusal->error));
     }
   }
+  talk.connection->Close();
+  talk.Listen();
+  if (talk.core->running() != 0) __builtin_trap();  // nothing outlives its client
   return 0;
 }
