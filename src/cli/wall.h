@@ -24,7 +24,6 @@ class Wall {
   /// The backend itself; says so when it is one that can do less.
   Result<backend::Backend*> Choose(config::Backend kind, Console& console);
 
-
  private:
   backend::jail::Programs programs_;
   backend::jail::JailBackend jail_;

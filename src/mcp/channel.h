@@ -1,0 +1,32 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "mcp/json_rpc.h"
+
+namespace igloo::mcp {
+
+/// A message on its way out.
+struct Outgoing {
+  std::string text = {};  ///< one line without its end
+  bool answer = false;    ///< the last word on a request
+  std::optional<RpcCode> error = {};
+};
+Outgoing Pack(const boost::json::object& message);
+
+/// Where messages to a client go: a pipe, or the stream that answers one HTTP request.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  /// Queues a message; never waits. What comes after a closed channel is dropped.
+  virtual void Send(Outgoing message) = 0;
+  /// The client reads more slowly than it is told things: what is merely nice to know is left out.
+  virtual bool congested() const = 0;
+  /// A request on this channel was cancelled: its answer will not come.
+  virtual void Abandon() {}
+};
+
+}  // namespace igloo::mcp

@@ -1,0 +1,146 @@
+#include "mcp/http_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "mcp/base64.h"
+#include "mcp/params.h"
+#include "mcp/pch.h"
+
+namespace igloo::mcp {
+
+namespace {
+
+constexpr std::string_view kVersionHeader = "MCP-Protocol-Version";
+
+std::string_view WithoutPort(std::string_view authority) {
+  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
+  return authority.substr(0, authority.find(':'));
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+std::unexpected<RpcError> Mismatch(std::string message) {
+  return Refuse(RpcCode::kHeaderMismatch, std::move(message));
+}
+
+/// The parameter that Mcp-Name repeats; empty for methods that have none.
+std::string_view NameParameter(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
+    return "taskId";
+  }
+  return {};
+}
+
+/// Header values that are not plain ASCII travel as =?base64?...?=.
+std::string DecodeHeader(std::string_view value) {
+  constexpr std::string_view kPrefix = "=?base64?", kSuffix = "?=";
+  if (value.size() < kPrefix.size() + kSuffix.size() || !value.starts_with(kPrefix) ||
+      !value.ends_with(kSuffix)) {
+    return std::string(value);
+  }
+  value.remove_prefix(kPrefix.size());
+  value.remove_suffix(kSuffix.size());
+  return FromBase64(value).value_or("");
+}
+
+std::string VersionInBody(const JsonObject& params) {
+  const Json* meta = params.if_contains("_meta");
+  const Json* version =
+      meta != nullptr && meta->is_object()
+          ? meta->get_object().if_contains("io.modelcontextprotocol/protocolVersion")
+          : nullptr;
+  return version != nullptr && version->is_string() ? std::string(version->get_string()) : "";
+}
+
+Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
+  const std::string in_body = VersionInBody(request.params);
+  if (!in_body.empty() && in_body != headers.version) {
+    return Mismatch(
+        fmt::format("{} says '{}' and the body '{}'", kVersionHeader, headers.version, in_body));
+  }
+  if (headers.method != request.method) {
+    return Mismatch(
+        fmt::format("the header Mcp-Method must repeat the method '{}'", request.method));
+  }
+  const std::string_view parameter = NameParameter(request.method);
+  if (parameter.empty()) return Era::kModern;
+  const Json* name = request.params.if_contains(parameter);
+  // Without the parameter there is nothing to repeat; its absence is refused later.
+  if (name == nullptr || !name->is_string()) return Era::kModern;
+  if (DecodeHeader(headers.name) != std::string_view(name->get_string())) {
+    return Mismatch(fmt::format("the header Mcp-Name must repeat '{}'", parameter));
+  }
+  return Era::kModern;
+}
+
+}  // namespace
+
+bool HostAllowed(std::string_view authority, const std::vector<std::string>& hosts) {
+  return std::ranges::find(hosts, Lower(WithoutPort(authority))) != hosts.end();
+}
+
+bool OriginAllowed(std::string_view origin, const std::vector<std::string>& hosts) {
+  if (origin.empty()) return true;  // not a browser
+  const std::size_t scheme = origin.find("://");
+  return scheme != std::string_view::npos && HostAllowed(origin.substr(scheme + 3), hosts);
+}
+
+bool TokenMatches(std::string_view authorization, std::string_view token) {
+  constexpr std::string_view kBearer = "bearer ";
+  if (authorization.size() != kBearer.size() + token.size()) return false;
+  if (Lower(authorization.substr(0, kBearer.size())) != kBearer) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    difference |= static_cast<unsigned char>(authorization[kBearer.size() + i]) ^
+                  static_cast<unsigned char>(token[i]);
+  }
+  return difference == 0;
+}
+
+Answer<Era> CheckHeaders(const HttpHeaders& headers, const Message& message) {
+  const auto* request = std::get_if<Request>(&message);
+  const bool modern_body = request != nullptr && LooksModern(request->params);
+  const bool legacy_header =
+      headers.version.empty() ||
+      std::ranges::find(kLegacyVersions, headers.version) != std::end(kLegacyVersions);
+  if (legacy_header) {
+    if (modern_body) {
+      return Mismatch(fmt::format("the header {} must repeat the protocol version of the body",
+                                  kVersionHeader));
+    }
+    return Era::kLegacy;
+  }
+  return request != nullptr ? CheckModern(headers, *request) : Answer<Era>(Era::kModern);
+}
+
+unsigned StatusOf(Era era, std::optional<RpcCode> error) {
+  if (!error) return 200;
+  switch (*error) {
+    case RpcCode::kParseError:
+    case RpcCode::kInvalidRequest:
+    case RpcCode::kHeaderMismatch:
+    case RpcCode::kMissingCapability:
+    case RpcCode::kUnsupportedVersion:
+      return 400;
+    case RpcCode::kInvalidParams:
+      return era == Era::kModern ? 400 : 200;
+    case RpcCode::kMethodNotFound:
+      return era == Era::kModern ? 404 : 200;
+    case RpcCode::kBusy:
+      return 429;
+    case RpcCode::kInternalError:
+      break;
+  }
+  return 200;
+}
+
+}  // namespace igloo::mcp

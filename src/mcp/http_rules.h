@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/json_rpc.h"
+#include "mcp/types.h"
+
+namespace igloo::mcp {
+
+/// The headers of a request that decide anything; empty where there is none.
+struct HttpHeaders {
+  std::string host = {}, origin = {}, authorization = {};
+  std::string version = {};  ///< MCP-Protocol-Version
+  std::string method = {};   ///< Mcp-Method
+  std::string name = {};     ///< Mcp-Name
+  std::string session = {};  ///< Mcp-Session-Id
+};
+
+/// Whether `authority` (`localhost:80`, `[::1]`) names one of `hosts`, whatever the port.
+bool HostAllowed(std::string_view authority, const std::vector<std::string>& hosts);
+/// Whether a page of `origin` may speak to this server. SECURITY: a browser sends it for every
+/// page; without the check any web site could run code here (DNS rebinding).
+bool OriginAllowed(std::string_view origin, const std::vector<std::string>& hosts);
+/// Compares in a time that does not tell where the difference is.
+bool TokenMatches(std::string_view authorization, std::string_view token);
+
+/// The era that the headers speak, which must say the same as the message.
+Answer<Era> CheckHeaders(const HttpHeaders& headers, const Message& message);
+
+/// The status of a response that is a single JSON message.
+unsigned StatusOf(Era era, std::optional<RpcCode> error);
+
+}  // namespace igloo::mcp

@@ -1,0 +1,81 @@
+#include "mcp/http_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "mcp/testing.h"
+
+namespace igloo::mcp {
+namespace {
+
+using testing::Legacy;
+using testing::Modern;
+
+const std::vector<std::string> kHosts = {"localhost", "127.0.0.1", "[::1]"};
+
+TEST(HttpRules, OnlyOwnNamesAreHosts) {
+  for (const char* host : {"localhost", "LocalHost:80", "127.0.0.1:38000", "[::1]:80", "[::1]"}) {
+    EXPECT_TRUE(HostAllowed(host, kHosts)) << host;
+  }
+  for (const char* host : {"", "evil.example", "localhost.evil.example",
+                           "127.0.0.1.evil.example:80", "[::2]", "[", "evil.example:localhost"}) {
+    EXPECT_FALSE(HostAllowed(host, kHosts)) << host;
+  }
+}
+
+TEST(HttpRules, PagesOfOthersMayNotCall) {
+  EXPECT_TRUE(OriginAllowed("", kHosts)) << "not a browser";
+  EXPECT_TRUE(OriginAllowed("http://localhost:3000", kHosts));
+  for (const char* origin : {"null", "http://evil.example", "localhost", "http://localhost.evil"}) {
+    EXPECT_FALSE(OriginAllowed(origin, kHosts)) << origin;
+  }
+}
+
+TEST(HttpRules, TheTokenMustBeTheWholeToken) {
+  EXPECT_TRUE(TokenMatches("Bearer secret", "secret"));
+  EXPECT_TRUE(TokenMatches("bearer secret", "secret"));
+  for (const char* given : {"", "secret", "Bearer ", "Bearer secre", "Bearer secrets",
+                            "Basic! secret", "Bearer Secret"}) {
+    EXPECT_FALSE(TokenMatches(given, "secret")) << given;
+  }
+}
+
+/// What the headers of a message come to: an era or a code.
+std::string Checked(const HttpHeaders& headers, const std::string& message) {
+  const auto era = CheckHeaders(headers, DecodeMessage(message));
+  if (!era) return std::to_string(static_cast<int>(era.error().code));
+  return *era == Era::kModern ? "modern" : "legacy";
+}
+
+TEST(HttpRules, HeadersRepeatTheBody) {
+  const std::string call = Modern("1", "tools/call", R"("name":"run")");
+  HttpHeaders headers{.version = "2026-07-28", .method = "tools/call", .name = "run"};
+  EXPECT_EQ(Checked(headers, call), "modern");
+  headers.name = "=?base64?cnVu?=";
+  EXPECT_EQ(Checked(headers, call), "modern");
+  for (const char* name : {"", "RUN", "=?base64?!?="}) {
+    headers.name = name;
+    EXPECT_EQ(Checked(headers, call), "-32020") << name;
+  }
+  headers = {.version = "2026-07-28", .method = "tools/list", .name = "run"};
+  EXPECT_EQ(Checked(headers, call), "-32020");
+  for (const char* version : {"", "2025-11-25", "2099-01-01"}) {
+    headers = {.version = version, .method = "tools/call", .name = "run"};
+    EXPECT_EQ(Checked(headers, call), "-32020") << version;
+  }
+}
+
+TEST(HttpRules, TheLegacyEraNeedsNoHeaders) {
+  EXPECT_EQ(Checked({}, Legacy("1", "ping")), "legacy");
+  EXPECT_EQ(Checked({.version = "2025-03-26"}, Legacy("1", "ping")), "legacy");
+}
+
+TEST(HttpRules, StatusesFollowTheEra) {
+  EXPECT_EQ(StatusOf(Era::kModern, {}), 200U);
+  EXPECT_EQ(StatusOf(Era::kModern, RpcCode::kMethodNotFound), 404U);
+  EXPECT_EQ(StatusOf(Era::kLegacy, RpcCode::kMethodNotFound), 200U);
+  EXPECT_EQ(StatusOf(Era::kModern, RpcCode::kUnsupportedVersion), 400U);
+  EXPECT_EQ(StatusOf(Era::kLegacy, RpcCode::kParseError), 400U);
+}
+
+}  // namespace
+}  // namespace igloo::mcp

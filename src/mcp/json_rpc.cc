@@ -1,0 +1,154 @@
+#include "mcp/json_rpc.h"
+
+#include <fmt/format.h>
+
+#include "base/overloaded.h"
+#include "base/text.h"
+#include "mcp/channel.h"
+#include "mcp/pch.h"
+
+namespace igloo::mcp {
+
+namespace json = boost::json;
+
+namespace {
+
+/// Deeper than any schema or argument; small enough for every recursion over a value.
+constexpr std::size_t kDeepest = 64;
+
+Refusal Invalid(std::optional<RequestId> id, std::string message) {
+  return {std::move(id), {RpcCode::kInvalidRequest, std::move(message), {}}};
+}
+
+Refusal Unreadable(const boost::system::error_code& error) {
+  if (error == json::error::too_deep) {
+    return Invalid({}, fmt::format("the message is nested deeper than {} levels", kDeepest));
+  }
+  return {{},
+          {RpcCode::kParseError,
+           fmt::format("the message is not JSON in UTF-8 ({}); send one JSON object per line",
+                       error.message()),
+           {}}};
+}
+
+Message DecodeCall(json::object& object, const json::value* id_value, std::optional<RequestId> id) {
+  const json::string* method = object["method"].if_string();
+  if (method == nullptr || method->empty()) {
+    return Invalid(std::move(id), "'method' must be a text that is not empty");
+  }
+  json::object params;
+  json::value* given = object.if_contains("params");
+  const bool usable = given == nullptr || given->is_object();
+  if (given != nullptr && usable) params = std::move(given->get_object());
+  // A notification is never answered, not even one that makes no sense.
+  if (id_value == nullptr) return Notification{std::string(*method), std::move(params)};
+  if (!id) return Invalid({}, "'id' must be a text or a whole number");
+  if (!usable) {
+    return Refusal{std::move(id),
+                   {RpcCode::kInvalidParams, "'params' must be an object with named members", {}}};
+  }
+  return Request{*std::move(id), std::string(*method), std::move(params)};
+}
+
+Message DecodeResponse(json::object& object, std::optional<RequestId> id) {
+  if (json::value* result = object.if_contains("result"); result != nullptr && id) {
+    return Response{*std::move(id), std::move(*result)};
+  }
+  const json::value* error = object.if_contains("error");
+  const json::object* details = error != nullptr ? error->if_object() : nullptr;
+  if (details == nullptr) {
+    return Invalid(std::move(id), "the message has neither 'method' nor 'result' nor 'error'");
+  }
+  // Which request it was about is not known; there is nothing to do about it.
+  if (!id) return Notification{"error without id", {}};
+  RpcError failure;
+  const json::value* code = details->if_contains("code");
+  if (code != nullptr && code->is_int64()) {
+    failure.code = static_cast<RpcCode>(static_cast<int>(code->get_int64()));
+  }
+  const json::value* text = details->if_contains("message");
+  if (text != nullptr && text->is_string()) failure.message = std::string(text->get_string());
+  return Response{*std::move(id), std::unexpected(std::move(failure))};
+}
+
+}  // namespace
+
+std::unexpected<RpcError> Refuse(RpcCode code, std::string message) {
+  return std::unexpected(RpcError{code, std::move(message), {}});
+}
+
+std::optional<RequestId> ToRequestId(const json::value& value) {
+  if (const std::int64_t* number = value.if_int64()) return RequestId{*number};
+  if (const std::uint64_t* number = value.if_uint64()) return RequestId{*number};
+  if (const json::string* text = value.if_string()) return RequestId{std::string(*text)};
+  return {};
+}
+
+json::value ToJson(const RequestId& id) {
+  return std::visit(Overloaded{[](const std::string& text) { return json::value(text); },
+                               [](auto number) { return json::value(number); }},
+                    id.value);
+}
+
+Message DecodeMessage(std::string_view bytes) {
+  json::parse_options options;
+  options.max_depth = kDeepest;
+  // Numbers have at most a few dozen digits in earnest; the parser's own memory starts small.
+  json::parser parser({}, options);
+  boost::system::error_code error;
+  parser.write(bytes.data(), bytes.size(), error);
+  if (error) return Unreadable(error);
+  json::value value = parser.release();
+  if (value.is_array()) {
+    return Invalid({}, "batches are not served; send every message on a line of its own");
+  }
+  json::object* object = value.if_object();
+  if (object == nullptr) return Invalid({}, "a message is a JSON object");
+  const json::value* version = object->if_contains("jsonrpc");
+  if (version == nullptr || *version != "2.0") return Invalid({}, "'jsonrpc' must be \"2.0\"");
+  const json::value* id_value = object->if_contains("id");
+  std::optional<RequestId> id = id_value != nullptr ? ToRequestId(*id_value) : std::nullopt;
+  if (object->contains("method")) return DecodeCall(*object, id_value, std::move(id));
+  return DecodeResponse(*object, std::move(id));
+}
+
+std::string EncodeMessage(const json::object& message) {
+  // Services pass on names and output of programs: a byte that is not UTF-8 would make the whole
+  // line unreadable, so the last word on it is spoken here.
+  return ToUtf8(json::serialize(message));
+}
+
+Outgoing Pack(const json::object& message) {
+  Outgoing packed{.text = EncodeMessage(message), .answer = message.contains("result")};
+  if (const json::value* error = message.if_contains("error")) {
+    packed.answer = true;
+    packed.error = static_cast<RpcCode>(error->as_object().at("code").as_int64());
+  }
+  return packed;
+}
+
+json::object ResultMessage(const RequestId& id, json::object result) {
+  return {{"jsonrpc", "2.0"}, {"id", ToJson(id)}, {"result", std::move(result)}};
+}
+
+json::object ErrorMessage(const std::optional<RequestId>& id, const RpcError& error) {
+  json::object details{{"code", static_cast<int>(error.code)}, {"message", error.message}};
+  if (error.data) details["data"] = *error.data;
+  json::object message{{"jsonrpc", "2.0"}};
+  if (id) message["id"] = ToJson(*id);
+  message["error"] = std::move(details);
+  return message;
+}
+
+json::object NotificationMessage(std::string_view method, json::object params) {
+  json::object message{{"jsonrpc", "2.0"}, {"method", method}};
+  if (!params.empty()) message["params"] = std::move(params);
+  return message;
+}
+
+json::object RequestMessage(const RequestId& id, std::string_view method, json::object params) {
+  return {
+      {"jsonrpc", "2.0"}, {"id", ToJson(id)}, {"method", method}, {"params", std::move(params)}};
+}
+
+}  // namespace igloo::mcp

@@ -1,0 +1,104 @@
+#include "mcp/json_rpc.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+namespace igloo::mcp {
+namespace {
+
+/// What a client is told about a line that is no message.
+std::string Refused(std::string_view line) {
+  const Message message = DecodeMessage(line);
+  const auto* refusal = std::get_if<Refusal>(&message);
+  if (refusal == nullptr) return "accepted";
+  return std::to_string(static_cast<int>(refusal->error.code)) +
+         (refusal->id ? " with id" : " without id");
+}
+
+TEST(DecodeMessage, ReadsARequest) {
+  const Message message =
+      DecodeMessage(R"({"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"x":1}})");
+  const auto& request = std::get<Request>(message);
+  EXPECT_EQ(request.id, RequestId{"a"});
+  EXPECT_EQ(request.method, "tools/call");
+  EXPECT_EQ(request.params, (boost::json::object{{"x", 1}}));
+}
+
+TEST(DecodeMessage, WithoutIdItIsANotificationWhateverItsParams) {
+  const Message message = DecodeMessage(R"({"jsonrpc":"2.0","method":"n","params":[1]})");
+  EXPECT_EQ(std::get<Notification>(message).method, "n");
+  EXPECT_TRUE(std::get<Notification>(message).params.empty());
+}
+
+TEST(DecodeMessage, ANumberAndATextAreTwoIds) {
+  const auto id = [](std::string_view text) {
+    return ToRequestId(boost::json::parse(text)).value();
+  };
+  EXPECT_NE(id("7"), id("\"7\""));
+  EXPECT_EQ(id("-9223372036854775808"), RequestId{std::int64_t{INT64_MIN}});
+  EXPECT_EQ(ToJson(id("18446744073709551615")), UINT64_MAX);
+  EXPECT_EQ(ToJson(id("\"x\"")), "x");
+}
+
+TEST(DecodeMessage, WhatIsNoJsonIsAParseErrorWithoutId) {
+  for (const char* line :
+       {"x", "{", "{}{}", "", "{\"a\":\"\xff\"}", "{'a':1}", "\"\xed\xa0\x80\""}) {
+    EXPECT_EQ(Refused(line), "-32700 without id") << line;
+  }
+}
+
+TEST(DecodeMessage, WhatIsNoMessageIsAnInvalidRequestWithoutId) {
+  for (const char* line :
+       {"1", "null", "[]", R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", "{}",
+        R"({"id":1,"method":"ping"})", R"({"jsonrpc":"1.0","id":1,"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":null,"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":12345678901234567890123,"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":{},"method":"ping"})"}) {
+    EXPECT_EQ(Refused(line), "-32600 without id") << line;
+  }
+}
+
+TEST(DecodeMessage, ARequestThatCanBeToldApartIsRefusedWithItsId) {
+  EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":7})"), "-32600 with id");
+  EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":""})"), "-32600 with id");
+  EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1})"), "-32600 with id");
+  EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":"m","params":[1]})"), "-32602 with id");
+}
+
+TEST(DecodeMessage, DeepNestingIsRefusedAndNeverRecursedInto) {
+  const std::string deep(1'000'000, '[');
+  EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + deep),
+            "-32600 without id");
+  const std::string fine = std::string(60, '[') + std::string(60, ']');
+  EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + fine + "}}"),
+            "accepted");
+}
+
+TEST(DecodeMessage, ReadsAClientsAnswers) {
+  const Message good = DecodeMessage(R"({"jsonrpc":"2.0","id":"s1","result":{"roots":[]}})");
+  EXPECT_TRUE(std::get<Response>(good).result);
+  const Message bad =
+      DecodeMessage(R"({"jsonrpc":"2.0","id":"s1","error":{"code":-1,"message":"no"}})");
+  EXPECT_EQ(std::get<Response>(bad).result.error().message, "no");
+  const Message unknown = DecodeMessage(R"({"jsonrpc":"2.0","error":{"code":-1,"message":"no"}})");
+  EXPECT_TRUE(std::holds_alternative<Notification>(unknown)) << "nothing can be done about it";
+}
+
+TEST(EncodeMessage, AnErrorWithoutIdHasNoIdAtAll) {
+  EXPECT_EQ(EncodeMessage(ErrorMessage({}, {RpcCode::kParseError, "m", {}})),
+            R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}})");
+  EXPECT_EQ(EncodeMessage(ErrorMessage(RequestId{"a"}, {RpcCode::kMethodNotFound, "m", {1}})),
+            R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"m","data":1}})");
+}
+
+TEST(EncodeMessage, IsOneLineOfUtf8WhateverTheStringsHold) {
+  const std::string line = EncodeMessage(ResultMessage(RequestId{1}, {{"t", "a\nb\r\xff\x1b\0"}}));
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_EQ(line,
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"t\":\"a\\nb\\r\xef\xbf\xbd\\u001b\"}}");
+}
+
+}  // namespace
+}  // namespace igloo::mcp

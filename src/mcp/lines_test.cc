@@ -1,0 +1,66 @@
+#include "mcp/lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace igloo::mcp {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<Line> All(LineBuffer& buffer) {
+  std::vector<Line> lines;
+  while (auto line = buffer.Next()) lines.push_back(*std::move(line));
+  return lines;
+}
+
+TEST(LineBuffer, ALineIsGivenOnceItsEndHasCome) {
+  LineBuffer buffer;
+  buffer.Append("{\"a\"");
+  EXPECT_THAT(All(buffer), ElementsAre());
+  buffer.Append(":1}\n{");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"{\"a\":1}"}));
+  buffer.Append("}\n");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"{}"}));
+}
+
+TEST(LineBuffer, ManyLinesOfOneReadComeInOrder) {
+  LineBuffer buffer;
+  buffer.Append("a\nb\nc\nd");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"a"}, Line{"b"}, Line{"c"}));
+  buffer.Append("\n");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"d"}));
+}
+
+TEST(LineBuffer, CarriageReturnsAndBlankLinesMeanNothing) {
+  LineBuffer buffer;
+  buffer.Append("\r\n\n  \t\n{}\r\n\r\n");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"{}"}));
+}
+
+TEST(LineBuffer, ALineThatIsTooLongIsReportedOnceAndTheNextOneIsServed) {
+  LineBuffer buffer(4);
+  buffer.Append("12345");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"", true}));
+  buffer.Append("6789");
+  EXPECT_THAT(All(buffer), ElementsAre());
+  buffer.Append("0\nnext\n");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"next"}));
+}
+
+TEST(LineBuffer, ALineThatIsTooLongAndWholeIsReportedOnce) {
+  LineBuffer buffer(4);
+  buffer.Append("12345\n1234\n");
+  EXPECT_THAT(All(buffer), ElementsAre(Line{"", true}, Line{"1234"}));
+}
+
+TEST(LineBuffer, ALineWithoutEndIsNoLine) {
+  LineBuffer buffer;
+  buffer.Append("{}");
+  EXPECT_EQ(buffer.Next(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace igloo::mcp

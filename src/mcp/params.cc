@@ -1,0 +1,233 @@
+#include "mcp/params.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mcp/pch.h"
+
+namespace igloo::mcp {
+
+namespace json = boost::json;
+
+namespace {
+
+constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kClientInfoKey = "io.modelcontextprotocol/clientInfo";
+constexpr std::string_view kClientCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
+/// A listener may name this many resources; more would be a way to fill memory.
+constexpr std::size_t kMostUris = 1000;
+
+const JsonObject* ObjectIn(const JsonObject& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr ? value->if_object() : nullptr;
+}
+
+std::string TextIn(const JsonObject* object, std::string_view name) {
+  const json::value* value = object != nullptr ? object->if_contains(name) : nullptr;
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::unexpected<RpcError> Wrong(std::string message) {
+  return Refuse(RpcCode::kInvalidParams, std::move(message));
+}
+
+/// `name` of `params` as an object; no such member is an empty one.
+Answer<JsonObject> OptionalObject(const JsonObject& params, std::string_view name) {
+  const json::value* value = params.if_contains(name);
+  if (value == nullptr) return JsonObject{};
+  if (!value->is_object()) return Wrong(fmt::format("'{}' must be an object", name));
+  return value->get_object();
+}
+
+Answer<std::map<std::string, std::string>> TextMap(const JsonObject& params,
+                                                   std::string_view name) {
+  std::map<std::string, std::string> texts;
+  auto object = OptionalObject(params, name);
+  if (!object) return std::unexpected(object.error());
+  for (const auto& [key, value] : *object) {
+    if (!value.is_string()) {
+      return Wrong(fmt::format("'{}' of '{}' must be a text", std::string_view(key), name));
+    }
+    texts.emplace(key, value.get_string());
+  }
+  return texts;
+}
+
+Answer<std::set<std::string>> TextSet(const JsonObject& params, std::string_view name) {
+  std::set<std::string> texts;
+  const json::value* value = params.if_contains(name);
+  if (value == nullptr) return texts;
+  const json::array* array = value->if_array();
+  if (array == nullptr || array->size() > kMostUris) {
+    return Wrong(fmt::format("'{}' must be a list of at most {} texts", name, kMostUris));
+  }
+  for (const json::value& one : *array) {
+    if (!one.is_string()) return Wrong(fmt::format("'{}' must hold nothing but texts", name));
+    texts.emplace(one.get_string());
+  }
+  return texts;
+}
+
+bool Wants(const JsonObject& filter, std::string_view name) {
+  const json::value* value = filter.if_contains(name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+}  // namespace
+
+Answer<std::string> DecodeText(const JsonObject& params, std::string_view name) {
+  const json::value* value = params.if_contains(name);
+  if (value == nullptr || !value->is_string()) {
+    return Wrong(fmt::format("'{}' is required and must be a text", name));
+  }
+  return std::string(value->get_string());
+}
+
+Answer<ToolCall> DecodeToolCall(const JsonObject& params) {
+  auto name = DecodeText(params, "name");
+  if (!name) return std::unexpected(name.error());
+  auto arguments = OptionalObject(params, "arguments");
+  if (!arguments) return std::unexpected(arguments.error());
+  return ToolCall{*std::move(name), *std::move(arguments)};
+}
+
+Answer<ReadResource> DecodeReadResource(const JsonObject& params) {
+  auto uri = DecodeText(params, "uri");
+  if (!uri) return std::unexpected(uri.error());
+  return ReadResource{*std::move(uri)};
+}
+
+Answer<GetPrompt> DecodeGetPrompt(const JsonObject& params) {
+  auto name = DecodeText(params, "name");
+  if (!name) return std::unexpected(name.error());
+  auto arguments = TextMap(params, "arguments");
+  if (!arguments) return std::unexpected(arguments.error());
+  return GetPrompt{*std::move(name), *std::move(arguments)};
+}
+
+Answer<Complete> DecodeComplete(const JsonObject& params) {
+  const JsonObject* ref = ObjectIn(params, "ref");
+  const JsonObject* argument = ObjectIn(params, "argument");
+  if (ref == nullptr || argument == nullptr) return Wrong("'ref' and 'argument' are required");
+  Complete request;
+  const std::string type = TextIn(ref, "type");
+  if (type == "ref/prompt") {
+    request.subject = TextIn(ref, "name");
+  } else if (type == "ref/resource") {
+    request.of = Complete::Of::kResourceTemplate;
+    request.subject = TextIn(ref, "uri");
+  } else {
+    return Wrong("the type of 'ref' must be 'ref/prompt' or 'ref/resource'");
+  }
+  auto name = DecodeText(*argument, "name");
+  if (!name) return std::unexpected(name.error());
+  auto value = DecodeText(*argument, "value");
+  if (!value) return std::unexpected(value.error());
+  request.argument = *std::move(name);
+  request.value = *std::move(value);
+  if (const JsonObject* context = ObjectIn(params, "context")) {
+    auto others = TextMap(*context, "arguments");
+    if (!others) return std::unexpected(others.error());
+    request.others = *std::move(others);
+  }
+  return request;
+}
+
+Answer<LogLevel> DecodeLogLevel(const JsonObject& params) {
+  const auto level = ToLogLevel(TextIn(&params, "level"));
+  if (!level) {
+    return Wrong(
+        "'level' must be debug, info, notice, warning, error, critical, alert or emergency");
+  }
+  return *level;
+}
+
+Answer<std::string> DecodeCursor(const JsonObject& params) {
+  return params.contains("cursor") ? DecodeText(params, "cursor") : std::string();
+}
+
+Answer<Introduction> DecodeInitialize(const JsonObject& params) {
+  auto asked = DecodeText(params, "protocolVersion");
+  if (!asked) return std::unexpected(asked.error());
+  auto capabilities = OptionalObject(params, "capabilities");
+  if (!capabilities) return std::unexpected(capabilities.error());
+  const bool known = std::ranges::find(kLegacyVersions, *asked) != std::end(kLegacyVersions);
+  return Introduction{known ? *asked : std::string(kLegacyVersions[0]),
+                      TextIn(ObjectIn(params, "clientInfo"), "name"), *std::move(capabilities)};
+}
+
+Answer<Filter> DecodeFilter(const JsonObject& params) {
+  const JsonObject* wanted = ObjectIn(params, "notifications");
+  if (wanted == nullptr) return Wrong("'notifications' is required and must be an object");
+  auto uris = TextSet(*wanted, "resourceSubscriptions");
+  if (!uris) return std::unexpected(uris.error());
+  auto tasks = TextSet(*wanted, "taskIds");
+  if (!tasks) return std::unexpected(tasks.error());
+  return Filter{Wants(*wanted, "toolsListChanged"), Wants(*wanted, "promptsListChanged"),
+                Wants(*wanted, "resourcesListChanged"), *std::move(uris), *std::move(tasks)};
+}
+
+JsonObject Encode(const Filter& filter) {
+  JsonObject object;
+  if (filter.tools) object["toolsListChanged"] = true;
+  if (filter.prompts) object["promptsListChanged"] = true;
+  if (filter.resources) object["resourcesListChanged"] = true;
+  const auto put = [&](std::string_view name, const std::set<std::string>& texts) {
+    if (!texts.empty()) object[name] = json::array(texts.begin(), texts.end());
+  };
+  put("resourceSubscriptions", filter.uris);
+  put("taskIds", filter.tasks);
+  return object;
+}
+
+bool LooksModern(const JsonObject& params) {
+  const JsonObject* meta = ObjectIn(params, "_meta");
+  return meta != nullptr && (meta->contains(kVersionKey) || meta->contains(kClientInfoKey) ||
+                             meta->contains(kClientCapabilitiesKey));
+}
+
+Answer<CallFacts> DecodeModernFacts(const JsonObject& params) {
+  const JsonObject* meta = ObjectIn(params, "_meta");
+  if (meta == nullptr) {
+    return Wrong(fmt::format("'_meta' with '{}' and '{}' is required in every request", kVersionKey,
+                             kClientCapabilitiesKey));
+  }
+  auto version = DecodeText(*meta, kVersionKey);
+  if (!version) return std::unexpected(version.error());
+  if (*version != kModernVersion) {
+    return std::unexpected(
+        RpcError{RpcCode::kUnsupportedVersion,
+                 fmt::format("protocol version '{}' is not served in this way; use {}, or begin "
+                             "with initialize",
+                             *version, kModernVersion),
+                 JsonObject{{"supported", json::array{kModernVersion}}, {"requested", *version}}});
+  }
+  const JsonObject* capabilities = ObjectIn(*meta, kClientCapabilitiesKey);
+  if (capabilities == nullptr) {
+    return Wrong(fmt::format("'{}' is required and must be an object", kClientCapabilitiesKey));
+  }
+  CallFacts facts;
+  facts.dialect = {Era::kModern, *std::move(version)};
+  facts.client_capabilities = *capabilities;
+  facts.client_name = TextIn(ObjectIn(*meta, kClientInfoKey), "name");
+  facts.log_level = ToLogLevel(TextIn(meta, kLogLevelKey));
+  return facts;
+}
+
+void AddCommonFacts(const JsonObject& params, CallFacts& facts) {
+  if (const JsonObject* meta = ObjectIn(params, "_meta")) {
+    const json::value* token = meta->if_contains("progressToken");
+    if (token != nullptr && (token->is_string() || token->is_number())) {
+      facts.progress_token = *token;
+    }
+  }
+  if (facts.dialect.era != Era::kModern) return;
+  if (const JsonObject* answers = ObjectIn(params, "inputResponses")) {
+    facts.input_responses = *answers;
+  }
+  facts.request_state = TextIn(&params, "requestState");
+}
+
+}  // namespace igloo::mcp

@@ -1,0 +1,54 @@
+#include "mcp/server_core.h"
+
+#include "mcp/connection.h"
+#include "mcp/pch.h"
+#include "mcp/tasks.h"
+
+namespace igloo::mcp {
+
+ServerCore::ServerCore(boost::asio::any_io_executor executor, Service& service,
+                       ServerOptions options)
+    : executor_(std::move(executor)),
+      service_(service),
+      options_(options),
+      tasks_(std::make_shared<TaskStore>(*this)) {}
+
+std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel) {
+  return Connect(std::move(channel), std::make_shared<ClientState>(), Hears::kChangesToo);
+}
+
+std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel,
+                                                std::shared_ptr<ClientState> state, Hears hears) {
+  connections_.remove_if([](const auto& one) { return one.expired(); });
+  auto connection =
+      std::make_shared<Connection>(shared_from_this(), std::move(channel), std::move(state), hears);
+  connections_.push_back(connection);
+  return connection;
+}
+
+void ServerCore::Announce(const Change& change) {
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    if (const auto connection = at->lock()) {
+      connection->Tell(change);
+      ++at;
+    } else {
+      at = connections_.erase(at);
+    }
+  }
+}
+
+bool ServerCore::Admit(std::size_t bytes) {
+  // One large request is always taken, whatever the limit.
+  const bool room = calls_ == 0 || call_bytes_ + bytes <= options_.most_call_bytes;
+  if (calls_ >= options_.most_calls || !room) return false;
+  ++calls_;
+  call_bytes_ += bytes;
+  return true;
+}
+
+void ServerCore::Release(std::size_t bytes) {
+  --calls_;
+  call_bytes_ -= bytes;
+}
+
+}  // namespace igloo::mcp

@@ -1,0 +1,38 @@
+#include "mcp/service.h"
+
+#include "mcp/pch.h"
+
+namespace igloo::mcp {
+
+namespace asio = boost::asio;
+
+asio::awaitable<Answer<Outcome<ToolResult>>> Service::Run(Call&, ToolCall request) {
+  co_return Refuse(RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+}
+
+asio::awaitable<Answer<Outcome<std::vector<ResourceContents>>>> Service::Read(
+    Call&, ReadResource request) {
+  co_return ResourceNotFound(request.uri);
+}
+
+asio::awaitable<Answer<Outcome<PromptResult>>> Service::Prepare(Call&, GetPrompt request) {
+  co_return Refuse(RpcCode::kInvalidParams, "Unknown prompt: " + request.name);
+}
+
+asio::awaitable<Answer<Completion>> Service::Suggest(Call&, Complete) { co_return Completion{}; }
+
+std::unexpected<RpcError> ResourceNotFound(const std::string& uri) {
+  return std::unexpected(
+      RpcError{RpcCode::kInvalidParams,
+               "Resource not found: '" + uri + "'; resources/list has those that exist",
+               JsonObject{{"uri", uri}}});
+}
+
+ToolResult ToolFailure(std::string text) {
+  ToolResult result;
+  result.content.emplace_back(content::Text{std::move(text)});
+  result.is_error = true;
+  return result;
+}
+
+}  // namespace igloo::mcp
