@@ -12,7 +12,7 @@
 
 #include "jail/channel.h"
 #include "jail/operations.h"
-#include "jail/slot.h"
+#include "jail/row.h"
 #include "jail/sources.h"
 #include "jail/sys.h"
 #include "jail/template.h"
@@ -21,24 +21,10 @@ namespace igloo::jail {
 namespace {
 
 constexpr unsigned kMaxTemplates = 64;
-/// Sandboxes that wait on each template.
-constexpr unsigned kReadySlots = 3;
 /// A request is answered first; what it used up is replaced once nothing more has come.
 constexpr int kIdleMs = 2;
 
 int g_sources[kMaxSources];
-
-/// A template as the launcher knows it, and the slots that wait on it.
-struct Row {
-  uint64_t id;
-  int socket;  ///< -1: free
-  uint32_t block;
-  uint32_t operations;  ///< of its lists: those of a run are counted on from there
-  Slot ready[kReadySlots];
-  unsigned ready_count;
-  unsigned ordered;  ///< asked for and not come yet
-  bool tired;        ///< the last one could not be made: none is ordered ahead until a run asks
-};
 
 /// The running launcher: requests in, sandboxes out.
 class Launcher {
@@ -50,7 +36,6 @@ class Launcher {
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
     setup_.helper_socket = -1;
-    for (Row& row : rows_) row.socket = -1;
   }
 
   /// Makes the first sandbox while igloo is still planning it.
@@ -75,8 +60,8 @@ class Launcher {
       fds[1] = {signals, POLLIN, 0};
       unsigned count = 0;
       for (Row& row : rows_) {
-        if (row.socket < 0) continue;
-        fds[2 + count] = {row.socket, POLLIN, 0};
+        if (!row.used()) continue;
+        fds[2 + count] = {row.socket(), POLLIN, 0};
         heard[count++] = &row;
       }
       const int ready = poll(fds, 2 + count, SlotsMissing() ? kIdleMs : -1);
@@ -86,7 +71,7 @@ class Launcher {
       if (ready <= 0) continue;
       if (fds[1].revents != 0) Reap(signals);
       for (unsigned i = 0; i < count; ++i) {
-        if (fds[2 + i].revents != 0) TakeSlot(*heard[i]);
+        if (fds[2 + i].revents != 0) heard[i]->Take();
       }
       if (fds[0].revents != 0) HandleRequest();
     }
@@ -107,7 +92,7 @@ class Launcher {
         RunPrepared(job);
         break;
       case ops::Kind::kForget:
-        if (Row* row = FindRow(job.request.template_id)) Forget(*row);
+        if (Row* row = FindRow(job.request.template_id)) row->Forget();
         break;
       default:
         SendFailure(job.reply(), {ops::Step::kDecode, 0, EBADMSG});
@@ -121,7 +106,7 @@ class Launcher {
   /// igloo is gone. Everything that we started ends, and nobody else has to reap it.
   [[noreturn]] void Leave() {
     for (Row& row : rows_) {
-      if (row.socket >= 0) Forget(row);
+      if (row.used()) row.Forget();
     }
     if (has_ahead_) DropSlot(ahead_);
     for (const pid_t pid : cold_) {
@@ -224,7 +209,7 @@ class Launcher {
   }
 
   void StartRow(const Job& job, Row& row, unsigned source_count) {
-    int own[3 + kMaxTemplates * (1 + 2 * kReadySlots)];
+    int own[3 + kMaxTemplates * Row::kMaxDescriptors];
     const unsigned own_count = OwnDescriptors(own);
     Setup setup = setup_;
     setup.job = &job;
@@ -233,11 +218,8 @@ class Launcher {
     int socket = -1;
     const pid_t pid = StartTemplate(job, setup, own, own_count, socket);
     if (pid < 0) return;
-    row = {};
-    row.id = job.request.template_id;
-    row.socket = socket;
-    row.block = BlockOf(job.request.host_id_base, pid);
-    row.operations = CountOperations(job.environment()) + CountOperations(job.fresh());
+    row.Begin(job.request.template_id, socket, BlockOf(job.request.host_id_base, pid),
+              CountOperations(job.environment()) + CountOperations(job.fresh()));
   }
 
   void RunPrepared(const Job& job) {
@@ -245,12 +227,12 @@ class Launcher {
     if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
     Slot slot{};
     Failure failure{};
-    const bool made = job.birthplace() < 0 ? NextSlot(*row, slot, failure)
-                                           : NewSlot(*row, job.birthplace(), slot, failure);
+    const bool made = job.birthplace() < 0 ? row->Next(slot, failure)
+                                           : row->NextIn(job.birthplace(), slot, failure);
     if (!made) return SendFailure(job.reply(), failure);
     unsigned count = 0;
-    const SourceOwner owner{setup_.by_root, setup_.proc_fd, row->block + slot.number};
-    if (OpenSources(job.run(), row->operations, owner, g_sources, count, failure)) {
+    const SourceOwner owner{setup_.by_root, setup_.proc_fd, row->block() + slot.number};
+    if (OpenSources(job.run(), row->operations(), owner, g_sources, count, failure)) {
       UseSlot(slot, job, g_sources, count);
     } else {
       SendFailure(job.reply(), failure);
@@ -259,71 +241,17 @@ class Launcher {
     CloseAll(g_sources, count);
   }
 
-  bool NextSlot(Row& row, Slot& slot, Failure& failure) {
-    row.tired = false;
-    while (row.ready_count > 0) {
-      slot = row.ready[--row.ready_count];
-      if (Lives(slot)) return true;
-      DropSlot(slot);  // somebody on this machine killed it
-    }
-    failure = {ops::Step::kTemplateGone, 0, ENOENT};
-    if (row.ordered == 0 && !AskForSlot(row.socket, -1)) return false;
-    if (row.ordered > 0) --row.ordered;
-    return Receive(row, slot, failure);
-  }
-
-  /// Only at its birth does a process enter a cgroup of version 2 for nothing; those that wait are
-  /// born already.
-  bool NewSlot(Row& row, int cgroup, Slot& slot, Failure& failure) {
-    // Answers come in order: those ordered earlier come first.
-    while (row.socket >= 0 && row.ordered > 0) TakeSlot(row);
-    failure = {ops::Step::kTemplateGone, 0, ENOENT};
-    return row.socket >= 0 && AskForSlot(row.socket, cgroup) && Receive(row, slot, failure);
-  }
-
-  bool Receive(Row& row, Slot& slot, Failure& failure) {
-    if (ReceiveSlot(row.socket, slot, failure)) return true;
-    if (failure.step == ops::Step::kTemplateGone) Forget(row);
-    return false;
-  }
-
-  static bool LacksSlots(const Row& row) {
-    return row.socket >= 0 && !row.tired && row.ready_count + row.ordered < kReadySlots;
-  }
-
   bool SlotsMissing() const {
     for (const Row& row : rows_) {
-      if (LacksSlots(row)) return true;
+      if (row.LacksSlots()) return true;
     }
     return false;
   }
 
   void OrderSlots() {
     for (Row& row : rows_) {
-      if (LacksSlots(row) && AskForSlot(row.socket, -1)) ++row.ordered;
+      if (row.LacksSlots()) row.Order();
     }
-  }
-
-  /// An ordered slot has come, or the template is gone.
-  void TakeSlot(Row& row) {
-    Slot slot{};
-    Failure failure{};
-    if (row.ordered > 0) --row.ordered;
-    if (ReceiveSlot(row.socket, slot, failure)) {
-      row.ready[row.ready_count++] = slot;
-    } else if (failure.step == ops::Step::kTemplateGone) {
-      Forget(row);
-    } else {
-      row.tired = true;
-    }
-  }
-
-  /// Closing the socket ends the template, and with it every sandbox that stands on it.
-  void Forget(Row& row) {
-    for (unsigned i = 0; i < row.ready_count; ++i) DropSlot(row.ready[i]);
-    CloseQuietly(row.socket);
-    row = {};
-    row.socket = -1;
   }
 
   /// Started by a user, only a namespace of our own lets us clone mounts for runs of a template.
@@ -348,14 +276,7 @@ class Launcher {
       fds[count++] = ahead_.socket;
       fds[count++] = ahead_.pidfd;
     }
-    for (const Row& row : rows_) {
-      if (row.socket < 0) continue;
-      fds[count++] = row.socket;
-      for (unsigned i = 0; i < row.ready_count; ++i) {
-        fds[count++] = row.ready[i].socket;
-        fds[count++] = row.ready[i].pidfd;
-      }
-    }
+    for (const Row& row : rows_) count += row.Descriptors(fds + count);
     return count;
   }
 
@@ -371,14 +292,14 @@ class Launcher {
 
   Row* FindRow(uint64_t id) {
     for (Row& row : rows_) {
-      if (row.socket >= 0 && row.id == id) return &row;
+      if (row.used() && row.id() == id) return &row;
     }
     return nullptr;
   }
 
   Row* FindFree() {
     for (Row& row : rows_) {
-      if (row.socket < 0) return &row;
+      if (!row.used()) return &row;
     }
     return nullptr;
   }
