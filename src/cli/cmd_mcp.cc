@@ -171,6 +171,7 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
         remove ? "--force removes it" : "choose another --name, or replace it with --force");
   }
   console.Out(args.Has("--json") ? DoneJson(order, done) : DoneText(order, done));
+  if (!remove) NoteUntilServed(console);
   return 0;
 }
 
@@ -224,7 +225,7 @@ constexpr Word kWords[] = {
 
 const Command kMcpCommand = {
     .name = "mcp",
-    .summary = "serve language models over MCP, and set up their clients",
+    .summary = "set up MCP clients; the server itself is not available yet",
     .usage = "[(install | print-config) CLIENT] [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
