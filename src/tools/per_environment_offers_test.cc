@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "config/sandbox_mcp_builtin.h"

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "config/sandbox_mcp_builtin.h"
@@ -16,8 +17,6 @@ namespace {
 
 using config::SandboxSpec;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 /// A tool's answer.
 struct Answered {
@@ -307,12 +306,12 @@ TEST_F(PerEnvironment, LimitsHold) {
   EXPECT_TRUE(memory.is_error) << memory.text;
   EXPECT_THAT(memory.text,
               ::testing::AnyOf(HasSubstr("MemoryError"), HasSubstr("64 MB of memory")));
-  const Answered processes =
-      Call(spec, {{"main_py",
-                   "import os, sys\ntry:\n  for i in range(64):\n    if os.fork() == 0:\n      "
-                   "sys.stdin.read(); os.pause() if hasattr(os, 'pause') else None\n      "
-                   "import signal; signal.pause()\nexcept OSError as e: print(e.strerror, i < "
-                   "17)"}});
+  const Answered processes = Call(spec, {{"main_py",
+                                          "import os, signal\n"
+                                          "try:\n"
+                                          "  for i in range(64):\n"
+                                          "    if os.fork() == 0: signal.pause()\n"
+                                          "except OSError as e: print(e.strerror, i < 17)"}});
   EXPECT_THAT(processes.text, HasSubstr("Resource temporarily unavailable True"));
 }
 
