@@ -9,8 +9,9 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/personalities/contract.h"
 #include "cli/personalities/pull.h"
-#include "cli/personalities/serve_contract.h"
+#include "cli/serve.h"
 #include "cli/settings.h"
 
 namespace igloo::cli {
@@ -45,7 +46,7 @@ std::string Usage() {
 }
 
 /// The lines on standard error, each with the time, as they always looked.
-void Log(Console& console, std::string_view text) {
+void WriteLog(Console& console, std::string_view text) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   ::localtime_r(&now, &local);
@@ -55,7 +56,7 @@ void Log(Console& console, std::string_view text) {
 }
 
 void LogError(Console& console, const Error& error) {
-  Log(console, error.what + (error.hint.empty() ? "" : "; " + error.hint));
+  WriteLog(console, error.what + (error.hint.empty() ? "" : "; " + error.hint));
 }
 
 /// "--pull", "-pull", "--pull=true": the old program took them all.
@@ -78,44 +79,47 @@ Result<std::set<std::string_view>> ParseOptions(std::span<const std::string> wor
   return given;
 }
 
-Result<int> Pull(const std::string& place, Existing existing, Console& console) {
+Result<int> Pull(Existing existing, Console& console) {
+  IGLOO_ASSIGN(const config::SandboxMcpConfig config,
+               config::LoadSandboxMcpConfig(ReadVariables()));
+  const std::string& place = config.sandboxes_path;
   if (place.empty()) {
     return Fail(Errc::kFailedPrecondition, "there is no place for sandboxes",
                 "set HOME or XDG_CONFIG_HOME");
   }
   IGLOO_ASSIGN(const Pulled pulled, PullSandboxes(place, existing));
   for (const std::string& id : pulled.skipped) {
-    Log(console, "Skipped '" + id + "', which exists; --force overwrites it");
+    WriteLog(console, "Skipped '" + id + "', which exists; --force overwrites it");
   }
-  Log(console, fmt::format("Wrote {} sandboxes to '{}'", pulled.written.size(), place));
+  WriteLog(console, fmt::format("Wrote {} sandboxes to '{}'", pulled.written.size(), place));
   return 0;
 }
 
-Result<int> Serve(const config::SandboxMcpConfig& config, Console& console) {
-  Contract contract{.server = "Sandbox MCP",
-                    .version = kVersion,
-                    .sandboxes = config::ScanSandboxes(config.sandboxes_path),
-                    .log = [&console](std::string_view text) { Log(console, text); }};
-  for (const std::string& note : config.notes) Log(console, note);
-  for (const std::string& note : contract.sandboxes.notes) Log(console, note);
-  for (const config::SandboxProblem& problem : contract.sandboxes.problems) {
-    LogError(console, problem.error);
-  }
-  return ServeContract(contract, console);
+Result<int> ServeSandboxes(Console& console) {
+  const auto contracts = [&console](tools::Workshop workshop) {
+    std::vector<std::unique_ptr<tools::Contract>> made;
+    made.push_back(
+        MakeEnvironmentContract(workshop, tools::Uncovered::kLeaveOut,
+                                [&console](std::string_view text) { WriteLog(console, text); }));
+    return made;
+  };
+  return Serve({.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
+                         // Its tools have always explained themselves.
+                         .instructions = [](const tools::Setup&) { return std::string(); }},
+                .contracts = contracts,
+                .load = LoadFor({}, console)},
+               console);
 }
 
 Result<int> Run(const std::set<std::string_view>& given, Console& console) {
-  IGLOO_ASSIGN(const config::SandboxMcpConfig config,
-               config::LoadSandboxMcpConfig(ReadVariables()));
   if (given.contains("pull")) {
-    return Pull(config.sandboxes_path,
-                given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
+    return Pull(given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
   }
   if (given.contains("build")) {
-    Log(console, "Nothing was built: sandboxes run with the environments of this machine");
+    WriteLog(console, "Nothing was built: sandboxes run with the environments of this machine");
     return 0;
   }
-  return Serve(config, console);
+  return ServeSandboxes(console);
 }
 
 }  // namespace
