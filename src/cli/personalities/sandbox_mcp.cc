@@ -9,10 +9,10 @@
 
 #include "base/text.h"
 #include "cli/console.h"
-#include "cli/personalities/contract.h"
 #include "cli/personalities/pull.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "tools/per_environment_contract.h"
 
 namespace igloo::cli {
 namespace {
@@ -46,7 +46,7 @@ std::string Usage() {
 }
 
 /// The lines on standard error, each with the time, as they always looked.
-void WriteLog(Console& console, std::string_view text) {
+void Log(Console& console, std::string_view text) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   ::localtime_r(&now, &local);
@@ -56,7 +56,7 @@ void WriteLog(Console& console, std::string_view text) {
 }
 
 void LogError(Console& console, const Error& error) {
-  WriteLog(console, error.what + (error.hint.empty() ? "" : "; " + error.hint));
+  Log(console, error.what + (error.hint.empty() ? "" : "; " + error.hint));
 }
 
 /// "--pull", "-pull", "--pull=true": the old program took them all.
@@ -79,47 +79,48 @@ Result<std::set<std::string_view>> ParseOptions(std::span<const std::string> wor
   return given;
 }
 
-Result<int> Pull(Existing existing, Console& console) {
-  IGLOO_ASSIGN(const config::SandboxMcpConfig config,
-               config::LoadSandboxMcpConfig(ReadVariables()));
-  const std::string& place = config.sandboxes_path;
+Result<int> Pull(const std::string& place, Existing existing, Console& console) {
   if (place.empty()) {
     return Fail(Errc::kFailedPrecondition, "there is no place for sandboxes",
                 "set HOME or XDG_CONFIG_HOME");
   }
   IGLOO_ASSIGN(const Pulled pulled, PullSandboxes(place, existing));
   for (const std::string& id : pulled.skipped) {
-    WriteLog(console, "Skipped '" + id + "', which exists; --force overwrites it");
+    Log(console, "Skipped '" + id + "', which exists; --force overwrites it");
   }
-  WriteLog(console, fmt::format("Wrote {} sandboxes to '{}'", pulled.written.size(), place));
+  Log(console, fmt::format("Wrote {} sandboxes to '{}'", pulled.written.size(), place));
   return 0;
 }
 
-Result<int> ServeSandboxes(Console& console) {
-  const auto contracts = [&console](tools::Workshop workshop) {
-    std::vector<std::unique_ptr<tools::Contract>> made;
-    made.push_back(
-        MakeEnvironmentContract(workshop, tools::Uncovered::kLeaveOut,
-                                [&console](std::string_view text) { WriteLog(console, text); }));
-    return made;
-  };
-  return Serve({.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
-                         // Its tools have always explained themselves.
-                         .instructions = [](const tools::Setup&) { return std::string(); }},
-                .contracts = contracts,
-                .load = LoadFor({}, console)},
-               console);
+Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& console) {
+  for (const std::string& note : config.notes) Log(console, note);
+  return cli::Serve({.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
+                              .instructions = [](const tools::Setup&) { return std::string(); }},
+                     .contracts =
+                         [](tools::Workshop workshop) {
+                           std::vector<std::unique_ptr<tools::Contract>> contracts;
+                           contracts.push_back(std::make_unique<tools::PerEnvironmentContract>(
+                               workshop, tools::Uncovered::kLeaveOut));
+                           return contracts;
+                         },
+                     .args = WithNamedProject({}),
+                     .sandboxes = Sandboxes::kServe,
+                     .say = [&console](std::string_view text) { Log(console, text); }},
+                    console);
 }
 
 Result<int> Run(const std::set<std::string_view>& given, Console& console) {
+  IGLOO_ASSIGN(const config::SandboxMcpConfig config,
+               config::LoadSandboxMcpConfig(ReadVariables()));
   if (given.contains("pull")) {
-    return Pull(given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
+    return Pull(config.sandboxes_path,
+                given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
   }
   if (given.contains("build")) {
-    WriteLog(console, "Nothing was built: sandboxes run with the environments of this machine");
+    Log(console, "Nothing was built: sandboxes run with the environments of this machine");
     return 0;
   }
-  return ServeSandboxes(console);
+  return ServeSandboxes(config, console);
 }
 
 }  // namespace
