@@ -16,6 +16,7 @@ extern const Command kDoctorCommand;
 extern const Command kConfigCommand;
 extern const Command kTrustCommand;
 extern const Command kMcpCommand;
+extern const Command kLogCommand;
 extern const Command kCompletionCommand;
 extern const Command kManCommand;
 
