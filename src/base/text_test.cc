@@ -105,7 +105,7 @@ TEST(ToUtf8Test, ReplacesEveryOffendingByte) {
     // Wherever it stands among much that is plain.
     for (std::size_t before = 0; before < 20; ++before) {
       const std::string plain(before, 'x');
-      EXPECT_EQ(ToUtf8(plain + row.in + plain), plain + row.out + plain);
+      EXPECT_EQ(ToUtf8(plain + std::string(row.in) + plain), plain + std::string(row.out) + plain);
     }
   }
 }
