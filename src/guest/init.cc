@@ -29,6 +29,7 @@ using wire::InitStep;
 // Static memory instead of a heap; pages that are never touched cost nothing.
 alignas(8) unsigned char g_frame[wire::kMaxFrame];
 StartView g_start;
+unsigned char g_scratch[4096];
 
 uint64_t NowMicros() {
   timespec now{};
@@ -113,8 +114,8 @@ bool HasNoPrivileges() {
 class Watch {
  public:
   Watch(pid_t pid, int signals, uint64_t init_micros, int landlock_abi)
-      : pid_(pid), signals_(signals), init_micros_(init_micros), landlock_abi_(landlock_abi) {
-    if (g_start.time_limit_ms != 0) deadline_ = start_micros_ + g_start.time_limit_ms * 1000;
+      : signals_(signals), init_micros_(init_micros), landlock_abi_(landlock_abi) {
+    Begin(pid);
     if (g_start.memory_limit_bytes != 0 && g_start.memory == wire::MemoryWatch::kInit) {
       // The first look comes late enough that a short run never pays for it.
       proc_fd_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -137,6 +138,13 @@ class Watch {
   }
 
  private:
+  void Begin(pid_t pid) {
+    pid_ = pid;
+    start_micros_ = NowMicros();
+    cause_ = EndCause::kItself;
+    deadline_ = g_start.time_limit_ms == 0 ? 0 : start_micros_ + g_start.time_limit_ms * 1000;
+  }
+
   int Timeout() const {
     const uint64_t now = NowMicros();
     uint64_t next = deadline_;
@@ -170,8 +178,13 @@ class Watch {
     }
   }
 
+  void Nudge() const {
+    // Between two payloads nobody is there to hear it, and 0 would mean ourselves.
+    if (pid_ > 0) kill(-pid_, SIGINT);
+  }
+
   void Interrupt() {
-    kill(-pid_, SIGINT);
+    Nudge();
     deadline_ = NowMicros() + g_start.grace_ms * 1000;
   }
 
@@ -186,7 +199,13 @@ class Watch {
     switch (static_cast<wire::ToInit>(g_frame[0])) {
       case wire::ToInit::kInterrupt:
         if (cause_ == EndCause::kItself) cause_ = EndCause::kInterrupted;
-        kill(-pid_, SIGINT);
+        Nudge();
+        return;
+      case wire::ToInit::kNudge:
+        Nudge();
+        return;
+      case wire::ToInit::kAgain:
+        StartAgain();
         return;
       case wire::ToInit::kKill:
         if (cause_ != EndCause::kTimeLimit) cause_ = EndCause::kKilled;
@@ -195,6 +214,21 @@ class Watch {
       default:
         _exit(125);
     }
+  }
+
+  /// The same payload once more, behind the same wall. What igloo sent to the last one and that
+  /// never read is not for this one.
+  void StartAgain() {
+    if (g_start.life != wire::Life::kStays || pid_ != 0) _exit(125);
+    for (uint32_t i = 0; i < g_start.extra_descriptors; ++i) {
+      const int fd = kFirstPayloadFd + 3 + static_cast<int>(i);
+      while (recv(fd, g_scratch, sizeof g_scratch, MSG_DONTWAIT) > 0) {
+      }
+    }
+    PayloadFailure failure;
+    const pid_t pid = StartPayload(g_start, landlock_abi_, failure);
+    if (pid < 0) Refuse(failure.step, failure.sys_errno);
+    Begin(pid);
   }
 
   void Reap() {
@@ -207,7 +241,7 @@ class Watch {
     }
   }
 
-  [[noreturn]] void Finish(int status) {
+  void Finish(int status) {
     const uint64_t end = NowMicros();
     const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     const uint8_t hits = succeeded ? 0 : FindHits();
@@ -231,7 +265,9 @@ class Watch {
     report.U64(start_micros_);
     report.U64(end);
     report.Send();
-    _exit(0);
+    if (g_start.life == wire::Life::kOnce) _exit(0);
+    pid_ = 0;
+    deadline_ = 0;
   }
 
   static constexpr long kTmpfs = 0x01021994, kOverlay = 0x794c7630;
@@ -269,10 +305,10 @@ class Watch {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
   }
 
-  pid_t pid_;
+  pid_t pid_ = 0;  ///< 0: there is none now
   int signals_;
   uint64_t init_micros_;
-  uint64_t start_micros_ = NowMicros();
+  uint64_t start_micros_ = 0;
   int landlock_abi_;
   EndCause cause_ = EndCause::kItself;
   uint64_t deadline_ = 0;  ///< 0: none
@@ -308,8 +344,11 @@ void InitMain() {
   PayloadFailure failure;
   const pid_t pid = StartPayload(g_start, landlock_abi, failure);
   if (pid < 0) Refuse(failure.step, failure.sys_errno);
-  // The payload holds its own copies; ours would keep the pipes open after its end.
-  syscall(SYS_close_range, kFirstPayloadFd, kFirstPayloadFd + 2 + g_start.extra_descriptors, 0);
+  // The payload holds its own copies; ours would keep the pipes open after its end. One that stays
+  // needs them for the next payload.
+  if (g_start.life == wire::Life::kOnce) {
+    syscall(SYS_close_range, kFirstPayloadFd, kFirstPayloadFd + 2 + g_start.extra_descriptors, 0);
+  }
   Watch(pid, signals, begun, landlock_abi).Run();
 }
 

@@ -62,6 +62,9 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   const uint8_t terminal = fields.U8();
   if (terminal > static_cast<uint8_t>(wire::Terminal::kOwn)) return false;
   view.terminal = static_cast<wire::Terminal>(terminal);
+  const uint8_t life = fields.U8();
+  if (life > static_cast<uint8_t>(wire::Life::kStays)) return false;
+  view.life = static_cast<wire::Life>(life);
   if (!TakeStrings(fields, view.argv) || !TakeStrings(fields, view.env)) return false;
   return fields.AtEnd() && view.argv[0] != nullptr;
 }

@@ -33,6 +33,7 @@ struct StartView {
   const char* cwd;
   uint32_t extra_descriptors;
   wire::Terminal terminal;
+  wire::Life life;
 
   static constexpr size_t kMaxStrings = wire::kMaxStrings;
   const char* argv[kMaxStrings + 1];  ///< closed by a null

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/overloaded.h"
-#include "mcp/base64.h"
+#include "base/base64.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {

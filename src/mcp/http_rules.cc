@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "mcp/base64.h"
+#include "base/base64.h"
 #include "mcp/params.h"
 #include "mcp/pch.h"
 

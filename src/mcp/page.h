@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mcp/base64.h"
+#include "base/base64.h"
 #include "mcp/json_rpc.h"
 
 namespace igloo::mcp {

@@ -1,6 +1,7 @@
 #include "session/pump.h"
 
 #include <fcntl.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -91,6 +92,12 @@ void OutputPump::Widen(std::size_t came) {
   wide_ = true;
   // A program that fills the pipe gets a larger one, if this user's share allows it.
   ::fcntl(source_.native_handle(), F_SETPIPE_SZ, static_cast<int>(kLargePipe));
+}
+
+bool OutputPump::HasMore() const {
+  if (!source_.is_open()) return false;
+  pollfd one{const_cast<stream_descriptor&>(source_).native_handle(), POLLIN, 0};
+  return ::poll(&one, 1, 0) > 0 && (one.revents & POLLIN) != 0;
 }
 
 void OutputPump::Close() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/unique_fd.h"
 #include "session/live.h"
@@ -37,7 +38,13 @@ class OutputPump {
   /// It waits for a reader.
   bool writing() const { return writing_; }
   bool too_much() const { return too_much_; }
-  CappedText TakeCaptured() { return std::move(captured_); }
+  /// What was captured since the last time.
+  CappedText TakeCaptured() {
+    too_much_ = false;
+    return std::exchange(captured_, CappedText(options_.keep, options_.which));
+  }
+  /// Whether something lies in the pipe that has not been taken.
+  bool HasMore() const;
 
  private:
   boost::asio::awaitable<void> Splice();

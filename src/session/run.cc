@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/overloaded.h"
 #include "session/asio.h"
+#include "session/box.h"
 #include "session/feed.h"
 #include "session/pump.h"
 #include "session/verdict.h"
@@ -20,7 +21,6 @@
 namespace igloo::session {
 
 namespace asio = boost::asio;
-using asio::posix::stream_descriptor;
 
 namespace {
 
@@ -38,21 +38,21 @@ auto Redirect(boost::system::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
 }
 
-void UseGroup(const cgroup::Leaf& leaf, backend::Channels& channels) {
-  channels.group = leaf.entrance();
-  channels.born_into = leaf.kind() == cgroup::Kind::kV2;
-}
-
 }  // namespace
 
 /// Everything the watching coroutines share. They end on their own once descriptors close.
 struct Run::State : std::enable_shared_from_this<Run::State> {
   State(asio::io_context& loop, const sandbox::Plan& p, backend::Backend& b, RunIo run_io)
       : plan(p),
-        backend(b),
         io(std::move(run_io)),
-        control(loop),
-        setup(loop),
+        box(std::make_shared<Box>(
+            loop, p, b,
+            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
+                        .failed =
+                            [this](Error error, bool gone) {
+                              vanished = gone && !failure && !report;
+                              FailWith(std::move(error));
+                            }})),
         feed(loop),
         pumps{OutputPump(loop, PumpOptions(0)), OutputPump(loop, PumpOptions(1))},
         changed(loop) {}
@@ -60,30 +60,19 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   Result<void> Start();
   Result<void> UsePipes(backend::Channels& channels);
   Result<void> UseTerminal(backend::Channels& channels);
-  asio::awaitable<void> WatchSetup();
-  asio::awaitable<void> WatchControl();
   asio::awaitable<void> WatchOutput(std::size_t index);
   OutputPump::Options PumpOptions(std::size_t index);
   asio::awaitable<void> FeedInput();
-  asio::awaitable<void> SendStart();
   asio::awaitable<void> WaitForEnd();
   /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
   bool LookAfterMemory();
   Result<RunResult> Finish();
   void CloseAll();
 
-  void Tell(wire::ToInit kind) {
-    const std::string frame = wire::EncodeSimple(kind);
-    // INVARIANT: frames follow each other; one in the middle of the start message would break it.
-    if (!start_sent) {
-      orders += frame;
-      return;
-    }
-    // Five bytes; a socket that cannot take them belongs to a sandbox that is gone.
-    if (control.is_open()) {
-      (void)!::send(control.native_handle(), frame.data(), frame.size(),
-                    MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
+  void Take(const wire::Report& came) {
+    report = came;
+    reported_micros = MonotonicMicros();
+    changed.cancel();
   }
   void FailWith(Error error) {
     if (!failure && !report) failure = std::move(error);
@@ -92,18 +81,13 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
 
   const sandbox::Plan& plan;
-  backend::Backend& backend;
   RunIo io;
-  wire::Nonce nonce = wire::NewNonce();
-  std::unique_ptr<backend::Sandbox> sandbox = {};
-  stream_descriptor control, setup;
+  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
   InputFeed feed;
   std::array<OutputPump, 2> pumps;
   asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
   int open_outputs = 0;
-  bool abandoned = false;   ///< the caller wants an end, not the rest of the output
-  std::string orders = {};  ///< the start message, and what is said before it is sent
-  bool start_sent = false;
+  bool abandoned = false;  ///< the caller wants an end, not the rest of the output
   bool out_of_memory = false;
   bool vanished = false;  ///< ended without a report
   std::optional<wire::Report> report = {};
@@ -126,50 +110,27 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
           .must_end =
               [this] {
                 changed.cancel();
-                Tell(wire::ToInit::kKill);
+                box->Tell(wire::ToInit::kKill);
               }};
 }
 
 Result<void> Run::State::Start() {
-  wire::Start message = backend::StartMessage(plan.payload, nonce);
-  if (io.group) {
-    message.memory = wire::MemoryWatch::kCgroup;
-    // What the kernel counts exactly needs no guess for each process, which would fail unnamed.
-    std::erase_if(message.limits, [](const auto& limit) { return limit.resource == RLIMIT_DATA; });
-  }
-  IGLOO_ASSIGN(const std::string start, wire::EncodeStart(message));
-  orders.insert(0, start);
-  IGLOO_ASSIGN(FdPair control_pair, MakeSocketPair(SOCK_STREAM));
-  backend::Channels channels{.control = std::move(control_pair.second)};
-  if (io.group) UseGroup(io.group->leaf(), channels);
+  backend::Channels channels;
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
-  IGLOO_ASSIGN(sandbox, backend.Start(plan, std::move(channels)));
-  control.assign(control_pair.first.Release());
-  if (sandbox->setup_fd() >= 0) {
-    // Asio owns what it watches; the sandbox keeps reading through its own copy.
-    setup.assign(::fcntl(sandbox->setup_fd(), F_DUPFD_CLOEXEC, 0));
-  }
-  return {};
+  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce);
 }
 
 Result<void> Run::State::UsePipes(backend::Channels& channels) {
-  IGLOO_ASSIGN(FdPair out, MakePipe());
-  IGLOO_ASSIGN(FdPair err, MakePipe());
-  channels.standard_output = std::move(out.second);
-  channels.standard_error = std::move(err.second);
+  IGLOO_ASSIGN(OutputPipes pipes, MakeOutputPipes(channels));
   if (io.input) {
     IGLOO_ASSIGN(FdPair in, MakePipe());
     channels.standard_input = std::move(in.first);
     feed.Open(std::move(io.input), std::move(in.second));
   } else {
-    channels.standard_input.Reset(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!channels.standard_input) {
-      const int saved_errno = errno;
-      return FailSys(saved_errno, "cannot open /dev/null");
-    }
+    IGLOO_ASSIGN(channels.standard_input, OpenNothing());
   }
-  pumps[0].Open(std::move(out.first));
-  pumps[1].Open(std::move(err.first));
+  pumps[0].Open(std::move(pipes.output));
+  pumps[1].Open(std::move(pipes.error));
   open_outputs = 2;
   return {};
 }
@@ -184,77 +145,6 @@ Result<void> Run::State::UseTerminal(backend::Channels& channels) {
   }
   channels.standard_error = std::move(io.terminal);
   return {};
-}
-
-asio::awaitable<void> Run::State::SendStart() {
-  const auto self = shared_from_this();
-  control.non_blocking(true);
-  for (std::size_t done = 0; done < orders.size();) {
-    const ssize_t sent = ::send(control.native_handle(), orders.data() + done, orders.size() - done,
-                                MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) {
-      done += static_cast<std::size_t>(sent);
-      continue;
-    }
-    // WatchControl sees the end of file.
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) co_return;
-    boost::system::error_code error;
-    auto token = Redirect(error);
-    co_await control.async_wait(stream_descriptor::wait_write, token);
-    if (error) co_return;
-  }
-  start_sent = true;
-}
-
-asio::awaitable<void> Run::State::WatchSetup() {
-  const auto self = shared_from_this();
-  while (sandbox->setup_fd() >= 0) {
-    boost::system::error_code error;
-    auto token = Redirect(error);
-    co_await setup.async_wait(stream_descriptor::wait_read, token);
-    if (error) co_return;
-    if (auto read = sandbox->ReadSetup(); !read) {
-      FailWith(std::move(read).error());
-      co_return;
-    }
-  }
-  setup.close();
-}
-
-asio::awaitable<void> Run::State::WatchControl() {
-  const auto self = shared_from_this();
-  wire::FrameBuffer frames(4096);  // init's reports are small; a larger one is a lie
-  std::array<char, 4096> buffer;
-  while (!report && !failure) {
-    boost::system::error_code error;
-    auto token = Redirect(error);
-    const auto space = asio::buffer(buffer);
-    const std::size_t count = co_await control.async_read_some(space, token);
-    if (error) {
-      // The set-up's own words, when there are any, say more than "gone".
-      if (sandbox->setup_fd() >= 0) {
-        if (auto read = sandbox->ReadSetup(); !read) FailWith(std::move(read).error());
-      }
-      vanished = !failure;
-      FailWith(sandbox->WhyGone());
-      co_return;
-    }
-    frames.Append({buffer.data(), count});
-    auto payload = frames.Next();
-    if (payload && payload->empty()) continue;
-    auto decoded = payload ? wire::DecodeReport(*payload)
-                           : Result<wire::Report>(std::unexpected(std::move(payload).error()));
-    const bool ours =
-        decoded && std::visit([&](const auto& r) { return r.nonce == nonce; }, *decoded);
-    if (!decoded || !ours) {
-      FailWith(decoded ? Error{Errc::kProtocol, "the sandbox answered another question", {}, 0}
-                       : std::move(decoded).error());
-      co_return;
-    }
-    report = *std::move(decoded);
-    reported_micros = MonotonicMicros();
-    changed.cancel();
-  }
 }
 
 asio::awaitable<void> Run::State::WatchOutput(std::size_t index) {
@@ -272,7 +162,7 @@ asio::awaitable<void> Run::State::FeedInput() {
 bool Run::State::LookAfterMemory() {
   if (!io.group->leaf().ReadHits().memory) return false;
   out_of_memory = true;
-  Tell(wire::ToInit::kKill);
+  box->Tell(wire::ToInit::kKill);
   return true;
 }
 
@@ -307,7 +197,7 @@ asio::awaitable<void> Run::State::WaitForEnd() {
     }
     if (error || Clock::now() < deadline) continue;
     if (draining) co_return;
-    sandbox->Kill();
+    box->sandbox().Kill();
     FailWith({Errc::kTimeout, "the sandbox did not end at its time limit and was killed",
               "this should not happen; please report it", 0});
   }
@@ -319,10 +209,8 @@ Result<RunResult> Run::State::Finish() {
                         .out_of_memory = out_of_memory};
   if (vanished && outside.group.memory) {
     // The kernel took the whole group, igloo-init with it.
-    report = wire::Ended{.nonce = nonce,
-                         .kind = wire::EndKind::kSignalled,
-                         .cause = wire::EndCause::kMemory,
-                         .status = SIGKILL};
+    report = wire::Ended{
+        .kind = wire::EndKind::kSignalled, .cause = wire::EndCause::kMemory, .status = SIGKILL};
     failure.reset();
   }
   if (failure) return std::unexpected(*std::move(failure));
@@ -331,25 +219,23 @@ Result<RunResult> Run::State::Finish() {
   }
   const auto& ended = std::get<wire::Ended>(*report);
   // What was handed out came before the report, but may not have been taken yet.
-  if (sandbox->setup_fd() >= 0) (void)sandbox->ReadSetup();
+  backend::Sandbox& sandbox = box->sandbox();
+  if (sandbox.setup_fd() >= 0) (void)sandbox.ReadSetup();
   RunResult result;
-  result.handed_out = std::move(sandbox->handed_out);
+  result.handed_out = std::move(sandbox.handed_out);
   result.verdict = VerdictOf(ended, outside, plan.payload);
   result.exit_code = ExitCodeOf(ended, result.verdict);
   result.signal = ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;
   result.output = pumps[0].TakeCaptured();
   result.error = pumps[1].TakeCaptured();
   result.usage = ended;
-  result.timeline = sandbox->timeline;
+  result.timeline = sandbox.timeline;
   result.reported_micros = reported_micros;
   return result;
 }
 
 void Run::State::CloseAll() {
-  boost::system::error_code ignored;
-  for (stream_descriptor* each : {&control, &setup}) {
-    if (each->is_open()) each->close(ignored);
-  }
+  box->Close();
   feed.Close();
   for (OutputPump& each : pumps) each.Close();
 }
@@ -365,9 +251,7 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
     co_return std::unexpected(std::move(started).error());
   }
   const auto executor = co_await asio::this_coro::executor;
-  asio::co_spawn(executor, state->SendStart(), asio::detached);
-  asio::co_spawn(executor, state->WatchSetup(), asio::detached);
-  asio::co_spawn(executor, state->WatchControl(), asio::detached);
+  state->box->Watch();
   for (std::size_t index = 0; index < state->pumps.size(); ++index) {
     if (!state->pumps[index].is_open()) continue;
     asio::co_spawn(executor, state->WatchOutput(index), asio::detached);
@@ -379,10 +263,10 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   co_return result;
 }
 
-void Run::Interrupt() { state_->Tell(wire::ToInit::kInterrupt); }
+void Run::Interrupt() { state_->box->Tell(wire::ToInit::kInterrupt); }
 
 void Run::Kill() {
-  state_->Tell(wire::ToInit::kKill);
+  state_->box->Tell(wire::ToInit::kKill);
   state_->abandoned = true;
   state_->changed.cancel();
 }

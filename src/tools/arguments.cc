@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "mcp/base64.h"
+#include "base/base64.h"
 #include "mcp/pch.h"
 
 namespace igloo::tools {
@@ -96,7 +96,7 @@ Result<environment::GivenFile> ReadGiven(const json::value& value, std::size_t i
   }
   if (auto fine = CheckGivenPath(*path); !fine) return Wrap(at, std::move(fine).error());
   if (encoded) {
-    auto bytes = mcp::FromBase64(*encoded);
+    auto bytes = FromBase64(*encoded);
     if (!bytes) {
       return Fail(Errc::kInvalidArgument, at + ": 'base64' is not valid base64",
                   "give text as 'content' instead");

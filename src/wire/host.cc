@@ -106,6 +106,7 @@ Result<std::string> EncodeStart(const Start& start) {
   out.Text(start.cwd);
   out.U32(start.extra_descriptors);
   out.U8(static_cast<std::uint8_t>(start.terminal));
+  out.U8(static_cast<std::uint8_t>(start.life));
   for (const auto* strings : {&start.argv, &start.env}) {
     out.U32(static_cast<std::uint32_t>(strings->size()));
     for (const std::string& text : *strings) out.Text(text);

@@ -38,6 +38,7 @@ struct Start {
   std::string cwd = {};
   std::uint32_t extra_descriptors = 0;
   Terminal terminal = Terminal::kNone;
+  Life life = Life::kOnce;
   std::vector<std::string> argv = {};
   std::vector<std::string> env = {};
   bool operator==(const Start&) const = default;
@@ -48,7 +49,7 @@ Nonce NewNonce();
 
 /// A whole frame, header included. Fails when a text holds a NUL or the frame is too long.
 Result<std::string> EncodeStart(const Start& start);
-/// A frame for kInterrupt or kKill.
+/// A frame for every other kind.
 std::string EncodeSimple(ToInit kind);
 
 using Report = std::variant<Ended, Refused>;

@@ -12,11 +12,13 @@ enum class ToInit : uint8_t {
   kStart = 1,  ///< start the payload; sent once, first
   kInterrupt,  ///< SIGINT to the payload's process group
   kKill,       ///< end everything now
+  kNudge,      ///< SIGINT to the payload's process group, which is expected to survive it
+  kAgain,      ///< the payload ended, and Life is kStays: start it once more
 };
 
 enum class FromInit : uint8_t {
-  kEnded = 1,  ///< the payload ended; sent once, last
-  kRefused,    ///< init could not build the payload's wall or start it; sent once, last
+  kEnded = 1,  ///< the payload ended; last, unless Life is kStays
+  kRefused,    ///< init could not build the payload's wall or start it; last
 };
 
 /// Answers belong to their request: init repeats the nonce it was started with.
@@ -45,6 +47,9 @@ enum class MemoryWatch : uint8_t { kInit = 0, kCgroup = 1 };
 
 /// Whether the payload's standard input is a terminal that becomes its controlling one.
 enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
+
+/// Whether the sandbox ends with its payload, or waits for orders: its files outlive a payload.
+enum class Life : uint8_t { kOnce = 0, kStays = 1 };
 
 /// How the payload ended.
 enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
@@ -106,6 +111,6 @@ struct Refused {
 //   u64 memory_limit_bytes, u8 MemoryWatch, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u8 Terminal, u32 n + n x text argv, u32 n + n x text env
+//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire

@@ -10,7 +10,7 @@
 #include <functional>
 #include <map>
 
-#include "mcp/base64.h"
+#include "base/base64.h"
 
 namespace igloo::mcp::fixture {
 

@@ -1,9 +1,9 @@
-#include "mcp/base64.h"
+#include "base/base64.h"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace igloo::mcp {
+namespace igloo {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::optional<std::string> FromBase64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace igloo::mcp
+}  // namespace igloo

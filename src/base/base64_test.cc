@@ -1,8 +1,8 @@
-#include "mcp/base64.h"
+#include "base/base64.h"
 
 #include <gtest/gtest.h>
 
-namespace igloo::mcp {
+namespace igloo {
 namespace {
 
 TEST(Base64, WritesTheVectorsOfItsStandard) {
@@ -29,4 +29,4 @@ TEST(Base64, RefusesWhatHasNoOneMeaning) {
 }
 
 }  // namespace
-}  // namespace igloo::mcp
+}  // namespace igloo

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace igloo::mcp {
+namespace igloo {
 
 std::string ToBase64(std::string_view bytes);
 /// Empty for what is not padded base64 in its one canonical form.
 std::optional<std::string> FromBase64(std::string_view text);
 
-}  // namespace igloo::mcp
+}  // namespace igloo

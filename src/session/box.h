@@ -1,0 +1,66 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "cgroup/groups.h"
+
+namespace igloo::session {
+
+/// A sandbox and the channel to its igloo-init: orders go in, reports come out. Made with
+/// std::make_shared; one thread.
+class Box : public std::enable_shared_from_this<Box> {
+ public:
+  /// Called from the event loop. Neither is called after Close.
+  struct Events {
+    std::function<void(const wire::Report&)> reported = {};
+    /// Nothing more will be reported. `vanished`: it ended without a word.
+    std::function<void(Error error, bool vanished)> failed = {};
+  };
+
+  /// `plan` and `backend` outlive it.
+  Box(boost::asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend,
+      Events events);
+
+  /// Starts the sandbox with the payload's ends of everything that it is given, counted in `group`
+  /// if there is one.
+  Result<void> Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life);
+  /// Begins to send orders and to hear reports.
+  void Watch();
+  void Tell(wire::ToInit kind);
+  void Close();
+
+  /// There is none before Start.
+  backend::Sandbox& sandbox() { return *sandbox_; }
+
+ private:
+  boost::asio::awaitable<void> SendStart();
+  boost::asio::awaitable<void> WatchSetup();
+  boost::asio::awaitable<void> WatchControl();
+  void Fail(Error error, bool vanished);
+
+  const sandbox::Plan& plan_;
+  backend::Backend& backend_;
+  Events events_;
+  wire::Nonce nonce_ = wire::NewNonce();
+  wire::Life life_ = wire::Life::kOnce;
+  std::unique_ptr<backend::Sandbox> sandbox_ = {};
+  boost::asio::posix::stream_descriptor control_, setup_;
+  std::string orders_ = {};  ///< the start message, and what is said before it is sent
+  bool start_sent_ = false;
+};
+
+/// The ends of two pipes for a payload's output, and /dev/null for its input unless there is some.
+struct OutputPipes {
+  UniqueFd output = {}, error = {};
+};
+Result<OutputPipes> MakeOutputPipes(backend::Channels& channels);
+Result<UniqueFd> OpenNothing();
+
+}  // namespace igloo::session

@@ -1,0 +1,104 @@
+#include "session/driver_frames.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/parse.hpp>
+#include <charconv>
+
+#include "base/base64.h"
+
+namespace igloo::session {
+namespace {
+
+namespace json = boost::json;
+
+std::unexpected<Error> Nonsense(std::string_view what) {
+  return Fail(Errc::kProtocol,
+              fmt::format("the interpreter said something that makes no sense: {}", what),
+              "the code disturbed the channel that igloo speaks to it on");
+}
+
+struct Header {
+  std::string_view kind = {};
+  std::uint64_t id = 0, size = 0;
+};
+
+std::optional<std::uint64_t> Number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<Header> ReadHeader(std::string_view line) {
+  const std::size_t first = line.find(' ');
+  const std::size_t second = line.find(' ', first == std::string_view::npos ? first : first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  const auto id = Number(line.substr(first + 1, second - first - 1));
+  const auto size = Number(line.substr(second + 1));
+  if (!id || !size) return std::nullopt;
+  return Header{line.substr(0, first), *id, *size};
+}
+
+std::optional<std::string> TextOf(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return std::string(value->as_string());
+}
+
+Result<Said> ReadPart(std::uint64_t id, const json::object& object) {
+  const auto type = TextOf(object, "type");
+  auto data = TextOf(object, "data");
+  const auto encoding = TextOf(object, "encoding");
+  if (!type || type->size() > 100 || !data || !encoding) return Nonsense("a part without a type");
+  if (*encoding == "base64") {
+    data = FromBase64(*data);
+    if (!data) return Nonsense("a part that is not base64");
+  }
+  return said::Shown{id, {*type, *std::move(data)}};
+}
+
+Result<Said> ReadDone(std::uint64_t id, const json::object& object) {
+  const json::value* status = object.if_contains("status");
+  if (status == nullptr || !status->is_int64()) return Nonsense("an end without a status");
+  const std::int64_t code = status->as_int64();
+  if (code < 0 || code > 255) return Nonsense("a status that is none");
+  const json::value* interrupted = object.if_contains("interrupted");
+  return said::Done{
+      .id = id,
+      .status = static_cast<int>(code),
+      .value = TextOf(object, "value"),
+      .interrupted = interrupted != nullptr && interrupted->is_bool() && interrupted->as_bool()};
+}
+
+}  // namespace
+
+Result<std::optional<Said>> DriverFrames::Next() {
+  const std::size_t end = bytes_.find('\n');
+  if (end == std::string::npos || end > kLongestHeader) {
+    if (bytes_.size() <= kLongestHeader) return std::nullopt;
+    return Nonsense("a message without a header");
+  }
+  const auto header = ReadHeader(std::string_view(bytes_).substr(0, end));
+  if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
+  if (bytes_.size() - end - 1 < header->size) return std::nullopt;
+  boost::system::error_code error;
+  json::parse_options options;
+  options.max_depth = 8;
+  const json::value value =
+      json::parse(std::string_view(bytes_).substr(end + 1, header->size), error, {}, options);
+  const std::string kind(header->kind);
+  const std::uint64_t id = header->id;
+  bytes_.erase(0, end + 1 + header->size);
+  if (error || !value.is_object()) return Nonsense("a message that is not JSON");
+  if (kind == "ready") return said::Ready{};
+  if (kind == "part") return ReadPart(id, value.as_object());
+  if (kind == "done") return ReadDone(id, value.as_object());
+  return Nonsense("a kind of message that nobody knows");
+}
+
+std::string EncodeRun(std::uint64_t id, std::string_view code, bool echo) {
+  return fmt::format("run {} {} {}\n{}", id, code.size(), echo ? "echo" : "-", code);
+}
+
+}  // namespace igloo::session

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/error.h"
+
+namespace igloo::session {
+
+/// Something that a run shows besides its output: a picture, a table.
+struct Part {
+  std::string type = {};  ///< "image/png", "text/html", ...
+  std::string bytes = {};
+  bool operator==(const Part&) const = default;
+};
+
+// What an interpreter's driver says. SECURITY: user code lives in the same process and can say
+// whatever it likes instead: it is bounded, checked, and believed only about that code itself.
+namespace said {
+/// The interpreter is loaded.
+struct Ready {
+  bool operator==(const Ready&) const = default;
+};
+struct Shown {
+  std::uint64_t id = 0;
+  Part part = {};
+  bool operator==(const Shown&) const = default;
+};
+/// A run came to its end, and the interpreter lives.
+struct Done {
+  std::uint64_t id = 0;
+  int status = 0;
+  std::optional<std::string> value = {};  ///< of a last expression
+  bool interrupted = false;
+  bool operator==(const Done&) const = default;
+};
+}  // namespace said
+using Said = std::variant<said::Ready, said::Shown, said::Done>;
+
+/// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON.
+class DriverFrames {
+ public:
+  static constexpr std::size_t kLongestHeader = 64, kLongestPayload = 12U << 20;
+
+  void Append(std::string_view bytes) { bytes_ += bytes; }
+  /// The next message, or none yet. Fails for good on anything that a driver does not say.
+  Result<std::optional<Said>> Next();
+  void Clear() { bytes_.clear(); }
+
+ private:
+  std::string bytes_ = {};
+};
+
+/// The order to run code.
+std::string EncodeRun(std::uint64_t id, std::string_view code, bool echo);
+
+}  // namespace igloo::session

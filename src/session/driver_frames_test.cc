@@ -1,0 +1,55 @@
+#include "session/driver_frames.h"
+
+#include <gmock/gmock.h>
+
+namespace igloo::session {
+namespace {
+
+TEST(DriverFramesTest, MessagesComeInAnyPieces) {
+  const std::string all =
+      "ready 0 2\n{}"
+      "part 7 57\n{\"type\":\"image/png\",\"data\":\"AAH/\",\"encoding\":\"base64\"} "
+      "done 7 44\n{\"status\":130,\"value\":\"4\",\"interrupted\":true}";
+  for (std::size_t step = 1; step < 20; ++step) {
+    DriverFrames frames;
+    std::vector<Said> said;
+    for (std::size_t at = 0; at < all.size(); at += step) {
+      frames.Append(std::string_view(all).substr(at, step));
+      for (;;) {
+        const auto next = frames.Next();
+        ASSERT_TRUE(next) << next.error().what;
+        if (!*next) break;
+        said.push_back(**next);
+      }
+    }
+    ASSERT_EQ(said.size(), 3U) << step;
+    EXPECT_EQ(said[0], Said{said::Ready{}});
+    EXPECT_EQ(said[1], Said(said::Shown{7, {"image/png", std::string("\0\x01\xff", 3)}}));
+    EXPECT_EQ(said[2], Said(said::Done{.id = 7, .status = 130, .value = "4", .interrupted = true}));
+  }
+}
+
+TEST(DriverFramesTest, AnythingElseIsNonsense) {
+  for (const char* text :
+       {"done\n", "done 1\n", "done x 2\n{}", "done 1 -2\n{}", "done 1 2\n{}", "done 1 2\n[]",
+        "gone 1 2\n{}", "done 1 14\n{\"status\":256}", "done 1 15\n{\"status\":\"0\"}",
+        "done 1 99999999999\n", "part 1 2\n{}", "ready 0 3\n{}}", "\n", "done  1 2\n{}"}) {
+    DriverFrames frames;
+    frames.Append(text);
+    EXPECT_FALSE(frames.Next()) << text;
+  }
+  DriverFrames endless;
+  endless.Append(std::string(100, 'x'));
+  EXPECT_FALSE(endless.Next());
+  DriverFrames deep;
+  deep.Append("done 1 100\n" + std::string(50, '[') + std::string(50, ']'));
+  EXPECT_FALSE(deep.Next());
+}
+
+TEST(DriverFramesTest, OrdersCarryAnyBytes) {
+  EXPECT_EQ(EncodeRun(3, "a\nb", true), "run 3 3 echo\na\nb");
+  EXPECT_EQ(EncodeRun(4, "", false), "run 4 0 -\n");
+}
+
+}  // namespace
+}  // namespace igloo::session

@@ -1,0 +1,361 @@
+#include "session/interpreter.h"
+
+#include <sys/socket.h>
+
+#include <array>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "session/asio.h"
+#include "session/box.h"
+#include "session/pump.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+using asio::posix::stream_descriptor;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// From the start of a sandbox to an interpreter that is ready, on a machine that is busy.
+constexpr auto kStartLimit = std::chrono::seconds(30);
+/// For an end to be reported once everything was killed.
+constexpr auto kKillLimit = std::chrono::seconds(15);
+constexpr auto kLook = std::chrono::milliseconds(100);
+
+auto Redirect(boost::system::error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+}  // namespace
+
+struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
+  State(asio::io_context& l, const sandbox::Plan& p, backend::Backend& b, InterpreterOptions o)
+      : loop(l),
+        plan(p),
+        options(std::move(o)),
+        box(std::make_shared<Box>(
+            l, p, b,
+            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
+                        .failed = [this](Error error, bool) { FailWith(std::move(error)); }})),
+        driver(l),
+        pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
+        changed(l) {}
+
+  Result<void> Start();
+  asio::awaitable<Result<void>> WaitUntilReady();
+  asio::awaitable<void> WatchDriver();
+  asio::awaitable<void> WatchOutput(std::size_t index);
+  asio::awaitable<void> Send(std::string bytes);
+  /// Waits until `condition` holds, or there is no use in waiting: a failure, or the time.
+  asio::awaitable<void> Wait(std::function<bool()> condition, Clock::time_point until);
+  asio::awaitable<bool> Again();
+  asio::awaitable<void> AwaitEnd(const Call& call);
+  /// Lets the pumps take everything that lies in the pipes.
+  asio::awaitable<void> Settle();
+  OutputPump::Options PumpOptions();
+  void Take(const wire::Report& came);
+  void Take(Said said);
+  void FailWith(Error error);
+  bool OverMemory();
+  CallResult Finish(std::int64_t began);
+  void CloseAll();
+
+  asio::io_context& loop;
+  const sandbox::Plan& plan;
+  InterpreterOptions options;
+  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
+  stream_descriptor driver;
+  std::array<OutputPump, 2> pumps;
+  asio::steady_timer changed;  ///< cancelled whenever something that is waited for may have come
+  DriverFrames frames = {};
+  std::uint64_t last_id = 0;
+  bool ready = false;
+  bool running = false;   ///< a call is under way
+  bool stopping = false;  ///< its code was asked to stop
+  bool timed_out = false, out_of_memory = false;
+  std::vector<Part> parts = {};
+  std::size_t part_bytes = 0;
+  std::optional<said::Done> done = {};
+  std::optional<wire::Ended> ended = {};  ///< of the interpreter that ended last, until a new one
+  std::optional<Loss> loss = {};
+  std::function<void(std::string_view)> heard = {};
+  std::optional<Error> failure = {};
+};
+
+OutputPump::Options Interpreter::State::PumpOptions() {
+  return {.keep = options.capture_limit,
+          .which = Keep::kFirstAndLast,
+          .limit = options.output_limit,
+          .heard =
+              [this](std::string_view bytes) {
+                if (running && heard) heard(bytes);
+              },
+          .must_end = [this] { box->Tell(wire::ToInit::kKill); }};
+}
+
+Result<void> Interpreter::State::Start() {
+  backend::Channels channels;
+  IGLOO_ASSIGN(OutputPipes pipes, MakeOutputPipes(channels));
+  IGLOO_ASSIGN(channels.standard_input, OpenNothing());
+  IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
+  channels.extra.push_back(std::move(pair.second));
+  pumps[0].Open(std::move(pipes.output));
+  pumps[1].Open(std::move(pipes.error));
+  IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
+                       wire::Life::kStays));
+  driver.assign(pair.first.Release());
+  driver.non_blocking(true);
+  return {};
+}
+
+void Interpreter::State::FailWith(Error error) {
+  if (!failure) failure = std::move(error);
+  changed.cancel();
+}
+
+void Interpreter::State::Take(const wire::Report& came) {
+  if (const auto* refused = std::get_if<wire::Refused>(&came)) {
+    FailWith(backend::ExplainRefusal(*refused, plan.payload));
+    return;
+  }
+  ended = std::get<wire::Ended>(came);
+  ready = false;
+  changed.cancel();
+}
+
+void Interpreter::State::Take(Said came) {
+  // A word about a call that is not under way is somebody else's, or a lie.
+  if (auto* shown = std::get_if<said::Shown>(&came)) {
+    if (!running || shown->id != last_id) return;
+    part_bytes += shown->part.bytes.size();
+    if (part_bytes <= options.capture_limit && parts.size() < 100) {
+      parts.push_back(std::move(shown->part));
+    }
+  } else if (auto* end = std::get_if<said::Done>(&came)) {
+    if (running && end->id == last_id) done = std::move(*end);
+  } else {
+    ready = true;
+  }
+  changed.cancel();
+}
+
+asio::awaitable<void> Interpreter::State::WatchDriver() {
+  const auto self = shared_from_this();
+  std::array<char, 16384> buffer;
+  for (;;) {
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    const auto space = asio::buffer(buffer);
+    const std::size_t count = co_await driver.async_read_some(space, token);
+    // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
+    if (error) co_return;
+    frames.Append({buffer.data(), count});
+    for (;;) {
+      auto next = frames.Next();
+      if (!next) co_return FailWith(std::move(next).error());
+      if (!*next) break;
+      Take(*std::move(*next));
+    }
+  }
+}
+
+asio::awaitable<void> Interpreter::State::WatchOutput(std::size_t index) {
+  const auto self = shared_from_this();
+  co_await pumps[index].Run();
+}
+
+asio::awaitable<void> Interpreter::State::Send(std::string bytes) {
+  const auto self = shared_from_this();
+  for (std::size_t sent = 0; sent < bytes.size() && driver.is_open();) {
+    const ssize_t count = ::send(driver.native_handle(), bytes.data() + sent, bytes.size() - sent,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      sent += static_cast<std::size_t>(count);
+      continue;
+    }
+    if (count < 0 && errno != EAGAIN && errno != EINTR) co_return;
+    // One that ended will never read the rest.
+    if (ended || failure) co_return;
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    co_await driver.async_wait(stream_descriptor::wait_write, token);
+    if (error) co_return;
+  }
+}
+
+asio::awaitable<void> Interpreter::State::Wait(std::function<bool()> condition,
+                                               Clock::time_point until) {
+  const auto self = shared_from_this();
+  const bool looks = options.group && options.group->leaf().kind() == cgroup::Kind::kV1;
+  while (!condition() && !failure && Clock::now() < until) {
+    changed.expires_at(looks && running ? std::min(until, Clock::now() + kLook) : until);
+    boost::system::error_code ignored;
+    auto token = Redirect(ignored);
+    co_await changed.async_wait(token);
+    if (looks && running && OverMemory()) box->Tell(wire::ToInit::kKill);
+  }
+}
+
+/// A cgroup of version 1 does not end the rest of a sandbox that lost a process to its limit.
+bool Interpreter::State::OverMemory() {
+  if (out_of_memory || !options.group->leaf().ReadHits().memory) return false;
+  out_of_memory = true;
+  return true;
+}
+
+asio::awaitable<Result<void>> Interpreter::State::WaitUntilReady() {
+  auto condition = [this] { return ready || ended; };
+  co_await Wait(condition, Clock::now() + kStartLimit);
+  if (failure) co_return std::unexpected(*failure);
+  if (ready) co_return Result<void>();
+  co_await Settle();
+  const std::string said = pumps[1].TakeCaptured().kept();
+  FailWith({Errc::kFailedPrecondition,
+            ended ? "the interpreter ended before it was ready" + (said.empty() ? "" : ": " + said)
+                  : "the interpreter did not get ready",
+            "run the code without a session to see what this environment can do", 0});
+  co_return std::unexpected(*failure);
+}
+
+asio::awaitable<bool> Interpreter::State::Again() {
+  loss = Loss{.verdict = VerdictOf(*ended, {.out_of_memory = out_of_memory}, plan.payload)};
+  loss->exit_code = ExitCodeOf(*ended, loss->verdict);
+  ended.reset();
+  out_of_memory = false;
+  frames.Clear();
+  box->Tell(wire::ToInit::kAgain);
+  const auto fine = co_await WaitUntilReady();
+  co_return fine.has_value();
+}
+
+asio::awaitable<void> Interpreter::State::Settle() {
+  const auto self = shared_from_this();
+  while (pumps[0].HasMore() || pumps[1].HasMore()) {
+    co_await asio::post(loop, asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
+  auto over = [this] { return done || ended; };
+  auto over_or_stopping = [this] { return done || ended || stopping; };
+  const auto limit = call.time_ms == 0 ? Clock::time_point::max()
+                                       : Clock::now() + std::chrono::milliseconds(call.time_ms);
+  co_await Wait(over_or_stopping, limit);
+  if (over() || failure) co_return;
+  timed_out = !stopping;
+  box->Tell(wire::ToInit::kNudge);
+  co_await Wait(over, Clock::now() + options.grace);
+  if (over() || failure) co_return;
+  box->Tell(wire::ToInit::kKill);
+  co_await Wait(over, Clock::now() + kKillLimit);
+  if (!over()) {
+    FailWith({Errc::kTimeout, "the interpreter did not end when it was killed",
+              "this should not happen; please report it", 0});
+  }
+}
+
+CallResult Interpreter::State::Finish(std::int64_t began) {
+  const bool too_much = pumps[0].too_much() || pumps[1].too_much();
+  CallResult result{.output = pumps[0].TakeCaptured(),
+                    .error = pumps[1].TakeCaptured(),
+                    .parts = std::move(parts),
+                    .lost_before = std::exchange(loss, std::nullopt),
+                    .wall_micros = MonotonicMicros() - began};
+  if (done) {
+    result.exit_code = done->status;
+    result.value = std::move(done->value);
+    result.verdict = timed_out           ? Verdict::kTimeout
+                     : done->interrupted ? Verdict::kInterrupted
+                     : done->status == 0 ? Verdict::kOk
+                                         : Verdict::kExit;
+    if (timed_out) result.exit_code = 124;
+  } else {
+    const Outside outside{.too_much_output = too_much, .out_of_memory = out_of_memory};
+    result.verdict = timed_out ? Verdict::kTimeout : VerdictOf(*ended, outside, plan.payload);
+    result.exit_code = ExitCodeOf(*ended, result.verdict);
+    if (ended->kind == wire::EndKind::kSignalled) result.signal = static_cast<int>(ended->status);
+    result.lost_now = true;
+  }
+  return result;
+}
+
+void Interpreter::State::CloseAll() {
+  box->Close();
+  boost::system::error_code ignored;
+  if (driver.is_open()) driver.close(ignored);
+  for (OutputPump& each : pumps) each.Close();
+  changed.cancel();
+}
+
+Interpreter::Interpreter(asio::io_context& loop, const sandbox::Plan& plan,
+                         backend::Backend& backend, InterpreterOptions options)
+    : state_(std::make_shared<State>(loop, plan, backend, std::move(options))) {}
+
+Interpreter::~Interpreter() { state_->CloseAll(); }
+
+asio::awaitable<Result<void>> Interpreter::Start() {
+  const std::shared_ptr<State> state = state_;
+  if (auto started = state->Start(); !started) {
+    state->failure = started.error();
+    co_return started;
+  }
+  state->box->Watch();
+  const auto executor = co_await asio::this_coro::executor;
+  asio::co_spawn(executor, state->WatchDriver(), asio::detached);
+  for (std::size_t i = 0; i < 2; ++i) {
+    asio::co_spawn(executor, state->WatchOutput(i), asio::detached);
+  }
+  co_return co_await state->WaitUntilReady();
+}
+
+asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
+  const std::shared_ptr<State> state = state_;
+  if (state->failure) co_return std::unexpected(*state->failure);
+  const std::int64_t began = MonotonicMicros();
+  if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
+  co_await state->Settle();
+  CappedText late_output = state->pumps[0].TakeCaptured();
+  CappedText late_error = state->pumps[1].TakeCaptured();
+  state->done.reset();
+  state->stopping = state->timed_out = false;
+  state->parts.clear();
+  state->part_bytes = 0;
+  state->running = true;
+  state->heard = std::move(call.heard);
+  const auto executor = co_await asio::this_coro::executor;
+  asio::co_spawn(executor, state->Send(EncodeRun(++state->last_id, call.code, call.echo)),
+                 asio::detached);
+  co_await state->AwaitEnd(call);
+  co_await state->Settle();
+  state->running = false;
+  state->heard = {};
+  if (state->failure && !state->ended) {
+    state->box->Tell(wire::ToInit::kKill);
+    co_return std::unexpected(*state->failure);
+  }
+  CallResult result = state->Finish(began);
+  result.late_output = std::move(late_output);
+  result.late_error = std::move(late_error);
+  co_return result;
+}
+
+void Interpreter::Interrupt() {
+  state_->stopping = true;
+  state_->changed.cancel();
+}
+
+void Interpreter::Kill() {
+  state_->box->Tell(wire::ToInit::kKill);
+  state_->FailWith({Errc::kFailedPrecondition, "the session was ended", "begin another", 0});
+}
+
+bool Interpreter::alive() const { return !state_->failure; }
+
+int Interpreter::workspace() const {
+  const auto& handed = state_->box->sandbox().handed_out;
+  return handed.empty() ? -1 : handed.front().get();
+}
+
+}  // namespace igloo::session
