@@ -222,6 +222,14 @@ TEST(PerEnvironmentDescribe, SeveralRequiredFilesAreListed) {
               HasSubstr("It requires the following files: `a` (first), `b` and `c`."));
 }
 
+TEST(PerEnvironmentDescribe, ALongDescriptionLeavesRoomForTheLimits) {
+  SandboxSpec spec = Mine("x");
+  spec.description = std::string(10'000, 'x');
+  const std::string text = Describe({.spec = spec}, {}).description;
+  EXPECT_LT(text.size(), 4000U);
+  EXPECT_THAT(text, ::testing::EndsWith("limited to 60 seconds."));
+}
+
 TEST(PerEnvironmentDescribe, ParametersAreTheFiles) {
   const auto tools = ToolsOf();
   EXPECT_EQ(

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <filesystem>
 
@@ -154,6 +155,15 @@ TEST_F(McpPerEnvironment, IglooServesTheSameAndWhateverElseIsConfigured) {
   EXPECT_EQ(TextOf(client_->Call("numbers", {{"main_py", "print(6 * 7)"}})), "42\n");
   Start("igloo", {"mcp", "--tools", "both"});
   EXPECT_THAT(ToolNames(), IsSupersetOf({"run", "shell", "numbers"}));
+}
+
+TEST_F(McpPerEnvironment, TwoToolsNeverHaveOneName) {
+  Write(
+      std::string(kSandboxes) + "run/config.json",
+      R"({"id": "run", "image": "shell", "entrypoint": "main.sh", "command": ["sh", "main.sh"]})");
+  Start("igloo", {"mcp", "--tools", "both"});
+  EXPECT_EQ(std::ranges::count(ToolNames(), "run"), 1);
+  EXPECT_TRUE(Tool("run").at("inputSchema").at("properties").as_object().contains("code"));
 }
 
 }  // namespace
