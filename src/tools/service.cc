@@ -24,6 +24,10 @@ ToolService::Served ToolService::Make(std::shared_ptr<const Setup> setup) const 
   Served served{.setup = std::move(setup)};
   for (std::size_t i = 0; i < parts_.contracts.size(); ++i) {
     for (mcp::Tool& tool : parts_.contracts[i]->Tools(*served.setup)) {
+      // Of one name the first counts: a user's sandbox may be called 'run', too.
+      if (std::ranges::find(served.tools, tool.name, &mcp::Tool::name) != served.tools.end()) {
+        continue;
+      }
       served.tools.push_back(std::move(tool));
       served.owners.push_back(i);
     }
