@@ -1,22 +1,23 @@
-// Claude Code: its list of servers, one call without a terminal, and a call that becomes a task in one.
+// Claude Code: its list of servers, calls without a terminal, and a call that becomes a task in one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkIncludes, excerpt, npmPackage, product, run, start, test, until } from '../support/testing.mjs';
-import { checkListed, checkProduct, makeHome, productInput, withModel } from './client.mjs';
+import { check, checkIncludes, endlessCode, excerpt, npmPackage, product, run, start, test, until } from '../support/testing.mjs';
+import { checkListed, checkProduct, makeHome, productInput, checkGivenUp, withHttpServer, withModel } from './client.mjs';
 import { kDone } from './model.mjs';
 
 const claude = join(npmPackage('@anthropic-ai/claude-code-linux-x64'), 'claude');
 const kKey = 'sk-ant-stand-in';
 const kTool = 'mcp__igloo__run';
 
-async function home() {
+async function home(server) {
   const made = await makeHome('claude-code', {
-    variables: { ANTHROPIC_API_KEY: kKey, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+    ANTHROPIC_API_KEY: kKey, DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   });
   // What a person has answered before the first prompt.
   const file = join(made.home, '.claude.json');
   const settings = JSON.parse(readFileSync(file, 'utf8'));
   check(settings.mcpServers.igloo, 'igloo mcp install has written no server');
+  if (server) settings.mcpServers.igloo = { type: 'http', url: server };
   Object.assign(settings, {
     hasCompletedOnboarding: true, theme: 'dark',
     customApiKeyResponses: { approved: [kKey.slice(-20)], rejected: [] },
@@ -30,8 +31,8 @@ await test('Claude Code lists igloo as connected', async () => {
   await checkListed(await home(), claude, ['mcp', 'list'], /igloo.*Connected/);
 });
 
-await test('Claude Code runs code without a terminal', async () => {
-  const { env, project } = await home();
+async function runsCode(server) {
+  const { env, project } = await home(server);
   let end;
   const model = await withModel([{ name: kTool, input: productInput }], async ({ url }) => {
     end = await run(claude, ['-p', 'go', '--allowedTools', kTool], { env: { ...env, ANTHROPIC_BASE_URL: url }, cwd: project });
@@ -41,6 +42,19 @@ await test('Claude Code runs code without a terminal', async () => {
   checkIncludes(end.out, kDone);
   // Shown to the model in full from the start, not only by name.
   check(model.requests.some(({ text }) => text.includes(`"name":"${kTool}"`) && text.includes('"timeout_seconds"')), 'the tool is deferred');
+}
+
+await test('Claude Code runs code without a terminal', () => runsCode());
+await test('Claude Code runs code over HTTP', () => withHttpServer(runsCode));
+
+await test('Claude Code gives up a call that takes too long, and nothing goes on running', async () => {
+  const { env, project } = await home();
+  const endless = endlessCode();
+  await withModel([{ name: kTool, input: { code: endless.code, env: 'python', timeout_seconds: 600 } }], async ({ url }) => {
+    const variables = { ...env, ANTHROPIC_BASE_URL: url, MCP_TOOL_TIMEOUT: '3000' };
+    const session = start(claude, ['-p', 'go', '--allowedTools', kTool], { env: variables, cwd: project });
+    await checkGivenUp(session, endless.name);
+  });
 });
 
 await test('Claude Code runs a long call as a task in a terminal', async () => {

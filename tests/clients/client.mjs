@@ -2,14 +2,14 @@
 // what must be seen of a call.
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkIncludes, excerpt, product, run, scratch } from '../support/testing.mjs';
+import { check, checkIncludes, excerpt, processesNamed, product, run, scratch, startHttp, stop, until } from '../support/testing.mjs';
 import { startModel } from './model.mjs';
 
 export const igloo = process.argv[2];
 check(igloo, 'usage: tests/clients/run IGLOO');
 
 /** A home in which `igloo mcp install CLIENT` has run, and a project to work in. */
-export async function makeHome(client, { variables = {} } = {}) {
+export async function makeHome(client, variables = {}) {
   const home = mkdtempSync(join(scratch, `${client}-`));
   const project = join(home, 'project');
   mkdirSync(project);
@@ -24,6 +24,17 @@ export async function checkListed({ env, project }, command, args, expected) {
   const listed = await run(command, args, { env, cwd: project, seconds: 60 });
   const text = listed.out + listed.err;
   check(expected.test(text), `${expected} is not in: ${excerpt(text)}`);
+}
+
+/** Runs `body` with a server of its own on HTTP. */
+export async function withHttpServer(body) {
+  const env = { HOME: mkdtempSync(join(scratch, 'server-')), PATH: process.env.PATH };
+  const server = await startHttp(igloo, ['mcp', '--http', '127.0.0.1:0', '--no-token'], { env });
+  try {
+    await body(server.url);
+  } finally {
+    await stop(server);
+  }
 }
 
 /** Runs `body` with a model that asks for `calls`, and gives the model back. */
@@ -42,6 +53,17 @@ export function checkProduct(model, end) {
   const seen = JSON.stringify(model.results);
   check(model.results.length === 1, `the model saw ${model.results.length} results: ${excerpt(seen)}\n${excerpt(end.out + end.err)}`);
   checkIncludes(seen, product.output);
+}
+
+/** The client `session` gives up its endless run, named `name`, and not only because it ends itself. */
+export async function checkGivenUp(session, name) {
+  session.child.stdin.end();
+  await until('the run', () => processesNamed(name).length > 0);
+  // Before the client ends: its end would end the server and every run with it.
+  await until('the end of the run', () => processesNamed(name).length === 0);
+  check(session.child.exitCode === null, 'the client ended before the run did');
+  const end = await session.ended;
+  check(end.code === 0, `the client ended with ${end.code}: ${excerpt(end.out + end.err)}`);
 }
 
 export const productInput = { code: product.code, env: 'python' };
