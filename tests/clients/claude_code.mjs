@@ -1,9 +1,8 @@
 // Claude Code: its list of servers, calls without a terminal, and a call that becomes a task in one.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkIncludes, endlessCode, excerpt, npmPackage, product, run, start, test, until } from '../support/testing.mjs';
-import { checkListed, checkProduct, makeHome, productInput, checkGivenUp, withHttpServer, withModel } from './client.mjs';
-import { kDone } from './model.mjs';
+import { check, endlessCode, excerpt, npmPackage, product, run, start, test, until } from '../support/testing.mjs';
+import { checkGivenUp, checkListed, checkRunsCode, makeHome, withHttpServer, withModel } from './client.mjs';
 
 const claude = join(npmPackage('@anthropic-ai/claude-code-linux-x64'), 'claude');
 const kKey = 'sk-ant-stand-in';
@@ -33,13 +32,8 @@ await test('Claude Code lists igloo as connected', async () => {
 
 async function runsCode(server) {
   const { env, project } = await home(server);
-  let end;
-  const model = await withModel([{ name: kTool, input: productInput }], async ({ url }) => {
-    end = await run(claude, ['-p', 'go', '--allowedTools', kTool], { env: { ...env, ANTHROPIC_BASE_URL: url }, cwd: project });
-  });
-  check(end.code === 0, `claude ended with ${end.code}: ${excerpt(end.out + end.err)}`);
-  checkProduct(model, end);
-  checkIncludes(end.out, kDone);
+  const model = await checkRunsCode({ name: kTool }, (url) =>
+    run(claude, ['-p', 'go', '--allowedTools', kTool], { env: { ...env, ANTHROPIC_BASE_URL: url }, cwd: project }));
   // Shown to the model in full from the start, not only by name.
   check(model.requests.some(({ text }) => text.includes(`"name":"${kTool}"`) && text.includes('"timeout_seconds"')), 'the tool is deferred');
 }

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, checkIncludes, excerpt, processesNamed, product, run, scratch, startHttp, stop, until } from '../support/testing.mjs';
-import { startModel } from './model.mjs';
+import { kDone, startModel } from './model.mjs';
 
 export const igloo = process.argv[2];
 check(igloo, 'usage: tests/clients/run IGLOO');
@@ -48,11 +48,18 @@ export async function withModel(calls, body) {
   return model;
 }
 
-/** What the model saw of the only call holds what only a run could have said. */
-export function checkProduct(model, end) {
+/** The client, run by `session` with the address of its model, makes one call, whose result holds what only a run could have said. */
+export async function checkRunsCode(call, session) {
+  let end;
+  const model = await withModel([{ ...call, input: { code: product.code, env: 'python' } }], async ({ url }) => {
+    end = await session(url);
+  });
+  check(end.code === 0, `the client ended with ${end.code}: ${excerpt(end.out + end.err)}`);
+  checkIncludes(end.out, kDone);
   const seen = JSON.stringify(model.results);
   check(model.results.length === 1, `the model saw ${model.results.length} results: ${excerpt(seen)}\n${excerpt(end.out + end.err)}`);
   checkIncludes(seen, product.output);
+  return model;
 }
 
 /** The client `session` gives up its endless run, named `name`, and not only because it ends itself. */
@@ -65,5 +72,3 @@ export async function checkGivenUp(session, name) {
   const end = await session.ended;
   check(end.code === 0, `the client ended with ${end.code}: ${excerpt(end.out + end.err)}`);
 }
-
-export const productInput = { code: product.code, env: 'python' };

@@ -2,9 +2,8 @@
 // longer than Codex waits.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkIncludes, endlessCode, excerpt, npmPackage, run, start, test } from '../support/testing.mjs';
-import { checkGivenUp, checkListed, checkProduct, makeHome, productInput, withHttpServer, withModel } from './client.mjs';
-import { kDone } from './model.mjs';
+import { check, endlessCode, npmPackage, run, start, test } from '../support/testing.mjs';
+import { checkGivenUp, checkListed, checkRunsCode, makeHome, withHttpServer, withModel } from './client.mjs';
 
 const codex = join(npmPackage('@openai/codex'), 'vendor/x86_64-unknown-linux-musl/bin/codex');
 const kCall = { namespace: 'mcp__igloo', name: 'run' };
@@ -29,13 +28,7 @@ await test('Codex lists igloo', async () => {
 
 async function runsCode(server) {
   const { env, project } = await home(server);
-  let end;
-  const model = await withModel([{ ...kCall, input: productInput }], async ({ url }) => {
-    end = await run(codex, [...args(url), 'go'], { env, cwd: project });
-  });
-  check(end.code === 0, `codex ended with ${end.code}: ${excerpt(end.out + end.err)}`);
-  checkProduct(model, end);
-  checkIncludes(end.out, kDone);
+  await checkRunsCode(kCall, (url) => run(codex, [...args(url), 'go'], { env, cwd: project }));
 }
 
 await test('Codex runs code without anybody to approve it', () => runsCode());

@@ -1,9 +1,8 @@
 // Gemini CLI: its list of servers, and calls.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkIncludes, excerpt, npmPackage, run, test } from '../support/testing.mjs';
-import { checkListed, checkProduct, makeHome, productInput, withHttpServer, withModel } from './client.mjs';
-import { kDone } from './model.mjs';
+import { check, npmPackage, run, test } from '../support/testing.mjs';
+import { checkListed, checkRunsCode, makeHome, withHttpServer } from './client.mjs';
 
 const gemini = join(npmPackage('@google/gemini-cli'), 'bundle/gemini.js');
 
@@ -26,15 +25,9 @@ await test('Gemini CLI lists igloo as connected', async () => {
 
 async function runsCode(server) {
   const { env, project } = await home(server);
-  let end;
-  const model = await withModel([{ name: 'mcp_igloo_run', input: productInput }], async ({ url }) => {
-    end = await run('node', [gemini, '--approval-mode', 'yolo', '-m', 'gemini-2.5-flash', '-p', 'go'], {
-      env: { ...env, GOOGLE_GEMINI_BASE_URL: url }, cwd: project,
-    });
-  });
-  check(end.code === 0, `gemini ended with ${end.code}: ${excerpt(end.out + end.err)}`);
-  checkProduct(model, end);
-  checkIncludes(end.out, kDone);
+  const args = [gemini, '--approval-mode', 'yolo', '-m', 'gemini-2.5-flash', '-p', 'go'];
+  await checkRunsCode({ name: 'mcp_igloo_run' }, (url) =>
+    run('node', args, { env: { ...env, GOOGLE_GEMINI_BASE_URL: url }, cwd: project }));
 }
 
 await test('Gemini CLI runs code', () => runsCode());
