@@ -19,10 +19,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => p
 
 /** Runs one test; it fails by throwing. */
 export async function test(name, body) {
+  const start = performance.now();
   try {
     await body();
     passed += 1;
-    console.log(`${name}: ok`);
+    console.log(`${name}: ok (${((performance.now() - start) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failed += 1;
     console.log(`${name}: FAILED\n  ${String(error?.stack ?? error).replaceAll('\n', '\n  ')}`);
