@@ -59,7 +59,7 @@ Result<double> LauncherRuns::Once(const sandbox::Plan& plan) {
   std::int64_t end = 0;
   const std::int64_t begin = MonotonicMicros();
   session::RunIo io;
-  IGLOO_ASSIGN(io.group, cli::TakeGroup(state_->groups, plan));
+  IGLOO_ASSIGN(io.group, session::TakeGroup(state_->groups, plan));
   session::Run run(state_->loop, plan, state_->backend, std::move(io));
   asio::co_spawn(state_->loop, run.Execute(),
                  [&](std::exception_ptr, Result<session::RunResult> value) {

@@ -42,6 +42,8 @@ class Sandbox {
 
   /// Sockets that listen inside, in the order of the plan's Listen steps.
   std::vector<UniqueFd> listeners = {};
+  /// Directories that the plan hands out, in its order.
+  std::vector<UniqueFd> handed_out = {};
   Timeline timeline = {};
 };
 

@@ -171,7 +171,6 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
         remove ? "--force removes it" : "choose another --name, or replace it with --force");
   }
   console.Out(args.Has("--json") ? DoneJson(order, done) : DoneText(order, done));
-  if (!remove) NoteUntilServed(console);
   return 0;
 }
 
@@ -206,6 +205,14 @@ Result<int> RunMcp(const ParsedArgs& args, Console& console) {
 
 constexpr Flag kFlags[] = {
     {"--config", "FILE", "igloo's own configuration, for the server", Values::kFile},
+    {"--project", "DIR[:MODE]", "server: show DIR at /project; MODE is ro (default) or overlay",
+     Values::kDirectory},
+    {"--no-project", "", "server: show no project, also when the configuration names one"},
+    {"--tools", "WHICH", "server: run (default), per-environment, or both", Values::kChoices,
+     "run per-environment both"},
+    {"--http", "ADDRESS", "server: listen on 127.0.0.1:8730, say, instead of standard input"},
+    {"--no-token", "", "server: ask HTTP clients for no token; on this machine only"},
+    {"--stdio", "", "server: standard input and output (default)"},
     {"--name", "NAME", "what the client calls the server; 'igloo' by default"},
     {"--scope", "SCOPE", "user (default), or project: the current directory", Values::kChoices,
      "user project"},
@@ -225,11 +232,14 @@ constexpr Word kWords[] = {
 
 const Command kMcpCommand = {
     .name = "mcp",
-    .summary = "set up MCP clients; the server itself is not available yet",
+    .summary = "serve models that run code, and set up their clients",
     .usage = "[(install | print-config) CLIENT] [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
     .details =
+        "Without a word: the server. Clients start it themselves and speak to it on its standard\n"
+        "input and output; it ends with them. It reads its configuration again when that changes\n"
+        "and at SIGHUP.\n"
         "CLIENT is claude-code, claude-desktop, codex, gemini, opencode, cursor or vscode.\n"
         "install changes one block and no other byte of the client's file, keeps a backup beside\n"
         "it, and changes nothing the second time; --remove takes back exactly what it did.\n\n"

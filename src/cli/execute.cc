@@ -1,14 +1,11 @@
 #include "cli/execute.h"
 
-#include <sys/resource.h>
-
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
 #include <exception>
 #include <optional>
 
 #include "cli/commands.h"
-#include "environment/facts.h"
 #include "session/asio.h"
 
 namespace igloo::cli {
@@ -53,25 +50,9 @@ Result<session::RunResult> RunOnLoop(const sandbox::Plan& plan, backend::Backend
 
 }  // namespace
 
-Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
-                              const environment::RunRequest& request) {
-  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, request));
-  return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
-}
-
 int ExitCodeFor(const Error& error) {
   if (error.code == Errc::kNoProgram) return kExitNotFound;
   return error.code == Errc::kNotExecutable ? kExitNotExecutable : kExitFailed;
-}
-
-Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan) {
-  if (groups.kind() == cgroup::Kind::kNone) return std::nullopt;
-  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes};
-  for (const sandbox::ResourceLimit& limit : plan.payload.limits) {
-    if (limit.resource == RLIMIT_NPROC) limits.processes = limit.value;
-  }
-  IGLOO_ASSIGN(cgroup::Lease lease, groups.Take(limits));
-  return std::optional<cgroup::Lease>(std::move(lease));
 }
 
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,

@@ -12,6 +12,9 @@ namespace igloo::environment {
 /// the host's, the harmless devices, /dev/fd and friends.
 void AddBasics(std::vector<sandbox::Entry>& contents);
 
+/// Makes the invented user of AddBasics another one.
+void NameUser(std::vector<sandbox::Entry>& contents, std::string_view name, std::string_view home);
+
 /// A file or directory of the host, read-only and at the same path unless `target` says otherwise.
 void AddTree(std::vector<sandbox::Entry>& contents, std::string_view source,
              sandbox::Presence presence, std::string_view target = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/overloaded.h"
+#include "environment/basics.h"
 
 namespace igloo::environment {
 namespace {
@@ -12,7 +13,6 @@ using sandbox::Execution;
 using sandbox::MemoryTree;
 
 constexpr std::uint64_t kMegabyte = 1ULL << 20;
-constexpr const char* kHome = "/workspace";
 constexpr const char* kCodeDirectory = "/run/igloo";
 
 Capacity CapacityFor(const RunRequest& request, std::uint64_t bytes, std::uint64_t inodes) {
@@ -23,7 +23,8 @@ Capacity CapacityFor(const RunRequest& request, std::uint64_t bytes, std::uint64
 
 void AddWritablePlaces(const Room& room, const RunRequest& request, sandbox::Policy& policy) {
   const Capacity capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
-  policy.run.emplace_back(MemoryTree{.target = kHome, .capacity = capacity});
+  policy.run.emplace_back(MemoryTree{
+      .target = request.place.home, .capacity = capacity, .access = request.place.access});
   policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
   policy.run.emplace_back(MemoryTree{
       .target = "/dev/shm",
@@ -56,6 +57,19 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
                                             .map_owner = true});
 }
 
+/// Everything is made by its own user, so the run may change it unless its home is read-only.
+void AddFiles(const RunRequest& request, sandbox::Policy& policy) {
+  const Place& place = request.place;
+  if (place.directory != place.home) {
+    policy.run.emplace_back(sandbox::EmptyDirectory{.path = place.directory});
+  }
+  for (const GivenFile& file : request.files) {
+    policy.run.emplace_back(sandbox::TextFile{
+        .path = place.directory + "/" + file.path, .content = file.content, .mode = file.mode});
+  }
+  if (request.hand_out) policy.hand_out.push_back(place.directory);
+}
+
 /// The code lives in a file of its own: any size, any byte, no quoting.
 void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
              sandbox::Policy& policy) {
@@ -75,21 +89,28 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   sandbox::Policy policy;
   policy.environment = environment.contents;
   policy.variables = environment.variables;
-  policy.variables["HOME"] = kHome;
+  policy.identity.name = request.place.user;
+  if (request.place != Place{}) {
+    NameUser(policy.environment, request.place.user, request.place.home);
+  }
+  policy.variables["HOME"] = request.place.home;
   policy.variables["TMPDIR"] = "/tmp";
   policy.variables["TERM"] = "dumb";
   policy.variables["USER"] = policy.identity.name;
-  policy.variables["PWD"] = kHome;
+  policy.variables["PWD"] = request.place.directory;
   for (const auto& [name, value] : request.variables) policy.variables[name] = value;
-  policy.cwd = kHome;
+  policy.cwd = request.place.directory;
   policy.limits = environment.limits;
   if (request.time_ms) policy.limits.time_ms = *request.time_ms;
   if (request.memory_bytes) policy.limits.memory_bytes = *request.memory_bytes;
+  if (request.processes) policy.limits.processes = *request.processes;
+  if (request.open_files) policy.limits.open_files = *request.open_files;
   if (request.terminal) {
     policy.terminal = sandbox::Terminal::kOwn;
     policy.variables["TERM"] = *request.terminal;
   }
   AddWritablePlaces(environment.room, request, policy);
+  AddFiles(request, policy);
   AddProject(environment.room, request, policy);
   std::visit(Overloaded{
                  [&](const Code& code) { AddCode(environment, request, code, policy); },

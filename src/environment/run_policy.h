@@ -28,6 +28,22 @@ struct Program {
   std::vector<std::string> argv = {};
 };
 
+/// A file that a run finds in its working directory.
+struct GivenFile {
+  std::string path = {};  ///< relative to it; directories on the way are made
+  std::string content = {};
+  std::uint32_t mode = 0644;
+};
+
+/// Where a run finds itself.
+struct Place {
+  std::string home = "/workspace";       ///< memory of its own
+  std::string directory = "/workspace";  ///< home or a directory below: where it starts
+  sandbox::Access access = sandbox::Access::kReadWrite;
+  std::string user = "user";
+  bool operator==(const Place&) const = default;
+};
+
 /// What one run asks for.
 struct RunRequest {
   std::variant<Code, Program> what = Code{};
@@ -35,6 +51,11 @@ struct RunRequest {
   /// Instead of the environment's own. A time of 0 is none at all.
   std::optional<std::uint64_t> time_ms = {};
   std::optional<std::uint64_t> memory_bytes = {};
+  std::optional<std::uint64_t> processes = {}, open_files = {};
+  std::vector<GivenFile> files = {};
+  Place place = {};
+  /// igloo gets a descriptor of the working directory, to read what the run left there.
+  bool hand_out = false;
   /// What the user set up; they beat the environment's, and HOME and the like too.
   std::map<std::string, std::string> variables = {};
   /// A person at a terminal: a terminal of its own, of this type ("xterm").

@@ -193,6 +193,19 @@ bool Listen(Setup& setup, const Op& op) {
   return true;
 }
 
+/// SECURITY: a descriptor of the sandbox's own memory; whoever holds it looks below it without
+/// following links.
+bool HandOut(Setup& setup, const Op& op) {
+  const int fd = OpenAt2(setup.root_fd, Relative(op.path()), O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+  if (fd < 0) return false;
+  ops::Reply reply{};
+  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kHandedOut);
+  SendReply(setup.job->reply(), reply, fd);
+  CloseQuietly(fd);
+  return true;
+}
+
 bool Bound(Setup& setup, const Op&) { return setup.bounded || BoundPrivileges(); }
 
 bool Drop(Setup&, const Op&) { return DropPrivileges(); }
@@ -237,9 +250,9 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,     Directory,     Symlink,  File,    Bind,  Tmpfs,      Proc,
-    MaskFile, MaskDirectory, ReadOnly, Overlay, Pivot, Seal,       Network,
-    Hostname, NoNamespaces,  Listen,   Bound,   Drop,  BecomeInit,
+    Root,     Directory,     Symlink,  File,    Bind,  Tmpfs, Proc,
+    MaskFile, MaskDirectory, ReadOnly, Overlay, Pivot, Seal,  Network,
+    Hostname, NoNamespaces,  Listen,   HandOut, Bound, Drop,  BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

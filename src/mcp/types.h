@@ -52,6 +52,7 @@ struct Features {
 /// What a client may assume about a tool. Clients decide by them whether they ask their user.
 struct ToolHints {
   std::optional<bool> read_only = {}, destructive = {}, idempotent = {}, open_world = {};
+  bool operator==(const ToolHints&) const = default;
 };
 
 /// Whether a call may go on as a task after its request was answered (2026-07-28, extension).

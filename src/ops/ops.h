@@ -28,6 +28,7 @@ enum class Code : uint16_t {
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
+  kHandOut,          ///< hand the directory `path` out
   kBoundPrivileges,  ///< empty the bounding set, lock securebits, set no_new_privs
   kDropPrivileges,   ///< give up every capability
   kBecomeInit,       ///< become igloo-init
@@ -141,6 +142,7 @@ enum class ReplyKind : uint32_t {
   kReady,        ///< the template stands
   kFailed,       ///< step and sys_errno say where and why
   kListening,    ///< carries a listening socket made inside
+  kHandedOut,    ///< carries a directory of the sandbox's
   kTimeline,
 };
 

@@ -67,6 +67,10 @@ std::string Show(const Step& step) {
             return fmt::format("{:<10} 127.0.0.1:{} inside, socket handed to igloo", "listen",
                                s.port);
           },
+          [](const step::HandOut& s) {
+            return fmt::format("{:<10} {} to igloo, to read what is left there", "hand out",
+                               Printable(s.path));
+          },
           [](const step::BoundPrivileges&) {
             return std::string("empty the bounding set, lock securebits, set no_new_privs");
           },

@@ -38,10 +38,8 @@ Plan EveryStep() {
       step::PrivateNetwork{},
   };
   plan.run = {
-      step::ReadOnly{"/mem\x1b"},
-      step::Listen{8080},
-      step::DropPrivileges{},
-      step::StartInit{},
+      step::ReadOnly{"/mem\x1b"}, step::Listen{8080}, step::HandOut{"/mem\x03"},
+      step::DropPrivileges{},     step::StartInit{},
   };
   plan.payload = {.argv = {"/bin/echo", "a b", "\x1b]0;owned"},
                   .env = {"A=1", "B=\x9b"},
@@ -106,6 +104,7 @@ every sandbox of it
 this run
   freeze     /mem\x1b
   listen     127.0.0.1:8080 inside, socket handed to igloo
+  hand out   /mem\x03 to igloo, to read what is left there
   drop every capability
   start igloo-init
 payload

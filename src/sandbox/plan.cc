@@ -55,6 +55,7 @@ class Planner {
     MakeDirectories({"/proc"}, Part::kEnvironment);
     for (const Entry* entry : run) IGLOO_TRY(Place(*entry, PartOf(*entry)));
 
+    IGLOO_TRY(CheckHandedOut());
     plan_.payload = MakePayload(policy_, PathRules());
     IGLOO_TRY(CheckRoom(plan_.payload));
     AssembleEnvironment();
@@ -258,6 +259,20 @@ class Planner {
     layout_.AddName(path, {late ? Part::kEnvironment : part, kind});
   }
 
+  /// SECURITY: what igloo reads after a run is that run's own, never a file of the host's.
+  Result<void> CheckHandedOut() const {
+    for (const std::string& path : policy_.hand_out) {
+      IGLOO_TRY(CheckTarget(path));
+      const Mount* holder = layout_.HolderOf(path);
+      const bool own = holder != nullptr && holder->of == Mount::Of::kMemory && !IsShared(holder) &&
+                       layout_.KindOf(path) == Kind::kDirectory;
+      if (own) continue;
+      return Fail(Errc::kInvalidArgument,
+                  "'" + path + "' is no directory in memory of the run's own", kElsewhere);
+    }
+    return {};
+  }
+
   static bool IsShared(const Mount* holder) {
     return holder == nullptr || holder->part == Part::kEnvironment;
   }
@@ -317,6 +332,7 @@ class Planner {
       if (frozen) steps.push_back(step::ReadOnly{path});
     }
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
+    for (const std::string& path : policy_.hand_out) steps.push_back(step::HandOut{path});
     steps.push_back(step::DropPrivileges{});
     steps.push_back(step::StartInit{});
   }

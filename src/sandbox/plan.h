@@ -87,6 +87,10 @@ struct Listen {
   std::uint16_t port = 0;
   bool operator==(const Listen&) const = default;
 };
+struct HandOut {
+  std::string path;
+  bool operator==(const HandOut&) const = default;
+};
 struct BoundPrivileges {
   bool operator==(const BoundPrivileges&) const = default;
 };
@@ -99,11 +103,11 @@ struct StartInit {
 
 }  // namespace step
 
-using Step =
-    std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind, step::Tmpfs,
-                 step::Overlay, step::Proc, step::Mask, step::ReadOnly, step::EnterRoot,
-                 step::SealRoot, step::PrivateNetwork, step::Hostname, step::NoMoreNamespaces,
-                 step::Listen, step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
+using Step = std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind,
+                          step::Tmpfs, step::Overlay, step::Proc, step::Mask, step::ReadOnly,
+                          step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Hostname,
+                          step::NoMoreNamespaces, step::Listen, step::HandOut,
+                          step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
 struct ResourceLimit {

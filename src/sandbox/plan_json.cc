@@ -90,6 +90,9 @@ json::object StepJson(const Step& step) {
           },
           [](const step::NoMoreNamespaces&) { return json::object{{"op", "no_more_namespaces"}}; },
           [](const step::Listen& s) { return json::object{{"op", "listen"}, {"port", s.port}}; },
+          [](const step::HandOut& s) {
+            return json::object{{"op", "hand_out"}, {"path", Text(s.path)}};
+          },
           [](const step::BoundPrivileges&) { return json::object{{"op", "bound_privileges"}}; },
           [](const step::DropPrivileges&) { return json::object{{"op", "drop_privileges"}}; },
           [](const step::StartInit&) { return json::object{{"op", "start_init"}}; },

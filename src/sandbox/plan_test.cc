@@ -181,6 +181,21 @@ TEST(MakePlanTest, ListeningComesAfterTheNetworkAndBeforePrivilegesGo) {
                                     step::StartInit{}));
 }
 
+TEST(MakePlanTest, HandsOutNothingButMemoryOfTheRunsOwn) {
+  Policy policy = PolicyWith({HostTree{.source = "/host/dir", .target = "/ro"}},
+                             {MemoryTree{.target = "/w"}, EmptyDirectory{.path = "/w/sub"},
+                              HostTree{.source = "/host/dir", .target = "/rw"},
+                              TextFile{.path = "/w/file", .content = "x"}});
+  policy.hand_out = {"/w", "/w/sub"};
+  const Plan plan = PlanOf(policy);
+  EXPECT_THAT(plan.run,
+              ::testing::IsSupersetOf({Step{step::HandOut{"/w"}}, Step{step::HandOut{"/w/sub"}}}));
+  for (const char* path : {"/ro", "/rw", "/w/file", "/w/none", "/", "/w/..", "/proc", "w"}) {
+    policy.hand_out = {path};
+    EXPECT_FALSE(MakePlan(policy, Facts())) << path;
+  }
+}
+
 TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
   Policy policy =
       PolicyWith({HostTree{.source = "/host/dir", .target = "/ro"}, DeviceNode{"null"}},

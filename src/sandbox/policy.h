@@ -126,6 +126,9 @@ struct Policy {
   std::string cwd = {};
   /// Loopback ports to listen on inside; the sockets come out to igloo.
   std::vector<std::uint16_t> listen = {};
+  /// Directories in memory of the run's own that come out to igloo, which reads what was left
+  /// there.
+  std::vector<std::string> hand_out = {};
   std::uint32_t extra_descriptors = 0;  ///< passed to the payload as 3, 4, ...
 };
 

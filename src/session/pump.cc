@@ -22,7 +22,7 @@ constexpr std::size_t kUsualPipe = 64U << 10, kLargePipe = 1U << 20;
 }  // namespace
 
 OutputPump::OutputPump(asio::io_context& loop, Options options)
-    : options_(std::move(options)), source_(loop), captured_(options_.keep) {
+    : options_(std::move(options)), source_(loop), captured_(options_.keep, options_.which) {
   if (options_.live >= 0) live_ = std::make_unique<LiveOutput>(loop, options_.live);
 }
 
@@ -62,6 +62,7 @@ asio::awaitable<void> OutputPump::Copy() {
     if (error) co_return;
     const std::string_view bytes(buffer.data(), count);
     captured_.Append(bytes);
+    if (options_.heard) options_.heard(bytes);
     if (options_.limit != 0 && captured_.total() > options_.limit && !too_much_) {
       too_much_ = true;
       options_.must_end();

@@ -17,10 +17,12 @@ namespace igloo::session {
 class OutputPump {
  public:
   struct Options {
-    int live = -1;                        ///< where it goes as it comes; -1: nowhere
-    std::size_t keep = 0;                 ///< bytes to capture
-    std::uint64_t limit = 0;              ///< more than this, and the program must end; 0: no limit
-    std::function<void()> moved = {};     ///< bytes were passed on
+    int live = -1;                     ///< where it goes as it comes; -1: nowhere
+    std::size_t keep = 0;              ///< bytes to capture
+    Keep which = Keep::kFirst;         ///< of those that are too many
+    std::uint64_t limit = 0;           ///< more than this, and the program must end; 0: no limit
+    std::function<void()> moved = {};  ///< bytes were passed on
+    std::function<void(std::string_view)> heard = {};  ///< bytes came
     std::function<void()> must_end = {};  ///< nobody reads any more, or it was too much
   };
 

@@ -114,6 +114,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
 OutputPump::Options Run::State::PumpOptions(std::size_t index) {
   return {.live = io.live[index],
           .keep = io.capture_limit,
+          .which = io.keep,
           .limit = io.output_limit,
           // Only an end waits for what is being written; waking it for every chunk costs more than
           // the chunk.
@@ -121,6 +122,7 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
               [this] {
                 if (report || failure) changed.cancel();
               },
+          .heard = io.heard,
           .must_end =
               [this] {
                 changed.cancel();
@@ -328,7 +330,10 @@ Result<RunResult> Run::State::Finish() {
     return std::unexpected(backend::ExplainRefusal(*refused, plan.payload));
   }
   const auto& ended = std::get<wire::Ended>(*report);
+  // What was handed out came before the report, but may not have been taken yet.
+  if (sandbox->setup_fd() >= 0) (void)sandbox->ReadSetup();
   RunResult result;
+  result.handed_out = std::move(sandbox->handed_out);
   result.verdict = VerdictOf(ended, outside, plan.payload);
   result.exit_code = ExitCodeOf(ended, result.verdict);
   result.signal = ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;

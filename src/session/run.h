@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -30,6 +31,9 @@ struct RunIo {
   /// them.
   std::optional<cgroup::Lease> group = {};
   std::size_t capture_limit = 8U << 20;  ///< per stream; the rest is counted and dropped
+  Keep keep = Keep::kFirst;              ///< what of it, when it is too much
+  /// Gets what either stream captures, as it comes.
+  std::function<void(std::string_view)> heard = {};
   /// A program that writes more to one stream is ended; 0: it is not.
   std::uint64_t output_limit = 0;
 };
@@ -40,6 +44,8 @@ struct RunResult {
   int signal = 0;
   CappedText output{0}, error{0};
   wire::Ended usage = {};
+  /// Directories that the plan hands out, as the run left them. Nothing inside runs any more.
+  std::vector<UniqueFd> handed_out = {};
   backend::Timeline timeline = {};
   std::int64_t reported_micros = 0;  ///< when igloo-init's report came (monotonic clock)
 };

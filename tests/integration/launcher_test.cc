@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/temp_dir.h"
+#include "session/leftovers.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/sandbox.h"
@@ -80,6 +81,31 @@ TEST_P(Launcher, MakesNamesInWhatIsMountedByThen) {
   const auto result = bench.Run(plan);
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(result->output.kept(), "/x\n/x/a\n/x/a/both\nnewest") << result->error.kept();
+}
+
+TEST_P(Launcher, HandsOutWhatARunLeavesBehind) {
+  Workbench bench(GetParam());
+  const auto plan_of = [](const std::string& code) {
+    return PlanFor("shell", {.what = environment::Code{code},
+                             .files = {{"in/given.txt", "given\n"}, {"same.txt", "same"}},
+                             .hand_out = true});
+  };
+  const auto result =
+      bench.Run(plan_of("cat in/given.txt; echo more >> in/given.txt; echo new > out.txt; "
+                        "ln -s /etc/passwd link; chmod 000 same.txt; touch -d @0 same.txt"));
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->output.kept(), "given\n") << result->error.kept();
+  ASSERT_EQ(result->handed_out.size(), 1U);
+  const session::Leftovers left =
+      session::ReadLeftovers(result->handed_out[0].get(), {{"in/given.txt", "given\n"}});
+  std::map<std::string, std::string> files;
+  for (const session::LeftFile& file : left.files) files[file.path] = file.bytes;
+  EXPECT_EQ(files["in/given.txt"], "given\nmore\n");
+  EXPECT_EQ(files["out.txt"], "new\n");
+  EXPECT_FALSE(files.contains("link"));
+  const auto next = bench.Run(plan_of("ls"));
+  ASSERT_TRUE(next) << next.error().what;
+  EXPECT_EQ(next->output.kept(), "in\nsame.txt\n") << "every run has its own";
 }
 
 TEST_P(Launcher, FreezesMemoryWithoutHidingWhatIsMountedInIt) {

@@ -49,6 +49,25 @@ bool Running::WaitForOutput(std::string_view text) {
   return true;
 }
 
+bool Running::WaitForErrors(std::string_view text) {
+  while (outcome_.err.find(text) == std::string::npos) {
+    if (!ReadMore()) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> Running::NextLine() {
+  std::size_t searched = line_;
+  std::size_t end = 0;
+  while ((end = outcome_.out.find('\n', searched)) == std::string::npos) {
+    searched = outcome_.out.size();
+    if (!ReadMore()) return std::nullopt;
+  }
+  std::string line = outcome_.out.substr(line_, end - line_);
+  line_ = end + 1;
+  return line;
+}
+
 Outcome Running::Finish() {
   CloseInput();
   while (ReadMore()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,12 @@ class Running {
 
   /// Reads until standard output holds `text`; false when it ended or took too long.
   bool WaitForOutput(std::string_view text);
+  /// The next line of standard output, without its end; nothing when it ended or took too long.
+  std::optional<std::string> NextLine();
+  /// What has come on standard error so far.
+  const std::string& errors() const { return outcome_.err; }
+  /// Reads until standard error holds `text`.
+  bool WaitForErrors(std::string_view text);
   /// Closes the input, reads all there is and waits for the end.
   Outcome Finish();
 
@@ -32,6 +39,7 @@ class Running {
   Child child_ = {};
   UniqueFd input_ = {}, out_ = {}, err_ = {};
   Outcome outcome_ = {};
+  std::size_t line_ = 0;  ///< where the next line begins
 };
 
 /// `igloo args...` of this build, under way.

@@ -155,7 +155,7 @@ RunOutcome LiveRun::Finish() {
   if (!Drive(state_->bench.loop, [&] { return state_->ended.has_value(); })) {
     throw std::runtime_error("a run did not end");
   }
-  return *state_->ended;
+  return *std::move(state_->ended);
 }
 
 }  // namespace igloo::testing

@@ -128,6 +128,7 @@ class Renderer {
     Add({"--disable-userns"});
     return {};
   }
+  Result<void> Put(const step::HandOut& s) { return Cannot("hand '" + s.path + "' out"); }
   Result<void> Put(const step::Listen&) { return Cannot("hand out a listening socket"); }
   /// bwrap always sets no_new_privs; securebits say nothing once both are so.
   Result<void> Put(const step::BoundPrivileges&) { return {}; }

@@ -57,6 +57,9 @@ class JailSandbox : public Sandbox {
       case ops::ReplyKind::kListening:
         listeners.push_back(std::move(received.fd));
         return {};
+      case ops::ReplyKind::kHandedOut:
+        handed_out.push_back(std::move(received.fd));
+        return {};
       case ops::ReplyKind::kTimeline:
         timeline = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
         return {};

@@ -1,0 +1,34 @@
+#include "config/request.h"
+
+namespace igloo::config {
+namespace {
+
+/// A limit that somebody asked for is kept or refused, never dropped.
+Result<void> CheckLimits(const Configured& configured) {
+  const bool too_fine = configured.backend == Backend::kBubblewrap && configured.limits.disk_files;
+  if (!too_fine) return {};
+  return Fail(Errc::kFailedPrecondition,
+              "the configuration limits 'disk_files' of environment '" +
+                  configured.environment.name + "', which bubblewrap cannot do",
+              "use the backend jail, or leave 'disk_files' out");
+}
+
+}  // namespace
+
+Result<void> Complete(const Config& config, const Configured& configured, const Lookup& lookup,
+                      environment::RunRequest& request) {
+  IGLOO_TRY(CheckLimits(configured));
+  // What the file sets, and over it what the caller has of those that it names.
+  request.variables = configured.variables;
+  for (const std::string& name : configured.inherit) {
+    if (auto value = lookup(name)) request.variables[name] = *std::move(value);
+  }
+  if (!config.project.path.empty()) {
+    request.project = {.path = config.project.path, .mode = config.project.mode};
+  }
+  request.fine_memory_limits = configured.backend == Backend::kJail;
+  request.views = request.fine_memory_limits;
+  return {};
+}
+
+}  // namespace igloo::config

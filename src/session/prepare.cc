@@ -1,0 +1,25 @@
+#include "session/prepare.h"
+
+#include <sys/resource.h>
+
+#include "environment/facts.h"
+
+namespace igloo::session {
+
+Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
+                              const environment::RunRequest& request) {
+  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, request));
+  return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan) {
+  if (groups.kind() == cgroup::Kind::kNone) return std::nullopt;
+  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes};
+  for (const sandbox::ResourceLimit& limit : plan.payload.limits) {
+    if (limit.resource == RLIMIT_NPROC) limits.processes = limit.value;
+  }
+  IGLOO_ASSIGN(cgroup::Lease lease, groups.Take(limits));
+  return std::optional<cgroup::Lease>(std::move(lease));
+}
+
+}  // namespace igloo::session

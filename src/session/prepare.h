@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+
+#include "base/error.h"
+#include "cgroup/groups.h"
+#include "environment/run_policy.h"
+#include "sandbox/plan.h"
+
+namespace igloo::session {
+
+/// The plan of a run in an environment, on this machine as it is now.
+Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
+                              const environment::RunRequest& request);
+
+/// A group for the sandbox of a plan, with its limits; none where the machine has no groups.
+Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan);
+
+}  // namespace igloo::session

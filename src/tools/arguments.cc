@@ -1,0 +1,187 @@
+#include "tools/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "base/text.h"
+#include "mcp/base64.h"
+#include "mcp/pch.h"
+
+namespace igloo::tools {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::array<std::string_view, 8> kNames = {
+    "code", "env", "session", "timeout_seconds", "files", "max_output", "command", "environment"};
+
+std::string_view KindOf(const json::value& value) {
+  switch (value.kind()) {
+    case json::kind::null:
+      return "null";
+    case json::kind::bool_:
+      return "a boolean";
+    case json::kind::string:
+      return "a string";
+    case json::kind::array:
+      return "an array";
+    case json::kind::object:
+      return "an object";
+    default:
+      return "a number";
+  }
+}
+
+std::unexpected<Error> Wrong(std::string_view name, std::string_view wanted,
+                             const json::value& value) {
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("'{}' must be {}, and is {}", name, wanted, KindOf(value)));
+}
+
+/// Null is how some clients leave an argument out.
+const json::value* Get(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+Result<std::optional<std::string>> Text(const json::object& object, std::string_view name) {
+  const json::value* value = Get(object, name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) return Wrong(name, "a string", *value);
+  return std::string(value->as_string());
+}
+
+Result<std::optional<double>> Number(const json::object& object, std::string_view name) {
+  const json::value* value = Get(object, name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number()) return Wrong(name, "a number", *value);
+  return value->to_number<double>();
+}
+
+/// A text under its name, or under the one that it had in older servers.
+Result<std::string> Named(const json::object& object, std::string_view name, std::string_view older,
+                          std::string_view hint) {
+  IGLOO_ASSIGN(auto text, Text(object, name));
+  IGLOO_ASSIGN(auto old, Text(object, older));
+  if (text && old && *text != *old) {
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("'{}' and '{}' say different things", name, older),
+                fmt::format("give '{}' only", name));
+  }
+  if (!text) text = std::move(old);
+  if (!text) {
+    return Fail(Errc::kInvalidArgument, fmt::format("'{}' is missing", name), std::string(hint));
+  }
+  return *std::move(text);
+}
+
+Result<environment::GivenFile> ReadGiven(const json::value& value, std::size_t index) {
+  const std::string at = fmt::format("files[{}]", index);
+  if (!value.is_object()) return Wrong(at, "an object {path, content}", value);
+  const json::object& object = value.as_object();
+  for (const auto& each : object) {
+    if (each.key() == "path" || each.key() == "content" || each.key() == "base64") continue;
+    return Fail(Errc::kInvalidArgument, fmt::format("{} has no '{}'", at, Printable(each.key())),
+                "a file has 'path' and either 'content' or 'base64'");
+  }
+  IGLOO_ASSIGN(const auto path, Text(object, "path"));
+  IGLOO_ASSIGN(auto content, Text(object, "content"));
+  IGLOO_ASSIGN(const auto encoded, Text(object, "base64"));
+  if (!path || content.has_value() == encoded.has_value()) {
+    return Fail(Errc::kInvalidArgument, at + " needs 'path' and either 'content' or 'base64'");
+  }
+  if (auto fine = CheckGivenPath(*path); !fine) return Wrap(at, std::move(fine).error());
+  if (encoded) {
+    auto bytes = mcp::FromBase64(*encoded);
+    if (!bytes) {
+      return Fail(Errc::kInvalidArgument, at + ": 'base64' is not valid base64",
+                  "give text as 'content' instead");
+    }
+    content = *std::move(bytes);
+  }
+  return environment::GivenFile{.path = *path, .content = *std::move(content)};
+}
+
+Result<std::vector<environment::GivenFile>> ReadFiles(const json::object& arguments) {
+  std::vector<environment::GivenFile> files;
+  const json::value* value = Get(arguments, "files");
+  if (value == nullptr) return files;
+  if (!value->is_array()) return Wrong("files", "an array of {path, content}", *value);
+  if (value->as_array().size() > kMostFiles) {
+    return Fail(Errc::kInvalidArgument, fmt::format("there are {} files", value->as_array().size()),
+                fmt::format("give at most {}, or one archive that the code unpacks", kMostFiles));
+  }
+  for (std::size_t i = 0; i < value->as_array().size(); ++i) {
+    IGLOO_ASSIGN(environment::GivenFile file, ReadGiven(value->as_array()[i], i));
+    for (const environment::GivenFile& other : files) {
+      if (other.path != file.path) continue;
+      return Fail(Errc::kInvalidArgument,
+                  fmt::format("files[{}]: '{}' is given twice", i, Printable(file.path)));
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<void> CheckNames(const json::object& arguments) {
+  for (const auto& each : arguments) {
+    if (std::ranges::find(kNames, std::string_view(each.key())) != kNames.end()) continue;
+    const std::string near = Nearest(each.key(), kNames.data(), kNames.size());
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("there is no argument '{}'", Printable(each.key())),
+                near.empty() ? "the arguments are code, env, session, timeout_seconds, files and "
+                               "max_output"
+                             : fmt::format("did you mean '{}'?", near));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> CheckGivenPath(const std::string& path) {
+  bool fine = !path.empty() && path.size() <= 1024 && path[0] != '/' && !path.ends_with('/') &&
+              path.find('\0') == std::string::npos;
+  for (std::size_t at = 0; fine && at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    const std::string_view part = std::string_view(path).substr(at, end - at);
+    fine = !part.empty() && part != "." && part != ".." && part.size() <= 255;
+    at = end + 1;
+  }
+  if (fine) return {};
+  return Fail(Errc::kInvalidArgument, fmt::format("'{}' cannot be a file's path", Printable(path)),
+              "write it relative to the working directory, without '..': data/input.csv");
+}
+
+Result<RunArguments> ReadArguments(const json::object& arguments) {
+  IGLOO_TRY(CheckNames(arguments));
+  RunArguments out;
+  IGLOO_ASSIGN(out.code, Named(arguments, "code", "command",
+                               "give the code to run as a string; an empty one is allowed"));
+  IGLOO_ASSIGN(out.environment, Named(arguments, "env", "environment",
+                                      "name the environment to run it in, such as \"python\""));
+  IGLOO_ASSIGN(out.session, Text(arguments, "session"));
+  IGLOO_ASSIGN(const auto seconds, Number(arguments, "timeout_seconds"));
+  if (seconds) {
+    if (!(*seconds > 0) || *seconds > static_cast<double>(kLongestSeconds)) {
+      return Fail(Errc::kInvalidArgument, fmt::format("'timeout_seconds' is {:g}", *seconds),
+                  fmt::format("it can be more than 0 and at most {}", kLongestSeconds));
+    }
+    out.time_ms = static_cast<std::uint64_t>(std::ceil(*seconds * 1000));
+  }
+  IGLOO_ASSIGN(const auto most, Number(arguments, "max_output"));
+  if (most) {
+    if (!(*most >= 100) || *most > static_cast<double>(kMostOutput)) {
+      return Fail(Errc::kInvalidArgument, fmt::format("'max_output' is {:g}", *most),
+                  fmt::format("it can be 100 to {} bytes", kMostOutput));
+    }
+    out.max_output = static_cast<std::size_t>(*most);
+  }
+  IGLOO_ASSIGN(out.files, ReadFiles(arguments));
+  return out;
+}
+
+}  // namespace igloo::tools

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "environment/run_policy.h"
+
+namespace igloo::tools {
+
+/// What the tool `run` was asked for. Everything in it is a model's words.
+struct RunArguments {
+  std::string code = {};
+  std::string environment = {};
+  std::optional<std::string> session = {};
+  std::optional<std::uint64_t> time_ms = {};
+  std::optional<std::size_t> max_output = {};
+  std::vector<environment::GivenFile> files = {};
+};
+
+/// The numbers that the schema of `run` promises.
+inline constexpr std::size_t kUsualOutput = 10'000, kMostOutput = 400'000;
+inline constexpr std::uint64_t kLongestSeconds = 3600;
+inline constexpr std::size_t kMostFiles = 200;
+
+/// Fails with what is wrong and what to write instead. The older names `command` and `environment`
+/// are understood.
+Result<RunArguments> ReadArguments(const boost::json::object& arguments);
+
+/// A path that stays in the directory it is relative to: no '..', no NUL, not absolute.
+Result<void> CheckGivenPath(const std::string& path);
+
+}  // namespace igloo::tools

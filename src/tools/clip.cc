@@ -1,0 +1,113 @@
+#include "tools/clip.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace igloo::tools {
+namespace {
+
+bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// How long the terminal's sequence is that begins at text[0], which is ESC.
+std::size_t SequenceSize(std::string_view text) {
+  if (text.size() < 2) return 1;
+  const char kind = text[1];
+  if (kind == '[') {  // parameters, then one final byte
+    for (std::size_t i = 2; i < text.size(); ++i) {
+      if (text[i] >= 0x40 && text[i] <= 0x7e) return i + 1;
+      if (text[i] < 0x20) return i;
+    }
+    return text.size();
+  }
+  if (kind == ']' || kind == 'P' || kind == '_' || kind == '^') {  // up to BEL or ESC backslash
+    for (std::size_t i = 2; i < text.size(); ++i) {
+      if (text[i] == '\a') return i + 1;
+      if (text[i] == '\x1b') return i + (i + 1 < text.size() && text[i + 1] == '\\' ? 2 : 0);
+      if (text[i] == '\n') return i;
+    }
+    return text.size();
+  }
+  // Intermediate bytes, then one final byte: character sets and the like.
+  std::size_t i = 1;
+  while (i < text.size() && text[i] >= 0x20 && text[i] <= 0x2f) ++i;
+  const bool final = i < text.size() && text[i] >= 0x30 && text[i] <= 0x7e;
+  return final ? i + 1 : i;
+}
+
+std::string WithoutSequences(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find('\x1b'), text.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (!text.empty()) text.remove_prefix(SequenceSize(text));
+  }
+  return out;
+}
+
+/// The end of `text` of at most `most` bytes that does not begin inside a character.
+std::string_view WholeEnd(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  text.remove_prefix(text.size() - most);
+  std::size_t skip = 0;
+  while (skip < std::min<std::size_t>(3, text.size()) && Continues(text[skip])) ++skip;
+  return text.substr(skip);
+}
+
+/// A line is worth keeping whole when that costs at most a quarter of what is shown.
+std::string_view UpToLine(std::string_view head) {
+  const std::size_t end = head.rfind('\n');
+  const bool cheap = end != std::string_view::npos && end + 1 >= head.size() - head.size() / 4;
+  return cheap ? head.substr(0, end + 1) : head;
+}
+std::string_view FromLine(std::string_view tail) {
+  const std::size_t end = tail.find('\n');
+  const bool cheap = end != std::string_view::npos && end < tail.size() / 4;
+  return cheap ? tail.substr(end + 1) : tail;
+}
+
+}  // namespace
+
+std::string_view WholeCharacters(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  // A byte that continues a character has its beginning at most three before it.
+  for (int i = 0; i < 3 && end > 0 && Continues(text[end]); ++i) --end;
+  if (Continues(text[end])) end = most;  // not UTF-8 at all
+  return text.substr(0, end);
+}
+
+std::string Clean(std::string_view bytes) {
+  if (bytes.find('\x1b') == std::string_view::npos) return ToUtf8(bytes);
+  return ToUtf8(WithoutSequences(bytes));
+}
+
+Share Divide(std::size_t room, std::uint64_t output, std::uint64_t error) {
+  const std::uint64_t unused = output < room ? room - output : 0;
+  const std::uint64_t for_error = std::min(error, std::max<std::uint64_t>(room / 4, unused));
+  return {.output = room - static_cast<std::size_t>(for_error),
+          .error = static_cast<std::size_t>(for_error)};
+}
+
+Shown Clip(const session::CappedText& stream, std::size_t room, std::string_view advice) {
+  const std::string kept = stream.kept();
+  if (!stream.cut() && kept.size() <= room) return {.text = Clean(kept)};
+  const std::string last = stream.cut() ? stream.last() : "";
+  const std::string_view head = UpToLine(WholeCharacters(kept, room / 2));
+  // Where all was captured, beginning and end are parts of one text.
+  const std::string_view behind =
+      stream.cut() ? std::string_view(last) : std::string_view(kept).substr(head.size());
+  const std::string_view tail = FromLine(WholeEnd(behind, room / 2));
+  Shown shown{.text = Clean(head), .omitted = stream.total() - head.size() - tail.size()};
+  if (!shown.text.empty() && !shown.text.ends_with('\n')) shown.text += '\n';
+  shown.text += fmt::format("[... {} of {} bytes left out{}{}]\n", shown.omitted, stream.total(),
+                            advice.empty() ? "" : "; ", advice);
+  shown.text += Clean(tail);
+  return shown;
+}
+
+}  // namespace igloo::tools

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "session/output.h"
+
+namespace igloo::tools {
+
+/// Output as a model reads it: valid UTF-8, without the sequences that colour a terminal.
+std::string Clean(std::string_view bytes);
+
+/// What of a stream is shown.
+struct Shown {
+  std::string text = {};
+  std::uint64_t omitted = 0;  ///< bytes of the stream that are not in it
+};
+
+/// At most `room` bytes of a stream: all of it, or its beginning and its end at whole characters
+/// and, where that costs little, whole lines. A line between them says exactly how much is missing
+/// and, unless that is empty, what to do about it: `advice`.
+Shown Clip(const session::CappedText& stream, std::size_t room, std::string_view advice);
+
+/// How much of `room` each stream gets: errors are short as a rule, and matter.
+struct Share {
+  std::size_t output = 0, error = 0;
+};
+Share Divide(std::size_t room, std::uint64_t output, std::uint64_t error);
+
+/// The longest beginning of at most `most` bytes that does not cut a character.
+std::string_view WholeCharacters(std::string_view text, std::size_t most);
+
+}  // namespace igloo::tools

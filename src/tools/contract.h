@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mcp/call.h"
+#include "mcp/json_rpc.h"
+#include "mcp/types.h"
+#include "tools/runner.h"
+#include "tools/setup.h"
+#include "tools/store.h"
+
+namespace igloo::tools {
+
+/// What is remembered of one call: who asked, for what, and how it came out.
+struct Trace {
+  std::string tool = {}, client = {};
+  std::string environment = {};
+  std::string code = {};
+  std::string verdict = "refused";  ///< a run's verdict; "refused" when there was none, or "failed"
+  std::string error = {};           ///< why there was none
+  std::optional<int> exit_code = {};
+  std::int64_t queued_micros = 0, run_micros = 0;
+  std::uint64_t cpu_micros = 0, peak_kib = 0, output_bytes = 0;
+};
+
+/// Takes over what a run used and how it ended.
+void Remember(const Finished& finished, Trace& trace);
+
+/// What all contracts work with.
+struct Workshop {
+  Runner& runner;
+  Store& store;
+};
+
+/// A set of tools with their own names, arguments and texts, over the same runs. Contracts do not
+/// know each other.
+class Contract {
+ public:
+  virtual ~Contract() = default;
+
+  virtual std::vector<mcp::Tool> Tools(const Setup& setup) const = 0;
+  /// `request.name` is one of Tools(setup). Fills in `trace` as far as it comes.
+  virtual boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const Setup> setup, Trace& trace) = 0;
+};
+
+}  // namespace igloo::tools

@@ -1,0 +1,68 @@
+#include "tools/instructions.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace igloo::tools {
+namespace {
+
+/// Clients cut at 4,096.
+constexpr std::size_t kMost = 4000;
+
+std::string LineOf(const Offered& offered) {
+  std::string line = "- " + offered.name;
+  for (const std::string& alias : offered.aliases) {
+    line += (&alias == offered.aliases.data() ? " (or " : ", ") + alias;
+  }
+  if (!offered.aliases.empty()) line += ")";
+  if (!offered.description.empty()) line += ": " + Printable(offered.description);
+  line += fmt::format(" [{:g} s, {}", static_cast<double>(offered.limits.time_ms) / 1000.0,
+                      HumanBytes(offered.limits.memory_bytes));
+  if (offered.rights.network) line += ", network";
+  if (offered.rights.writable_host) line += ", changes the project";
+  return line + "]\n";
+}
+
+}  // namespace
+
+std::string Names(const std::vector<const Offered*>& environments) {
+  std::string names;
+  for (const Offered* each : environments) names += (names.empty() ? "" : ", ") + each->name;
+  return names;
+}
+
+std::string FitToClients(const std::string& text) {
+  if (text.size() <= kMost) return text;
+  const std::size_t end = text.rfind('\n', kMost - 100);
+  std::size_t left_out = 0;
+  for (std::size_t at = end + 1; at < text.size(); ++at) left_out += text[at] == '\n' ? 1 : 0;
+  return text.substr(0, end + 1) + fmt::format("... and {} more lines", left_out);
+}
+
+std::string Instructions(const Setup& setup) {
+  std::string text =
+      "Runs code in disposable sandboxes. Call run(code, env); every call starts afresh in an "
+      "empty /workspace and keeps nothing. There is no network and no access to the user's files";
+  const auto& project = setup.config().project;
+  if (project.path.empty()) {
+    text += ".\n";
+  } else {
+    const std::string_view mode = project.mode == environment::ProjectMode::kReadOnly ? "read-only"
+                                  : project.mode == environment::ProjectMode::kOverlay
+                                      ? "changes to it are dropped"
+                                      : "changes to it are real";
+    text += fmt::format(" but the project directory mounted at /project ({}).\n", mode);
+  }
+  text +=
+      "On failure check stderr and the exit code. Input files go into 'files'; files that the code "
+      "leaves in its working directory come back, pictures as images.\n"
+      "Environments, with their time and memory limits:\n";
+  for (const Offered& offered : setup.offered()) text += LineOf(offered);
+  for (const Unusable& unusable : setup.unusable()) {
+    text += fmt::format("- {}: cannot be used: {}\n", unusable.name, Printable(unusable.why.what));
+  }
+  return FitToClients(text);
+}
+
+}  // namespace igloo::tools

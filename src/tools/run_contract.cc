@@ -1,0 +1,202 @@
+#include "tools/run_contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/scope_exit.h"
+#include "base/text.h"
+#include "mcp/pch.h"
+#include "tools/arguments.h"
+#include "tools/instructions.h"
+#include "tools/render.h"
+#include "tools/ticker.h"
+
+namespace igloo::tools {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::string_view kRun = "run";
+constexpr std::string_view kConnected = "run_connected";
+
+/// The environments that a tool serves.
+std::vector<const Offered*> Served(const Setup& setup, std::string_view tool) {
+  std::vector<const Offered*> served;
+  for (const Offered& each : setup.offered()) {
+    if (each.rights.harmless() == (tool == kRun)) served.push_back(&each);
+  }
+  return served;
+}
+
+Rights Together(const std::vector<const Offered*>& served) {
+  Rights rights;
+  for (const Offered* each : served) {
+    rights.network = rights.network || each->rights.network;
+    rights.writable_host = rights.writable_host || each->rights.writable_host;
+  }
+  return rights;
+}
+
+mcp::JsonObject Property(std::string_view type, std::string description) {
+  return {{"type", type}, {"description", std::move(description)}};
+}
+
+mcp::JsonObject FilesProperty() {
+  mcp::JsonObject files = Property("array", "files that the code finds in its working directory");
+  files["items"] = mcp::JsonObject{
+      {"type", "object"},
+      {"properties",
+       mcp::JsonObject{{"path", Property("string", "relative, such as data/input.csv")},
+                       {"content", Property("string", "its text")},
+                       {"base64", Property("string", "its bytes, instead of content")}}},
+      {"required", boost::json::array{"path"}},
+      {"additionalProperties", false}};
+  return files;
+}
+
+mcp::JsonObject InputSchema(const std::vector<const Offered*>& served) {
+  mcp::JsonObject seconds = Property(
+      "number",
+      fmt::format("time limit, at most {}; the environment's own if absent", kLongestSeconds));
+  seconds["exclusiveMinimum"] = 0;
+  seconds["maximum"] = kLongestSeconds;
+  mcp::JsonObject output =
+      Property("integer", fmt::format("bytes of output in the result, {} if absent; what is cut "
+                                      "can be read as a resource",
+                                      kUsualOutput));
+  output["minimum"] = 100;
+  output["maximum"] = kMostOutput;
+  return {
+      {"type", "object"},
+      {"properties",
+       mcp::JsonObject{{"code", Property("string", "the code itself, not a command that runs it")},
+                       {"env", Property("string", "environment: " + Names(served))},
+                       {"session", Property("string", "not available yet: leave it out")},
+                       {"timeout_seconds", std::move(seconds)},
+                       {"files", FilesProperty()},
+                       {"max_output", std::move(output)}}},
+      {"required", boost::json::array{"code", "env"}},
+      {"additionalProperties", false}};
+}
+
+std::string Description(std::string_view tool, const std::vector<const Offered*>& served) {
+  std::string text =
+      "Run code in a fresh, isolated sandbox and get its output, exit code, files and pictures. ";
+  if (tool == kRun) {
+    text +=
+        "Nothing on the user's machine can be changed and there is no network, so it is safe to "
+        "use freely: for calculations, for checking that code works, for data and plots. Every "
+        "call starts from nothing. Not for editing the user's files, for git, or for anything "
+        "that needs the user's own environment: use other tools for that.";
+  } else {
+    const Rights rights = Together(served);
+    text += "These environments can do more than compute: ";
+    text += rights.network ? "they reach the network" : "";
+    text += rights.network && rights.writable_host ? ", and " : "";
+    text += rights.writable_host ? "code changes the user's files in /project" : "";
+    text += ".";
+  }
+  text += "\nEnvironments:\n";
+  for (const Offered* each : served) {
+    text += fmt::format("- {}: {}\n", each->name, Printable(each->description));
+  }
+  return FitToClients(text);
+}
+
+mcp::Tool MakeTool(std::string_view name, const std::vector<const Offered*>& served) {
+  const Rights rights = Together(served);
+  const bool harmless = rights.harmless();
+  return {
+      .name = std::string(name),
+      .title = harmless ? "Run code in a sandbox" : "Run code with network or write access",
+      .description = Description(name, served),
+      .input_schema = InputSchema(served),
+      .output_schema = OutputSchema(),
+      // A run keeps nothing, so without a way out it reads at most.
+      .hints = {.read_only = harmless,
+                .destructive = rights.writable_host,
+                .idempotent = false,
+                .open_world = rights.network},
+      .background = mcp::Background::kWhenSlow,
+      .meta = {{"anthropic/alwaysLoad", harmless}, {"anthropic/maxResultSizeChars", kMostOutput}}};
+}
+
+/// The environment is served by this tool, or the error says by which one it is.
+Result<const Offered*> CheckServed(const Setup& setup, std::string_view tool,
+                                   const std::string& name) {
+  const Offered* offered = setup.Find(name);
+  const bool here = offered != nullptr && offered->rights.harmless() == (tool == kRun);
+  if (here) return offered;
+  if (offered != nullptr) {
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("environment '{}' is served by the tool '{}'", offered->name,
+                            tool == kRun ? kConnected : kRun),
+                "call that one");
+  }
+  const auto found = setup.catalogue().Find(name);
+  // Why one that exists cannot be used; for one that does not, what was meant.
+  Error error =
+      found ? Error{Errc::kFailedPrecondition, "it cannot be used", {}, 0} : found.error();
+  error.what = fmt::format("there is no run in environment '{}': {}", Printable(name), error.what);
+  const std::string names = Names(Served(setup, tool));
+  if (!error.hint.empty()) error.hint += "; ";
+  error.hint += names.empty() ? "no environment can be used here: run 'igloo doctor'"
+                              : "those that can be used are: " + names;
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace
+
+std::vector<mcp::Tool> RunContract::Tools(const Setup& setup) const {
+  std::vector<mcp::Tool> tools;
+  const auto connected = Served(setup, kConnected);
+  const auto harmless = Served(setup, kRun);
+  // Without any environment `run` still stands there, and says why it cannot run anything.
+  if (!harmless.empty() || connected.empty()) tools.push_back(MakeTool(kRun, harmless));
+  if (!connected.empty()) tools.push_back(MakeTool(kConnected, connected));
+  return tools;
+}
+
+asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
+                                                               mcp::ToolCall request,
+                                                               std::shared_ptr<const Setup> setup,
+                                                               Trace& trace) {
+  const auto refuse = [&](const Error& error) {
+    trace.error = error.what;
+    return RenderFailure(error, trace.environment);
+  };
+  auto arguments = ReadArguments(request.arguments);
+  if (!arguments) co_return refuse(arguments.error());
+  trace.environment = ToUtf8(arguments->environment).substr(0, 256);
+  trace.code = arguments->code;
+  const auto offered = CheckServed(*setup, request.name, arguments->environment);
+  if (!offered) co_return refuse(offered.error());
+  trace.environment = (*offered)->name;
+  if (arguments->session) {
+    co_return refuse({Errc::kFailedPrecondition, "sessions are not available yet",
+                      "leave 'session' out; every call then starts afresh", 0});
+  }
+  const Presentation how{.environment = trace.environment,
+                         .room = arguments->max_output.value_or(kUsualOutput)};
+  auto order = setup->OrderFor(arguments->environment,
+                               {.what = environment::Code{std::move(arguments->code)},
+                                .time_ms = arguments->time_ms,
+                                .files = std::move(arguments->files)});
+  if (!order) co_return refuse(order.error());
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
+  const ScopeExit stop([&] { ticker->Stop(); });
+  Order now = *std::move(order);
+  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
+  auto finished =
+      co_await workshop_.runner.Execute(std::move(now), call.cancellation(), std::move(heard));
+  if (!finished) {
+    trace.verdict = "failed";
+    co_return refuse(finished.error());
+  }
+  Remember(*finished, trace);
+  co_return RenderRun(*finished, how, workshop_.store);
+}
+
+}  // namespace igloo::tools

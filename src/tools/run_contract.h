@@ -1,0 +1,22 @@
+#pragma once
+
+#include "tools/contract.h"
+
+namespace igloo::tools {
+
+/// igloo's own tools: `run`, and `run_connected` for environments that can do more than compute.
+/// Two, because a client's trust is given to a tool as a whole.
+class RunContract : public Contract {
+ public:
+  explicit RunContract(Workshop workshop) : workshop_(workshop) {}
+
+  std::vector<mcp::Tool> Tools(const Setup& setup) const override;
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,
+                                                           std::shared_ptr<const Setup> setup,
+                                                           Trace& trace) override;
+
+ private:
+  Workshop workshop_;
+};
+
+}  // namespace igloo::tools

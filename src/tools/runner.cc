@@ -1,0 +1,112 @@
+#include "tools/runner.h"
+
+#include <algorithm>
+
+#include "backend/bubblewrap/bubblewrap.h"
+#include "base/clock.h"
+#include "base/scope_exit.h"
+#include "mcp/pch.h"
+#include "session/prepare.h"
+
+namespace igloo::tools {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// A program that writes this many times what is kept is ended: nobody will read it.
+constexpr std::uint64_t kEndlessOutput = 128;
+
+}  // namespace
+
+Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options options)
+    : loop_(loop),
+      programs_(programs),
+      options_(options),
+      groups_(cgroup::Find()),
+      jail_(std::move(programs), backend::jail::Mode::kPrepared) {}
+
+asio::awaitable<void> Runner::TakeTurn(mcp::Cancellation cancellation) {
+  if (running_ < options_.at_once && waiting_.empty()) {
+    ++running_;
+    co_return;
+  }
+  asio::steady_timer turn(loop_, asio::steady_timer::time_point::max());
+  const auto place = waiting_.insert(waiting_.end(), &turn);
+  const auto hook = cancellation.OnRequest([&] { turn.cancel(); });
+  boost::system::error_code ignored;
+  auto token = asio::redirect_error(asio::use_awaitable, ignored);
+  co_await turn.async_wait(token);
+  // LetNextIn has taken us off the list and counted us; a cancelled call has to do both itself.
+  const bool called = std::ranges::find(waiting_, &turn) == waiting_.end();
+  if (!called) {
+    waiting_.erase(place);
+    ++running_;
+  }
+}
+
+void Runner::LetNextIn() {
+  --running_;
+  while (running_ < options_.at_once && !waiting_.empty()) {
+    asio::steady_timer* next = waiting_.front();
+    waiting_.pop_front();
+    ++running_;
+    next->cancel();
+  }
+}
+
+Result<backend::Backend*> Runner::BackendFor(config::Backend kind) {
+  if (kind == config::Backend::kJail) return &jail_;
+  if (bubblewrap_ == nullptr) {
+    IGLOO_ASSIGN(bubblewrap_, backend::bubblewrap::Make(programs_.init));
+  }
+  return bubblewrap_.get();
+}
+
+Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& plan,
+                                     std::function<void(std::string_view)> heard) {
+  const std::uint64_t kept = order.where.environment.room.output_bytes;
+  session::RunIo io{.capture_limit = kept,
+                    .keep = session::Keep::kFirstAndLast,
+                    .heard = std::move(heard),
+                    .output_limit = kEndlessOutput * kept};
+  IGLOO_ASSIGN(io.group, session::TakeGroup(groups_, plan));
+  return io;
+}
+
+asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
+                                                  std::function<void(std::string_view)> heard) {
+  const std::int64_t came = MonotonicMicros();
+  co_await TakeTurn(cancellation);
+  const ScopeExit leaving([this] { LetNextIn(); });
+  if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
+  const std::int64_t began = MonotonicMicros();
+
+  const auto backend = BackendFor(order.where.backend);
+  if (!backend) co_return std::unexpected(backend.error());
+  // Bubblewrap has no way to hand a directory out.
+  order.request.hand_out = order.where.backend == config::Backend::kJail;
+  auto plan = session::PlanFor(order.where.environment, order.request);
+  if (!plan) co_return std::unexpected(std::move(plan).error());
+  auto io = IoFor(order, *plan, std::move(heard));
+  if (!io) co_return std::unexpected(std::move(io).error());
+
+  session::Run run(loop_, *plan, **backend, *std::move(io));
+  const auto hook = cancellation.OnRequest([&] { run.Kill(); });
+  auto result = co_await run.Execute();
+  if (!result) co_return std::unexpected(std::move(result).error());
+
+  Finished finished{.run = *std::move(result),
+                    .looked_for_files = order.request.hand_out,
+                    .time_limit_ms = plan->payload.time_ms,
+                    .memory_limit_bytes = plan->payload.memory_bytes,
+                    .queued_micros = began - came};
+  if (!finished.run.handed_out.empty() && !cancellation.requested()) {
+    finished.left = session::ReadLeftovers(finished.run.handed_out.front().get(),
+                                           order.request.files, options_.left);
+  }
+  finished.run.handed_out.clear();
+  co_return finished;
+}
+
+}  // namespace igloo::tools

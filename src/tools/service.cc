@@ -1,0 +1,126 @@
+#include "tools/service.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "mcp/pch.h"
+
+namespace igloo::tools {
+
+namespace asio = boost::asio;
+
+void Remember(const Finished& finished, Trace& trace) {
+  const session::RunResult& run = finished.run;
+  trace.verdict = session::Name(run.verdict);
+  trace.exit_code = run.exit_code;
+  trace.queued_micros = finished.queued_micros;
+  trace.run_micros = static_cast<std::int64_t>(run.usage.wall_micros);
+  trace.cpu_micros = run.usage.cpu_micros;
+  trace.peak_kib = run.usage.peak_kib;
+  trace.output_bytes = run.output.total() + run.error.total();
+}
+
+ToolService::Served ToolService::Make(std::shared_ptr<const Setup> setup) const {
+  Served served{.setup = std::move(setup)};
+  for (std::size_t i = 0; i < parts_.contracts.size(); ++i) {
+    for (mcp::Tool& tool : parts_.contracts[i]->Tools(*served.setup)) {
+      served.tools.push_back(std::move(tool));
+      served.owners.push_back(i);
+    }
+  }
+  served.instructions = parts_.face.instructions(*served.setup);
+  return served;
+}
+
+std::string ToolService::WhyBroken() const {
+  return "igloo cannot run anything with its configuration: " + broken_->what + "; " +
+         broken_->hint;
+}
+
+const ToolService::Served& ToolService::Now() const {
+  if (!served_) {
+    auto loaded = parts_.load();
+    if (loaded) {
+      served_ = Make(*std::move(loaded));
+      broken_.reset();
+    } else {
+      // Nothing can be run, and whoever asks is told why; the file may be mended meanwhile.
+      broken_ = std::move(loaded).error();
+      served_ = Make(Setup::Nothing());
+      served_->instructions = WhyBroken();
+    }
+  }
+  return *served_;
+}
+
+Result<std::shared_ptr<const Setup>> ToolService::Current() const {
+  const Served& now = Now();
+  if (broken_) return std::unexpected(*broken_);
+  return now.setup;
+}
+
+Result<bool> ToolService::Reload() {
+  IGLOO_ASSIGN(auto loaded, parts_.load());
+  Served fresh = Make(std::move(loaded));
+  const auto same = [](const mcp::Tool& a, const mcp::Tool& b) {
+    return a.name == b.name && a.description == b.description && a.input_schema == b.input_schema &&
+           a.hints == b.hints;
+  };
+  const bool changed =
+      !served_ || broken_ || !std::ranges::equal(served_->tools, fresh.tools, same);
+  served_ = std::move(fresh);
+  broken_.reset();
+  return changed;
+}
+
+mcp::ServerInfo ToolService::Info() const {
+  mcp::ServerInfo info = parts_.face.info;
+  info.instructions = Now().instructions;
+  return info;
+}
+
+mcp::Features ToolService::Offers() const {
+  return {.tools = true, .resources = true, .logging = true, .tasks = true};
+}
+
+std::vector<mcp::Tool> ToolService::Tools() { return Now().tools; }
+
+std::vector<mcp::ResourceTemplate> ToolService::ResourceTemplates() {
+  return {{.uri_template = "igloo://run/{run}/{+name}",
+           .name = "run",
+           .title = "What a run left behind",
+           .description = "Output that was cut in a result (stdout, stderr) and files "
+                          "(files/PATH); results name them."}};
+}
+
+asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
+    mcp::Call& call, mcp::ToolCall request) {
+  // INVARIANT: a reload must not pull the configuration away from under a call.
+  const auto setup = Now().setup;
+  const auto tool = std::ranges::find(served_->tools, request.name, &mcp::Tool::name);
+  if (tool == served_->tools.end()) {
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+  }
+  const auto index = static_cast<std::size_t>(tool - served_->tools.begin());
+  Contract& contract = *parts_.contracts[served_->owners[index]];
+  if (broken_) co_return mcp::Outcome<mcp::ToolResult>(mcp::ToolFailure(WhyBroken()));
+  Trace trace{.tool = request.name, .client = call.facts().client_name};
+  const std::size_t before = store_.bytes();
+  auto answer = co_await contract.Run(call, std::move(request), setup, trace);
+  if (call.cancellation().requested()) trace.verdict = "cancelled";
+  if (parts_.observe) parts_.observe(trace);
+  if (store_.bytes() != before && parts_.kept) parts_.kept();
+  if (!answer) co_return std::unexpected(std::move(answer).error());
+  co_return mcp::Outcome<mcp::ToolResult>(*std::move(answer));
+}
+
+asio::awaitable<mcp::Answer<mcp::Outcome<std::vector<mcp::ResourceContents>>>> ToolService::Read(
+    mcp::Call&, mcp::ReadResource request) {
+  auto contents = store_.Read(request.uri);
+  if (!contents) co_return mcp::ResourceNotFound(request.uri);
+  std::vector<mcp::ResourceContents> all;
+  all.push_back(*std::move(contents));
+  co_return mcp::Outcome<std::vector<mcp::ResourceContents>>(std::move(all));
+}
+
+}  // namespace igloo::tools

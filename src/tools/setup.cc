@@ -1,0 +1,66 @@
+#include "tools/setup.h"
+
+#include <algorithm>
+
+namespace igloo::tools {
+
+Rights RightsOf(const sandbox::Policy& policy) {
+  Rights rights{.network = !std::holds_alternative<sandbox::NoNetwork>(policy.network)};
+  for (const auto* entries : {&policy.environment, &policy.run}) {
+    for (const sandbox::Entry& entry : *entries) {
+      const auto* tree = std::get_if<sandbox::HostTree>(&entry);
+      if (tree != nullptr && tree->access == sandbox::Access::kReadWrite) {
+        rights.writable_host = true;
+      }
+    }
+  }
+  return rights;
+}
+
+Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup)
+    : config_(std::move(config)), catalogue_(read(config_)), lookup_(std::move(lookup)) {
+  for (const environment::Listing& row : catalogue_.List()) Look(row);
+}
+
+std::shared_ptr<const Setup> Setup::Nothing() {
+  const auto nothing = [](const config::Config& config) {
+    return config::Catalogue(config, {.registry = {environment::HostLayout{}, {}}});
+  };
+  return std::make_shared<Setup>(config::Config{}, nothing,
+                                 [](const std::string&) { return std::nullopt; });
+}
+
+void Setup::Look(const environment::Listing& row) {
+  if (row.unavailable) {
+    unusable_.push_back({row.name, *row.unavailable});
+    return;
+  }
+  const auto order = OrderFor(row.name, {.what = environment::Code{}});
+  auto policy = order ? environment::PolicyForRun(order->where.environment, order->request)
+                      : Result<sandbox::Policy>(std::unexpected(order.error()));
+  if (!policy) {
+    unusable_.push_back({row.name, std::move(policy).error()});
+    return;
+  }
+  offered_.push_back({.name = row.name,
+                      .aliases = row.aliases,
+                      .description = row.description,
+                      .limits = policy->limits,
+                      .rights = RightsOf(*policy)});
+}
+
+const Offered* Setup::Find(std::string_view name) const {
+  const auto found = std::ranges::find_if(offered_, [&](const Offered& each) {
+    return each.name == name || std::ranges::find(each.aliases, name) != each.aliases.end();
+  });
+  return found == offered_.end() ? nullptr : &*found;
+}
+
+Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request) const {
+  Order order{.request = std::move(request)};
+  IGLOO_ASSIGN(order.where, catalogue_.Find(environment));
+  IGLOO_TRY(config::Complete(config_, order.where, lookup_, order.request));
+  return order;
+}
+
+}  // namespace igloo::tools

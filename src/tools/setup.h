@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/catalogue.h"
+#include "config/request.h"
+#include "sandbox/policy.h"
+
+namespace igloo::tools {
+
+/// What code in a sandbox can change or reach outside of it. Clients decide by it whether they ask
+/// their user, so it is computed from the policy and never written down by hand.
+struct Rights {
+  bool network = false;
+  bool writable_host = false;
+  bool harmless() const { return !network && !writable_host; }
+  bool operator==(const Rights&) const = default;
+};
+Rights RightsOf(const sandbox::Policy& policy);
+
+/// An environment that can be used, as clients are told about it.
+struct Offered {
+  std::string name = {};
+  std::vector<std::string> aliases = {};
+  std::string description = {};
+  sandbox::Limits limits = {};
+  Rights rights = {};
+};
+
+/// One that cannot, and why.
+struct Unusable {
+  std::string name = {};
+  Error why = {};
+};
+
+/// A run, before it is planned.
+struct Order {
+  config::Configured where = {};
+  environment::RunRequest request = {};
+};
+
+/// One state of the configuration and of what this machine has for it. Never changes: a reload
+/// makes another, and calls under way keep the one that they began with.
+class Setup {
+ public:
+  using ReadCatalogue = std::function<config::Catalogue(const config::Config&)>;
+
+  Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup);
+  Setup(const Setup&) = delete;
+  /// One that offers nothing.
+  static std::shared_ptr<const Setup> Nothing();
+
+  const config::Config& config() const { return config_; }
+  const config::Catalogue& catalogue() const { return catalogue_; }
+  const std::vector<Offered>& offered() const { return offered_; }
+  const std::vector<Unusable>& unusable() const { return unusable_; }
+
+  /// The environment with this name or alias, among those that can be used; null if there is none.
+  const Offered* Find(std::string_view name) const;
+
+  /// `request` in the environment of this name or alias, with everything that the configuration
+  /// says about its runs.
+  Result<Order> OrderFor(std::string_view environment, environment::RunRequest request) const;
+
+ private:
+  void Look(const environment::Listing& row);
+
+  config::Config config_;
+  config::Catalogue catalogue_;  ///< refers to config_
+  config::Lookup lookup_;
+  std::vector<Offered> offered_ = {};
+  std::vector<Unusable> unusable_ = {};
+};
+
+}  // namespace igloo::tools

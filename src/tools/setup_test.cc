@@ -1,0 +1,108 @@
+#include "tools/setup.h"
+
+#include <gmock/gmock.h>
+
+#include "environment/host.h"
+#include "tools/instructions.h"
+#include "tools/run_contract.h"
+
+namespace igloo::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What the host's own /usr offers, as this configuration has it.
+std::shared_ptr<const Setup> SetupOf(config::Config config) {
+  const auto read = [](const config::Config& c) {
+    return config::Catalogue(c, {.registry = {environment::ReadHostLayout(), {}}});
+  };
+  const auto lookup = [](const std::string& name) -> std::optional<std::string> {
+    return name == "INHERITED" ? std::optional<std::string>("value") : std::nullopt;
+  };
+  return std::make_shared<Setup>(std::move(config), read, lookup);
+}
+
+config::Config WithProject(environment::ProjectMode mode) {
+  config::Config config;
+  config.project = {.path = "/home/ada/code", .mode = mode, .inherit = {"INHERITED", "OTHER"}};
+  return config;
+}
+
+TEST(RightsTest, AreReadFromThePolicy) {
+  sandbox::Policy policy;
+  EXPECT_TRUE(RightsOf(policy).harmless());
+  policy.run = {sandbox::HostTree{.source = "/a", .target = "/a"},
+                sandbox::OverlayTree{.source = "/b", .target = "/b"},
+                sandbox::MemoryTree{.target = "/c"}};
+  EXPECT_TRUE(RightsOf(policy).harmless()) << "what is written to a view never reaches the host";
+  policy.environment = {
+      sandbox::HostTree{.source = "/d", .target = "/d", .access = sandbox::Access::kReadWrite}};
+  EXPECT_EQ(RightsOf(policy), (Rights{.writable_host = true}));
+  policy.network = sandbox::HostNetwork("test");
+  EXPECT_EQ(RightsOf(policy), (Rights{.network = true, .writable_host = true}));
+}
+
+TEST(SetupTest, EveryEnvironmentIsOfferedOrSaysWhyNot) {
+  const auto setup = SetupOf({});
+  const Offered* python = setup->Find("python3");
+  ASSERT_NE(python, nullptr);
+  EXPECT_EQ(python->name, "python");
+  EXPECT_TRUE(python->rights.harmless());
+  EXPECT_EQ(setup->Find("perl"), nullptr);
+  for (const Unusable& each : setup->unusable()) EXPECT_NE(each.why.what, "") << each.name;
+}
+
+TEST(SetupTest, AnOrderHasWhatTheConfigurationSays) {
+  const auto setup = SetupOf(WithProject(environment::ProjectMode::kReadOnly));
+  const auto order = setup->OrderFor("shell", {.what = environment::Code{"x"}});
+  ASSERT_TRUE(order) << order.error().what;
+  ASSERT_TRUE(order->request.project);
+  EXPECT_EQ(order->request.project->path, "/home/ada/code");
+  EXPECT_EQ(order->request.variables, (std::map<std::string, std::string>{{"INHERITED", "value"}}));
+  EXPECT_FALSE(setup->OrderFor("perl", {}));
+}
+
+TEST(RunContractTest, HintsTellTheTruth) {
+  boost::asio::io_context loop;
+  Runner runner(loop, {}, {});
+  Store store;
+  const RunContract contract({runner, store});
+  const auto tools = contract.Tools(*SetupOf(WithProject(environment::ProjectMode::kOverlay)));
+  ASSERT_EQ(tools.size(), 1U);
+  EXPECT_EQ(tools[0].name, "run");
+  EXPECT_EQ(
+      tools[0].hints,
+      (mcp::ToolHints{
+          .read_only = true, .destructive = false, .idempotent = false, .open_world = false}));
+  const auto writing = contract.Tools(*SetupOf(WithProject(environment::ProjectMode::kReadWrite)));
+  ASSERT_EQ(writing.size(), 1U);
+  EXPECT_EQ(writing[0].name, "run_connected");
+  EXPECT_EQ(
+      writing[0].hints,
+      (mcp::ToolHints{
+          .read_only = false, .destructive = true, .idempotent = false, .open_world = false}));
+  const auto none = contract.Tools(*Setup::Nothing());
+  ASSERT_EQ(none.size(), 1U) << "a tool that says why it cannot run anything";
+  EXPECT_EQ(none[0].name, "run");
+  for (const auto& tool : {tools[0], writing[0], none[0]}) {
+    EXPECT_LE(tool.description.size(), 4000U);
+  }
+}
+
+TEST(InstructionsTest, SayWhatThereIsAndFit) {
+  const auto setup = SetupOf(WithProject(environment::ProjectMode::kReadOnly));
+  const std::string text = Instructions(*setup);
+  EXPECT_THAT(text, HasSubstr("- python (or "));
+  EXPECT_THAT(text, HasSubstr("mounted at /project (read-only)"));
+  EXPECT_THAT(Instructions(*SetupOf({})), Not(HasSubstr("/project")));
+  EXPECT_LE(text.size(), 4000U);
+  std::string much;
+  for (int i = 0; i < 500; ++i) much += "- environment " + std::to_string(i) + "\n";
+  const std::string fit = FitToClients(much);
+  EXPECT_LE(fit.size(), 4000U);
+  EXPECT_THAT(fit, HasSubstr("more lines"));
+}
+
+}  // namespace
+}  // namespace igloo::tools

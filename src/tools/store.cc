@@ -1,0 +1,153 @@
+#include "tools/store.h"
+
+#include <sys/random.h>
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+
+namespace igloo::tools {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+
+std::string RandomId() {
+  std::array<unsigned char, 16> bytes{};
+  // Never short for so few bytes once the kernel's pool is ready, which it is by now.
+  (void)!::getrandom(bytes.data(), bytes.size(), 0);
+  std::string id;
+  for (const unsigned char byte : bytes) {
+    id += kHex[byte >> 4];
+    id += kHex[byte & 15];
+  }
+  return id;
+}
+
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("-._~/").find(c) != std::string_view::npos;
+}
+
+std::string Escaped(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (IsPlain(c)) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += kHex[byte >> 4];
+    out += kHex[byte & 15];
+  }
+  return out;
+}
+
+/// Text that travels as itself: nothing in it grows sixfold in JSON.
+bool TravelsAsText(std::string_view bytes) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = byte < 0x20 && c != '\n' && c != '\t' && c != '\r';
+    if (control || byte == 0x7f) return false;
+  }
+  return ToUtf8(bytes) == bytes;
+}
+
+constexpr std::pair<std::string_view, std::string_view> kMagic[] = {
+    {"\x89PNG\r\n\x1a\n", "image/png"},
+    {"\xff\xd8\xff", "image/jpeg"},
+    {"GIF87a", "image/gif"},
+    {"GIF89a", "image/gif"},
+    {"%PDF-", "application/pdf"},
+    {"PK\x03\x04", "application/zip"},
+    {"\x1f\x8b", "application/gzip"},
+};
+
+constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+    {".csv", "text/csv"},
+    {".json", "application/json"},
+    {".html", "text/html"},
+    {".htm", "text/html"},
+    {".md", "text/markdown"},
+    {".svg", "image/svg+xml"},
+    {".xml", "application/xml"},
+    {".js", "text/javascript"},
+    {".css", "text/css"},
+    {".py", "text/x-python"},
+    {".tsv", "text/tab-separated-values"},
+};
+
+}  // namespace
+
+std::string MimeTypeOf(std::string_view path, std::string_view bytes) {
+  for (const auto& [magic, type] : kMagic) {
+    if (bytes.starts_with(magic)) return std::string(type);
+  }
+  if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
+  const bool text = TravelsAsText(bytes);
+  for (const auto& [ending, type] : kEndings) {
+    if (text && path.ends_with(ending)) return std::string(type);
+  }
+  return text && !bytes.empty() ? "text/plain" : "application/octet-stream";
+}
+
+bool IsImage(std::string_view mime_type) {
+  return mime_type == "image/png" || mime_type == "image/jpeg" || mime_type == "image/gif" ||
+         mime_type == "image/webp";
+}
+
+std::vector<std::string> Store::Keep(std::vector<Item> items) {
+  std::size_t size = 0;
+  for (const Item& item : items) size += item.bytes.size();
+  if (items.empty() || size > limits_.bytes || items.size() > limits_.items) return {};
+  while (bytes_ + size > limits_.bytes || items_ + items.size() > limits_.items) DropOldest();
+  const std::string prefix = "igloo://run/" + RandomId() + "/";
+  std::vector<std::string> uris;
+  Run run{.bytes = size};
+  for (Item& item : items) {
+    mcp::Resource resource{.uri = prefix + Escaped(item.name),
+                           .name = ToUtf8(item.name),
+                           .mime_type = std::move(item.mime_type),
+                           .size = item.bytes.size()};
+    uris.push_back(resource.uri);
+    run.items.push_back({std::move(resource), std::move(item.bytes)});
+  }
+  bytes_ += size;
+  items_ += run.items.size();
+  runs_.push_back(std::move(run));
+  return uris;
+}
+
+void Store::DropOldest() {
+  bytes_ -= runs_.front().bytes;
+  items_ -= runs_.front().items.size();
+  runs_.pop_front();
+}
+
+std::vector<mcp::Resource> Store::List() const {
+  std::vector<mcp::Resource> list;
+  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+    for (const Kept& each : run->items) list.push_back(each.resource);
+  }
+  return list;
+}
+
+std::optional<mcp::ResourceContents> Store::Read(std::string_view uri) const {
+  for (const Run& run : runs_) {
+    for (const Kept& each : run.items) {
+      if (each.resource.uri != uri) continue;
+      mcp::ResourceContents contents{.uri = each.resource.uri,
+                                     .mime_type = each.resource.mime_type};
+      if (TravelsAsText(each.bytes)) {
+        contents.body = each.bytes;
+      } else {
+        contents.body = mcp::Blob{each.bytes};
+      }
+      return contents;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace igloo::tools

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/types.h"
+
+namespace igloo::tools {
+
+/// What runs produced and their results only name: whole outputs, files. In memory, bounded; the
+/// oldest run makes room. One thread.
+class Store {
+ public:
+  struct Limits {
+    std::size_t bytes = 64U << 20;
+    std::size_t items = 1000;
+  };
+  Store() : Store(Limits{}) {}
+  explicit Store(Limits limits) : limits_(limits) {}
+
+  /// Something to be kept, under the name by which its URI ends.
+  struct Item {
+    std::string name = {};
+    std::string mime_type = {};
+    std::string bytes = {};
+  };
+
+  /// Keeps the items of one run: the URI of each, in their order, or none at all when they are too
+  /// large together. SECURITY: nobody guesses a URI; it has 128 random bits.
+  std::vector<std::string> Keep(std::vector<Item> items);
+
+  /// The newest first.
+  std::vector<mcp::Resource> List() const;
+  std::optional<mcp::ResourceContents> Read(std::string_view uri) const;
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Kept {
+    mcp::Resource resource = {};
+    std::string bytes = {};
+  };
+  struct Run {
+    std::vector<Kept> items = {};
+    std::size_t bytes = 0;
+  };
+  void DropOldest();
+
+  Limits limits_;
+  std::list<Run> runs_ = {};  ///< oldest first
+  std::size_t bytes_ = 0, items_ = 0;
+};
+
+/// The type of a file, by its first bytes and its name.
+std::string MimeTypeOf(std::string_view path, std::string_view bytes);
+
+/// Whether clients can show it as a picture.
+bool IsImage(std::string_view mime_type);
+
+}  // namespace igloo::tools

@@ -1,0 +1,114 @@
+// How a server comes and goes, and what it leaves: nothing.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "support/configured.h"
+#include "support/host.h"
+#include "support/mcp.h"
+
+namespace igloo::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+/// Begins `count` runs that do not end by themselves; returns when all of them run.
+void Fill(McpClient& client, const std::string& marker, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    client.Send("tools/call", {{"name", "run"},
+                               {"arguments", JsonObject{{"env", "shell"},
+                                                        {"code", "trap '' INT TERM HUP; exec -a " +
+                                                                     marker + " sleep 1000"}}}});
+  }
+}
+
+TEST(McpLife, EndsWithItsClientAndLeavesNothing) {
+  const std::string marker = UniqueMarker();
+  McpClient client;
+  client.Initialize();
+  Fill(client, marker, 3);
+  ASSERT_TRUE(WaitFor([&] { return FindMarked(marker).size() == 3; }));
+  const auto family = DescendantsOf(client.running().pid());
+  const Outcome outcome = client.running().Finish();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const ProcessInfo& each : family) {
+    EXPECT_TRUE(WaitFor([&] { return IsGone(each.pid); })) << each.name;
+  }
+  EXPECT_THAT(FindMarked(marker), IsEmpty());
+}
+
+TEST(McpLife, ASignalEndsEverything) {
+  for (const int signal : {SIGTERM, SIGINT, SIGKILL}) {
+    const std::string marker = UniqueMarker();
+    McpClient client;
+    client.Initialize();
+    // More than run at once: some wait in line.
+    Fill(client, marker, 20);
+    ASSERT_TRUE(WaitFor([&] { return FindMarked(marker).size() >= 4; }));
+    const auto family = DescendantsOf(client.running().pid());
+    client.running().Signal(signal);
+    for (const ProcessInfo& each : family) {
+      EXPECT_TRUE(WaitFor([&] { return IsGone(each.pid); })) << signal << " " << each.name;
+    }
+    EXPECT_THAT(FindMarked(marker), IsEmpty()) << signal;
+    EXPECT_EQ(client.running().Finish().status, signal == SIGKILL ? 137 : 0) << signal;
+  }
+}
+
+TEST(McpLife, ServesOnWhenItsLauncherIsKilled) {
+  McpClient client;
+  client.Initialize();
+  EXPECT_THAT(TextOf(client.Run("shell", "echo one")), StartsWith("one\n"));
+  for (const ProcessInfo& each : ChildrenOf(client.running().pid())) ::kill(each.pid, SIGKILL);
+  // The first may still meet the dead one; it is told so, and the next one runs.
+  (void)client.Run("shell", "echo two");
+  EXPECT_THAT(TextOf(client.Run("shell", "echo three")), StartsWith("three\n"));
+}
+
+TEST(McpLife, TwentyAtOnceAnswerTheirProbes) {
+  std::vector<std::unique_ptr<McpClient>> clients;
+  for (int i = 0; i < 20; ++i) clients.push_back(std::make_unique<McpClient>());
+  std::vector<std::int64_t> ids;
+  for (auto& client : clients) {
+    ids.push_back(client->Send("server/discover", {{"_meta", ModernMeta()}}));
+  }
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    const JsonObject answer = clients[i]->Wait(ids[i]);
+    EXPECT_TRUE(answer.contains("result"));
+    EXPECT_EQ(clients[i]->running().Finish().status, 0);
+  }
+}
+
+class McpProbe : public Configured {};
+
+TEST_F(McpProbe, WritesNothingAndStartsNothing) {
+  const auto before = SnapshotOf(Path(""));
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  EXPECT_TRUE(client.Ask("tools/list").contains("result"));
+  EXPECT_THAT(ChildrenOf(client.running().pid()), IsEmpty()) << "no launcher before the first run";
+  EXPECT_EQ(client.running().Finish().status, 0);
+  EXPECT_EQ(SnapshotOf(Path("")), before);
+}
+
+TEST_F(McpProbe, NeedsNothingButAHomeAndAPath) {
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  EXPECT_THAT(TextOf(client.Run("python", "print(1)")), StartsWith("1\n"));
+  McpClient bare({.env = {}});
+  bare.Initialize();
+  EXPECT_THAT(TextOf(bare.Run("shell", "echo 1")), StartsWith("1\n"));
+}
+
+TEST(McpLife, WrongWordsAreAnswered) {
+  EXPECT_THAT(Igloo({"mcp", "--http", "nowhere"}).err, HasSubstr("hint:"));
+  EXPECT_THAT(Igloo({"mcp", "--tools", "none"}).err, HasSubstr("hint:"));
+  EXPECT_THAT(Igloo({"mcp", "--no-token"}).err, HasSubstr("--http"));
+}
+
+}  // namespace
+}  // namespace igloo::testing

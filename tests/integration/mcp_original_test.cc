@@ -1,0 +1,129 @@
+// What nix-sandbox-mcp's own test of its server looked at, through igloo under that name.
+
+#include <gmock/gmock.h>
+
+#include <boost/json/serialize.hpp>
+
+#include "support/mcp.h"
+
+namespace igloo::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class Original : public ::testing::Test {
+ protected:
+  Original() : client_({.program = "nix-sandbox-mcp", .args = {}}) {
+    info_ = client_.Initialize("2024-11-05");
+  }
+  std::string Text(std::string_view env, std::string_view code) {
+    return TextOf(client_.Run(env, code));
+  }
+
+  McpClient client_;
+  JsonObject info_;
+};
+
+TEST_F(Original, SaysWhoItIs) {
+  EXPECT_EQ(info_.at("serverInfo").at("name").as_string(), "nix-sandbox-mcp");
+  EXPECT_EQ(info_.at("serverInfo").at("version").as_string(), "0.1.0");
+  EXPECT_EQ(info_.at("protocolVersion").as_string(), "2024-11-05");
+  EXPECT_THAT(
+      std::string(info_.at("instructions").as_string()),
+      AllOf(HasSubstr("- python: "), HasSubstr("- shell: "), HasSubstr("ephemeral by default"),
+            HasSubstr("On failure check stderr and exit code")));
+}
+
+TEST_F(Original, ListsOneTool) {
+  const JsonObject answer = client_.Ask("tools/list");
+  const auto& tools = answer.at("result").at("tools").as_array();
+  ASSERT_EQ(tools.size(), 1U);
+  EXPECT_EQ(tools[0].at("name").as_string(), "run");
+  EXPECT_EQ(boost::json::serialize(tools[0].at("inputSchema").at("required")), R"(["code","env"])");
+  EXPECT_FALSE(tools[0].as_object().contains("outputSchema"));
+}
+
+TEST_F(Original, RunsPython) { EXPECT_EQ(Text("python", "print(2 + 2)"), "4\n"); }
+
+TEST_F(Original, RunsShell) { EXPECT_EQ(Text("shell", "echo hello"), "hello\n"); }
+
+TEST_F(Original, StartsInTheWorkspace) { EXPECT_EQ(Text("shell", "pwd"), "/workspace\n"); }
+
+TEST_F(Original, HasNoNetwork) {
+  EXPECT_THAT(Text("python",
+                   "import socket\n"
+                   "try:\n"
+                   "  socket.create_connection(('1.1.1.1', 53), 2)\n"
+                   "  print('connected')\n"
+                   "except OSError:\n"
+                   "  print('blocked')"),
+              "blocked\n");
+}
+
+TEST_F(Original, InventsItsUsers) {
+  EXPECT_THAT(Text("shell", "wc -l < /etc/passwd"), ::testing::AnyOf("2\n", "3\n"));
+}
+
+TEST_F(Original, ShowsStandardError) {
+  EXPECT_EQ(Text("shell", "echo oops >&2"), "oops\n");
+  EXPECT_EQ(Text("shell", "echo out; echo oops >&2"), "out\n\n--- stderr ---\noops\n");
+}
+
+TEST_F(Original, AnExceptionIsAnError) {
+  const JsonObject result = client_.Run("python", "raise ValueError('boom')");
+  EXPECT_TRUE(IsError(result));
+  EXPECT_THAT(TextOf(result), HasSubstr("ValueError: boom"));
+  EXPECT_EQ(result.at("content").as_array().size(), 1U);
+  EXPECT_FALSE(result.contains("structuredContent"));
+}
+
+TEST_F(Original, EmptyCodeIsFine) {
+  const JsonObject result = client_.Run("python", "");
+  EXPECT_FALSE(IsError(result));
+  EXPECT_EQ(TextOf(result), "");
+}
+
+TEST_F(Original, AnEphemeralRunKeepsNothing) {
+  EXPECT_EQ(Text("shell", "echo x > /workspace/file; X=1; export X; ls"), "file\n");
+  EXPECT_EQ(Text("shell", "ls; echo \"[$X]\""), "[]\n");
+  EXPECT_EQ(Text("python", "x = 1"), "");
+  EXPECT_THAT(Text("python", "print(x)"), HasSubstr("NameError"));
+}
+
+/// State that lasts, isolation of sessions, variables and files in them, and the answer to a wrong
+/// environment all need sessions, and whoever asks for one is told.
+TEST_F(Original, SaysThatThereAreNoSessions) {
+  for (const char* environment : {"python", "shell"}) {
+    const JsonObject result =
+        client_.Call("run", {{"env", environment}, {"code", "print(1)"}, {"session", "s1"}});
+    EXPECT_TRUE(IsError(result));
+    EXPECT_EQ(TextOf(result), std::string("Environment '") + environment +
+                                  "' does not support sessions (no session_exec configured)");
+  }
+}
+
+TEST_F(Original, AnUnknownEnvironmentIsAProtocolError) {
+  const JsonObject answer = client_.Run("perl", "print 1");
+  ASSERT_TRUE(answer.contains("error"));
+  EXPECT_EQ(answer.at("error").at("code").as_int64(), -32602);
+  EXPECT_THAT(std::string(answer.at("error").at("message").as_string()),
+              AllOf(StartsWith("Unknown environment: 'perl'. Available: ["), HasSubstr("python"),
+                    Not(HasSubstr("perl,"))));
+}
+
+TEST_F(Original, OlderNamesOfTheArgumentsWork) {
+  EXPECT_EQ(TextOf(client_.Call("run", {{"environment", "shell"}, {"command", "echo old"}})),
+            "old\n");
+}
+
+TEST(OriginalCommand, NeedsNoFlagsAndTakesItsOwn) {
+  McpClient client({.program = "nix-sandbox-mcp", .args = {"--stdio", "--log-level", "debug"}});
+  client.Initialize("2024-11-05");
+  EXPECT_EQ(TextOf(client.Run("shell", "echo hi")), "hi\n");
+}
+
+}  // namespace
+}  // namespace igloo::testing
