@@ -16,13 +16,15 @@ extern const Command kDoctorCommand;
 extern const Command kConfigCommand;
 extern const Command kTrustCommand;
 extern const Command kMcpCommand;
+extern const Command kLogCommand;
 extern const Command kCompletionCommand;
 extern const Command kManCommand;
 
 /// All of them, in the order in which they are shown.
 std::span<const Command* const> Commands();
 
-/// Runs `igloo words...` and returns its exit code.
-int Main(std::span<const std::string> words);
+/// Runs `program words...` and returns its exit code. igloo is known by several names: a link
+/// called as one of the programs that it stands in for behaves like that one.
+int Main(std::string_view program, std::span<const std::string> words);
 
 }  // namespace igloo::cli

@@ -111,6 +111,19 @@ json::object At(json::object object, const config::Position& where) {
   return object;
 }
 
+std::string AuditText(const config::AuditConfig& audit) {
+  if (!audit.enabled) return "off";
+  return fmt::format("{}, {} files of {}", audit.code ? "with the code" : "without the code",
+                     audit.keep + 1, HumanBytes(audit.rotate_bytes));
+}
+
+json::object AuditJson(const config::AuditConfig& audit) {
+  return {{"enabled", audit.enabled},
+          {"code", audit.code},
+          {"rotate_bytes", audit.rotate_bytes},
+          {"keep", audit.keep}};
+}
+
 }  // namespace
 
 std::string ConfigText(const Config& config) {
@@ -123,6 +136,7 @@ std::string ConfigText(const Config& config) {
            Line("mode", config::Name(config.project.mode));
     out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
   }
+  out += "server\n" + Line("audit", AuditText(config.audit));
   for (const auto& each : config.environments) out += EnvironmentText(config, each.second);
   if (!config.unavailable.empty()) out += "not available yet, refused when used\n";
   for (const config::Unavailable& missing : config.unavailable) {
@@ -162,6 +176,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"valid", decoded.problems.empty()},
       {"backend", std::string(config::Name(config.backend))},
       {"limits", LimitsJson(config::LimitsFor(config, ""))},
+      {"audit", AuditJson(config.audit)},
       {"project", nullptr},
       {"environments", std::move(environments)},
       {"unavailable", std::move(unavailable)},

@@ -14,21 +14,6 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// The file's first, then igloo's own place and the one that people have from nix-sandbox-mcp.
-std::vector<std::string> ArtifactPlaces(const config::Config& config) {
-  std::string home = Variable("HOME");
-  if (home.empty()) home = "/";
-  std::string xdg = Variable("XDG_CONFIG_HOME");
-  if (xdg.empty() || xdg[0] != '/') xdg = home + "/.config";
-  std::string seed = Variable("NIX_SANDBOX_DIR");
-  if (seed.empty()) seed = home + "/.config/nix-sandbox-mcp/sandboxes";
-  std::vector<std::string> places = {xdg + "/igloo/environments", seed};
-  if (!config.artifacts.empty() && config.artifacts != places[0] && config.artifacts != places[1]) {
-    places.insert(places.begin(), config.artifacts);
-  }
-  return places;
-}
-
 environment::ArtifactScan Scan(const config::Config& config) {
   environment::ArtifactScan scan = environment::ScanArtifacts(ArtifactPlaces(config));
   // A place that nobody named may be missing.
@@ -48,6 +33,20 @@ void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
 }
 
 }  // namespace
+
+std::vector<std::string> ArtifactPlaces(const config::Config& config) {
+  std::string home = Variable("HOME");
+  if (home.empty()) home = "/";
+  std::string xdg = Variable("XDG_CONFIG_HOME");
+  if (xdg.empty() || xdg[0] != '/') xdg = home + "/.config";
+  std::string seed = Variable("NIX_SANDBOX_DIR");
+  if (seed.empty()) seed = home + "/.config/nix-sandbox-mcp/sandboxes";
+  std::vector<std::string> places = {xdg + "/igloo/environments", seed};
+  if (!config.artifacts.empty() && config.artifacts != places[0] && config.artifacts != places[1]) {
+    places.insert(places.begin(), config.artifacts);
+  }
+  return places;
+}
 
 config::Catalogue ReadEnvironments(const config::Config& config) {
   config::Found found{.registry = {environment::ReadHostLayout(), Scan(config)}};

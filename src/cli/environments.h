@@ -1,6 +1,8 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "config/catalogue.h"
@@ -10,6 +12,10 @@ namespace igloo::cli {
 /// Everything this machine and the configuration offer: the host's programs, the user's artifacts,
 /// and what the file makes of them. `config` outlives it.
 config::Catalogue ReadEnvironments(const config::Config& config);
+
+/// Where artifacts are looked for: the file's first, then igloo's own place and the one that people
+/// have from nix-sandbox-mcp.
+std::vector<std::string> ArtifactPlaces(const config::Config& config);
 
 /// The environment with this name or alias; looks at no more of the host than it needs.
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name);

@@ -8,14 +8,16 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/personalities/nix_sandbox_mcp.h"
+#include "cli/personalities/sandbox_mcp.h"
 #include "cli/run_output.h"
 
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 9> kCommands = {
-    &kRunCommand, &kShellCommand,  &kEnvCommand,        &kConfigCommand, &kTrustCommand,
-    &kMcpCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
+constexpr std::array<const Command*, 10> kCommands = {
+    &kRunCommand, &kShellCommand, &kEnvCommand,    &kConfigCommand,     &kTrustCommand,
+    &kMcpCommand, &kLogCommand,   &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -38,11 +40,14 @@ void FillStandardDescriptors() {
 
 std::span<const Command* const> Commands() { return kCommands; }
 
-int Main(std::span<const std::string> words) {
+int Main(std::string_view program, std::span<const std::string> words) {
   // A reader that goes away is an error of write(), not the end of igloo in the middle of a step.
   ::signal(SIGPIPE, SIG_IGN);
   FillStandardDescriptors();
   Console console(STDOUT_FILENO, STDERR_FILENO);
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  if (name == kSandboxMcp) return SandboxMcpMain(words, console);
+  if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     console.Out(Overview(kCommands));
     return words.empty() ? kExitFailed : 0;

@@ -63,7 +63,11 @@ std::string Manual(std::span<const Command* const> commands, std::string_view ve
            "~/.config/nix-sandbox-mcp/sandboxes by default.") +
       Item("NO_COLOR", "", "When set, nothing is coloured.") + ".SH FILES\n" +
       Item("~/.config/igloo/environments", "",
-           "Environments of your own: directories with a metadata.json.");
+           "Environments of your own: directories with a metadata.json.") +
+      Item("~/.local/state/igloo/runs.jsonl", "",
+           "What clients of the MCP server ran, one JSON document per line; XDG_STATE_HOME moves "
+           "it. "
+           "Older files have .1, .2, ... behind their name.");
   return out;
 }
 

@@ -1,7 +1,9 @@
 #include "cli/serve.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,12 +11,13 @@
 #include <cstdlib>
 #include <thread>
 
-#include "base/file.h"
+#include "audit/journal.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
+#include "watch/watch.h"
 
 namespace igloo::cli {
 
@@ -26,19 +29,49 @@ std::size_t RunsAtOnce() {
   return std::clamp<std::size_t>(2 * std::size_t{std::thread::hardware_concurrency()}, 4, 32);
 }
 
+/// So that reading a file back fits into one answer.
+constexpr std::uint64_t kMostOfAFile = 4U << 20;
+
+audit::Record RecordOf(const tools::Trace& trace) {
+  const auto millis = [](std::int64_t micros) { return static_cast<std::uint64_t>(micros) / 1000; };
+  audit::Record record{.time = std::chrono::floor<std::chrono::milliseconds>(trace.came),
+                       .tool = trace.tool,
+                       .client = trace.client,
+                       .environment = trace.environment,
+                       .verdict = trace.verdict,
+                       .exit_code = trace.exit_code,
+                       .duration_ms = millis(trace.run_micros),
+                       .queued_ms = millis(trace.queued_micros),
+                       .output_bytes = trace.output_bytes,
+                       .error = trace.error};
+  if (trace.exit_code) {
+    record.cpu_ms = trace.cpu_micros / 1000;
+    record.peak_memory_bytes = trace.peak_kib * 1024;
+  }
+  record.Describe(trace.code);
+  return record;
+}
+
+std::string Line(const Error& error) {
+  return error.hint.empty() ? error.what : error.what + "; " + error.hint;
+}
+
 /// Everything of a server that lives as long as it does. The members' order matters: what runs on
 /// the loop refers to what stands above it.
 class Server {
  public:
   Server(Serving serving, backend::jail::Programs programs, Console& console)
-      : console_(console), transport_(std::move(serving.transport)) {
+      : console_(console), serving_(std::move(serving)) {
+    if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
     runner_ = std::make_unique<tools::Runner>(
         loop_, std::move(programs),
-        tools::Runner::Options{.at_once = RunsAtOnce(), .left = {.file_bytes = 4U << 20}});
-    tools::ToolService::Parts parts{.face = std::move(serving.face),
-                                    .contracts = serving.contracts({*runner_, store_}),
-                                    .load = std::move(serving.load),
-                                    .kept = [this] { core_->Announce(mcp::change::Resources{}); }};
+        tools::Runner::Options{.at_once = RunsAtOnce(), .left = {.file_bytes = kMostOfAFile}});
+    tools::ToolService::Parts parts{
+        .face = std::move(serving_.face),
+        .contracts = serving_.contracts({*runner_, store_}),
+        .load = [this] { return Load(); },
+        .observe = [this](const tools::Trace& trace) { Remember(trace); },
+        .kept = [this] { core_->Announce(mcp::change::Resources{}); }};
     service_ = std::make_unique<tools::ToolService>(std::move(parts), store_);
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
@@ -52,12 +85,8 @@ class Server {
     });
     asio::signal_set reloading(loop_, SIGHUP);
     asio::co_spawn(loop_, ReloadOn(reloading), asio::detached);
-    if (transport_.http) {
-      IGLOO_TRY(ServeHttp());
-    } else {
-      IGLOO_TRY(ServePipe());
-    }
-    return {};
+    Watch();
+    return serving_.http ? ServeHttp() : ServePipe();
   }
 
  private:
@@ -75,13 +104,79 @@ class Server {
   }
 
   Result<void> ServeHttp() {
-    mcp::HttpServer server(loop_, core_, *transport_.http);
+    mcp::HttpServer server(loop_, core_, *serving_.http);
     IGLOO_ASSIGN(const std::uint16_t port, server.Listen());
-    console_.Note(fmt::format("serving MCP at http://{}:{}{}", transport_.http->address, port,
-                              transport_.http->path));
+    mcp::HttpAddress address = serving_.http->address;
+    if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
+      tcp->port = port;
+      serving_.say(fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
+    } else {
+      serving_.say("serving MCP at " + ToText(address));
+    }
     asio::co_spawn(loop_, server.Serve(), asio::detached);
     loop_.run();
+    // It takes its socket's name away.
+    server.Stop();
     return {};
+  }
+
+  Result<std::shared_ptr<const tools::Setup>> Load() {
+    IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
+    // Before anything else is read, so that no change is missed.
+    if (watch_) watch_->Set(SourcesOf(serving_.args, config, serving_.sandboxes));
+    config::SandboxScan scan;
+    if (serving_.sandboxes == Sandboxes::kServe) {
+      IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
+      scan = config::ScanSandboxes(own.sandboxes_path);
+      for (const std::string& note : scan.notes) serving_.say(note);
+      for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
+    }
+    SetJournal(config.audit);
+    const auto lookup = [](const std::string& name) -> std::optional<std::string> {
+      const char* value = std::getenv(name.c_str());
+      return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    };
+    auto setup = std::make_shared<tools::Setup>(std::move(config), ReadEnvironments, lookup,
+                                                std::move(scan));
+    for (const environment::ArtifactProblem& each : setup->catalogue().problems()) {
+      serving_.say("'" + each.directory + "' is no environment: " + Line(each.error));
+    }
+    return setup;
+  }
+
+  void SetJournal(const config::AuditConfig& config) {
+    journal_.reset();
+    if (!config.enabled) return;
+    journal_.emplace(
+        audit::JournalOptions{.directory = config::StateDirectory(ReadVariables()),
+                              .rotate_bytes = config.rotate_bytes,
+                              .keep = config.keep,
+                              .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
+  }
+
+  void Remember(const tools::Trace& trace) {
+    if (!journal_) return;
+    auto written = journal_->Write(RecordOf(trace));
+    if (written) {
+      complained_ = false;
+    } else if (!std::exchange(complained_, true)) {
+      serving_.say("calls are not written down: " + Line(written.error()));
+    }
+  }
+
+  void Watch() {
+    auto made = watch::Watch::Make(loop_, ConfigurationFiles(serving_.args));
+    if (!made) {
+      serving_.say("changes of the configuration are not noticed, but SIGHUP is: " +
+                   Line(made.error()));
+      return;
+    }
+    watch_.emplace(*std::move(made));
+    asio::co_spawn(loop_, ReloadOnChanges(), asio::detached);
+  }
+
+  asio::awaitable<void> ReloadOnChanges() {
+    while (co_await watch_->Changed()) Reload();
   }
 
   asio::awaitable<void> ReloadOn(asio::signal_set& signals) {
@@ -97,34 +192,36 @@ class Server {
   void Reload() {
     const auto changed = service_->Reload();
     if (!changed) {
-      console_.Note("the configuration is broken, and the one before it goes on to count:");
-      console_.Report(changed.error());
+      serving_.say("the configuration is broken, and the one before it goes on to count: " +
+                   Line(changed.error()));
       return;
     }
-    console_.Note("the configuration was read again");
+    serving_.say("the configuration was read again");
     if (*changed) core_->Announce(mcp::change::Tools{});
   }
 
   Console& console_;
-  Transport transport_;
+  Serving serving_;
   tools::Store store_ = {};
+  std::optional<audit::Journal> journal_ = {};
+  bool complained_ = false;  ///< that calls are not written down
   std::unique_ptr<tools::Runner> runner_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};
   asio::io_context loop_{1};
+  std::optional<watch::Watch> watch_ = {};
   std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
 };
 
 }  // namespace
 
-tools::ToolService::Load LoadFor(const ParsedArgs& args, Console& console) {
-  return [args, &console]() -> Result<std::shared_ptr<const tools::Setup>> {
-    IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-    const auto lookup = [](const std::string& name) -> std::optional<std::string> {
-      const char* value = std::getenv(name.c_str());
-      return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-    };
-    return std::make_shared<tools::Setup>(std::move(config), ReadEnvironments, lookup);
-  };
+ParsedArgs WithNamedProject(ParsedArgs args) {
+  const char* named = std::getenv("PROJECT_DIR");
+  struct stat info{};
+  const bool usable = named != nullptr && ::stat(named, &info) == 0 && S_ISDIR(info.st_mode);
+  if (usable && !args.Has("--project") && !args.Has("--no-project")) {
+    args.flags["--project"] = named;
+  }
+  return args;
 }
 
 Result<int> Serve(Serving serving, Console& console) {

@@ -1,36 +1,37 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/console.h"
+#include "cli/reloading.h"
 #include "mcp/http.h"
 #include "tools/service.h"
 
 namespace igloo::cli {
 
-/// How clients reach a server.
-struct Transport {
-  std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
-};
-
-/// Which contracts a server serves, and as what.
+/// A server: what it is called, which contracts it keeps, and how clients reach it.
 struct Serving {
   tools::Face face = {};
   /// Makes the contracts, over the parts that all of them share.
   std::function<std::vector<std::unique_ptr<tools::Contract>>(tools::Workshop)> contracts = {};
-  tools::ToolService::Load load = {};
-  Transport transport = {};
+  ParsedArgs args = {};  ///< --config, --project, --no-project
+  Sandboxes sandboxes = Sandboxes::kIgnore;
+  std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
+  /// A line for people; standard error unless it is given.
+  std::function<void(std::string_view)> say = {};
 };
-
-/// Reads the configuration that `args` name, whenever it is called.
-tools::ToolService::Load LoadFor(const ParsedArgs& args, Console& console);
 
 /// Serves until the client has gone, or a signal ends it. Ends everything that it started.
 Result<int> Serve(Serving serving, Console& console);
+
+/// The project that PROJECT_DIR names, unless the command line has a say.
+ParsedArgs WithNamedProject(ParsedArgs args);
 
 }  // namespace igloo::cli

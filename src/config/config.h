@@ -72,6 +72,15 @@ struct ProjectConfig {
   bool operator==(const ProjectConfig&) const = default;
 };
 
+/// What the MCP server writes down about every call.
+struct AuditConfig {
+  bool enabled = true;
+  bool code = false;  ///< the code itself, too
+  std::uint64_t rotate_bytes = 16U << 20;
+  unsigned keep = 4;  ///< older files
+  bool operator==(const AuditConfig&) const = default;
+};
+
 /// Something that the schema knows and this igloo does not do yet. It is refused when it is used;
 /// everything else keeps serving.
 struct Unavailable {
@@ -92,6 +101,7 @@ struct Config {
   Limits limits = {};  ///< of every environment that does not say otherwise
   ProjectConfig project = {};
   std::string artifacts = {};  ///< directory of mkSandbox artifacts; empty: not named
+  AuditConfig audit = {};
   std::map<std::string, EnvironmentConfig> environments = {};
   std::vector<Unavailable> unavailable = {};
   bool operator==(const Config&) const = default;

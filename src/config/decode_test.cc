@@ -46,6 +46,16 @@ TEST(DecodeTest, AnEmptyFileIsAllDefaults) {
   EXPECT_EQ(Fine(""), expected);
 }
 
+TEST(DecodeTest, TheAuditLogIsKeptWithoutCodeUnlessTheFileSaysOtherwise) {
+  EXPECT_EQ(Fine("").audit, (AuditConfig{true, false, 16U << 20, 4}));
+  EXPECT_EQ(Fine("[audit]\nenabled = false\ncode = true\nrotate_mb = 1\nkeep = 99\n").audit,
+            (AuditConfig{false, true, 1U << 20, 99}));
+  EXPECT_THAT(Problems("[audit]\nkeep = 0\nrotate_mb = 0\n"),
+              ElementsAre(HasSubstr("2:"), HasSubstr("3:")));
+  EXPECT_THAT(Problems("[audit]\nenabled = false\n", Origin::kProject),
+              ElementsAre(HasSubstr("concerns more than its own environments")));
+}
+
 TEST(DecodeTest, ValuesComeInMillisecondsAndBytes) {
   const Config config = Fine(R"(
 [defaults]

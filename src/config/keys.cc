@@ -55,6 +55,19 @@ void StoreMode(Target& target, const Checked& value) {
 
 void StoreArtifacts(Target& target, const Checked& value) { target.config.artifacts = value.text; }
 
+template <bool AuditConfig::* kField>
+void StoreAuditFlag(Target& target, const Checked& value) {
+  target.config.audit.*kField = value.flag;
+}
+
+void StoreAuditSize(Target& target, const Checked& value) {
+  target.config.audit.rotate_bytes = value.number;
+}
+
+void StoreAuditFiles(Target& target, const Checked& value) {
+  target.config.audit.keep = static_cast<unsigned>(value.number);
+}
+
 void StoreInherit(Target& target, const Checked& value) {
   (target.environment != nullptr ? target.environment->inherit : target.config.project.inherit) =
       value.list;
@@ -138,6 +151,16 @@ constexpr Key kKeys[] = {
 
     {"artifacts.directory", kPath, "", "\"~/.config/igloo/sandboxes\"",
      "each directory in it is one environment", kNow, kMounts, StoreArtifacts},
+
+    {"audit.enabled", kFlag, "true", "",
+     "one record per call: when, who, where, how it ended; below XDG_STATE_HOME or ~/.local/state",
+     kNow, kEveryone, StoreAuditFlag<&AuditConfig::enabled>},
+    {"audit.code", kFlag, "false", "true",
+     "the code itself as well; without it, its digest and its size", kNow, kEveryone, StoreAuditFlag<&AuditConfig::code>},
+    {"audit.rotate_mb", Megabytes(1, 4096), "16", "",
+     "a new file is begun at this size", kNow, kEveryone, StoreAuditSize},
+    {"audit.keep", Count(1, 99), "4", "",
+     "how many older files stay", kNow, kEveryone, StoreAuditFiles},
 
     {"session.idle_timeout_seconds", Seconds(7 * kDay), "300", "",
      "an unused session ends after this time", kLater, kEveryone},

@@ -18,8 +18,9 @@ Result<void> CheckLimits(const Configured& configured) {
 Result<void> Complete(const Config& config, const Configured& configured, const Lookup& lookup,
                       environment::RunRequest& request) {
   IGLOO_TRY(CheckLimits(configured));
-  // What the file sets, and over it what the caller has of those that it names.
-  request.variables = configured.variables;
+  // What the file sets beats what the request came with, and what the caller has of those that the
+  // file names beats both.
+  for (const auto& [name, value] : configured.variables) request.variables[name] = value;
   for (const std::string& name : configured.inherit) {
     if (auto value = lookup(name)) request.variables[name] = *std::move(value);
   }

@@ -15,9 +15,16 @@ namespace {
 
 constexpr std::string_view kVersionHeader = "MCP-Protocol-Version";
 
+/// Empty when something else than a port follows the name.
 std::string_view WithoutPort(std::string_view authority) {
-  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
-  return authority.substr(0, authority.find(':'));
+  const std::size_t from = authority.starts_with('[') ? authority.find(']') : 0;
+  if (from == std::string_view::npos) return {};
+  const std::size_t end = std::min(authority.find(':', from), authority.size());
+  const std::string_view port = authority.substr(std::min(end + 1, authority.size()));
+  const std::string_view host = authority.substr(0, end);
+  const bool whole = from == 0 || host.ends_with(']');
+  const bool number = std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+  return whole && number ? host : std::string_view();
 }
 
 std::string Lower(std::string_view text) {
@@ -84,14 +91,22 @@ Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
 
 }  // namespace
 
-bool HostAllowed(std::string_view authority, const std::vector<std::string>& hosts) {
-  return std::ranges::find(hosts, Lower(WithoutPort(authority))) != hosts.end();
+bool HostAllowed(std::string_view authority, const OwnNames& own) {
+  const std::string host = Lower(WithoutPort(authority));
+  return std::ranges::find(own.names, host) != own.names.end() ||
+         (own.any_number && IsNumber(host));
 }
 
-bool OriginAllowed(std::string_view origin, const std::vector<std::string>& hosts) {
+bool OriginAllowed(std::string_view origin, const OwnNames& own) {
   if (origin.empty()) return true;  // not a browser
   const std::size_t scheme = origin.find("://");
-  return scheme != std::string_view::npos && HostAllowed(origin.substr(scheme + 3), hosts);
+  return scheme != std::string_view::npos && HostAllowed(origin.substr(scheme + 3), own);
+}
+
+bool IsJson(std::string_view content_type) {
+  std::string type = Lower(content_type.substr(0, content_type.find(';')));
+  while (type.ends_with(' ') || type.ends_with('\t')) type.pop_back();
+  return type == "application/json";
 }
 
 bool TokenMatches(std::string_view authorization, std::string_view token) {

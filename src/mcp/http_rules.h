@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "mcp/http_address.h"
 #include "mcp/json_rpc.h"
 #include "mcp/types.h"
 
@@ -13,17 +13,20 @@ namespace igloo::mcp {
 /// The headers of a request that decide anything; empty where there is none.
 struct HttpHeaders {
   std::string host = {}, origin = {}, authorization = {};
+  std::string content_type = {};
   std::string version = {};  ///< MCP-Protocol-Version
   std::string method = {};   ///< Mcp-Method
   std::string name = {};     ///< Mcp-Name
   std::string session = {};  ///< Mcp-Session-Id
 };
 
-/// Whether `authority` (`localhost:80`, `[::1]`) names one of `hosts`, whatever the port.
-bool HostAllowed(std::string_view authority, const std::vector<std::string>& hosts);
+/// Whether `authority` (`localhost:80`, `[::1]`) is one of a server's own names, whatever the port.
+bool HostAllowed(std::string_view authority, const OwnNames& own);
 /// Whether a page of `origin` may speak to this server. SECURITY: a browser sends it for every
 /// page; without the check any web site could run code here (DNS rebinding).
-bool OriginAllowed(std::string_view origin, const std::vector<std::string>& hosts);
+bool OriginAllowed(std::string_view origin, const OwnNames& own);
+/// SECURITY: all else a browser sends for a page without asking the server first.
+bool IsJson(std::string_view content_type);
 /// Compares in a time that does not tell where the difference is.
 bool TokenMatches(std::string_view authorization, std::string_view token);
 

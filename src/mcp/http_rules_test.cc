@@ -10,23 +10,43 @@ namespace {
 using testing::Legacy;
 using testing::Modern;
 
-const std::vector<std::string> kHosts = {"localhost", "127.0.0.1", "[::1]"};
+const OwnNames kOwn;
 
 TEST(HttpRules, OnlyOwnNamesAreHosts) {
   for (const char* host : {"localhost", "LocalHost:80", "127.0.0.1:38000", "[::1]:80", "[::1]"}) {
-    EXPECT_TRUE(HostAllowed(host, kHosts)) << host;
+    EXPECT_TRUE(HostAllowed(host, kOwn)) << host;
   }
   for (const char* host : {"", "evil.example", "localhost.evil.example",
-                           "127.0.0.1.evil.example:80", "[::2]", "[", "evil.example:localhost"}) {
-    EXPECT_FALSE(HostAllowed(host, kHosts)) << host;
+                           "127.0.0.1.evil.example:80", "[::2]", "[", "evil.example:localhost",
+                           "[::1].evil.example", "localhost:80.evil.example", "[::1", "10.0.0.1"}) {
+    EXPECT_FALSE(HostAllowed(host, kOwn)) << host;
+  }
+}
+
+TEST(HttpRules, AServerOnEveryAddressHasNoFurtherNames) {
+  const OwnNames all{.any_number = true};
+  for (const char* host : {"localhost", "10.0.0.1", "10.0.0.1:80", "[fd00::1]:80"}) {
+    EXPECT_TRUE(HostAllowed(host, all)) << host;
+  }
+  for (const char* host : {"", "evil.example", "10.0.0.1.evil.example", "fd00::1", "[10.0.0.1]"}) {
+    EXPECT_FALSE(HostAllowed(host, all)) << host;
+  }
+}
+
+TEST(HttpRules, OnlyWhatPagesCannotSendUnaskedIsTaken) {
+  for (const char* type : {"application/json", "Application/JSON ; charset=utf-8"}) {
+    EXPECT_TRUE(IsJson(type)) << type;
+  }
+  for (const char* type : {"", "text/plain", "text/plain; application/json", "application/jsonx"}) {
+    EXPECT_FALSE(IsJson(type)) << type;
   }
 }
 
 TEST(HttpRules, PagesOfOthersMayNotCall) {
-  EXPECT_TRUE(OriginAllowed("", kHosts)) << "not a browser";
-  EXPECT_TRUE(OriginAllowed("http://localhost:3000", kHosts));
+  EXPECT_TRUE(OriginAllowed("", kOwn)) << "not a browser";
+  EXPECT_TRUE(OriginAllowed("http://localhost:3000", kOwn));
   for (const char* origin : {"null", "http://evil.example", "localhost", "http://localhost.evil"}) {
-    EXPECT_FALSE(OriginAllowed(origin, kHosts)) << origin;
+    EXPECT_FALSE(OriginAllowed(origin, kOwn)) << origin;
   }
 }
 

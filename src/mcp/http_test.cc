@@ -3,14 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+#include <filesystem>
 #include <future>
 #include <thread>
 
+#include "base/temp_dir.h"
 #include "base/unique_fd.h"
 #include "mcp/testing.h"
 
@@ -26,12 +31,22 @@ using ::testing::StartsWith;
 /// A client's socket.
 class Caller {
  public:
-  explicit Caller(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Caller(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(::connect(fd_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    Connect(address);
+  }
+  explicit Caller(const UnixSocket& socket) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::ranges::copy(socket.path, address.sun_path);
+    Connect(address);
+  }
+  /// Nobody may be there any more.
+  void SendBytes(std::string_view bytes) {
+    (void)!::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
   void Send(std::string_view verb, std::string_view headers, std::string_view body) {
     const std::string text = std::string(verb) + " /mcp HTTP/1.1\r\n" + std::string(headers) +
@@ -52,12 +67,25 @@ class Caller {
     return heard;
   }
   void HangUp() { fd_.Reset(); }
+  /// Without reading anything.
+  void WaitUntilDropped() {
+    pollfd state{fd_.get(), 0, 0};
+    EXPECT_EQ(::poll(&state, 1, -1), 1);
+  }
 
  private:
-  UniqueFd fd_;
+  template <class Address>
+  void Connect(Address address) {
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    fd_.Reset(::socket(generic->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(fd_.get(), generic, sizeof address), 0);
+  }
+
+  UniqueFd fd_ = {};
 };
 
-constexpr char kHost[] = "Host: localhost\r\n";
+constexpr char kJson[] = "Content-Type: application/json\r\n";
+constexpr char kHost[] = "Host: localhost\r\nContent-Type: application/json\r\n";
 
 std::string ModernHeaders(std::string_view method, std::string_view name = "") {
   return std::string(kHost) +
@@ -125,7 +153,8 @@ TEST_F(Http, StrangersAreTurnedAway) {
   const std::string token = "Authorization: Bearer secret\r\n";
   EXPECT_THAT(Post(kHost + token, ping), StartsWith("HTTP/1.1 200")) << "control";
   EXPECT_THAT(Post(kHost, ping), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("Bearer")));
-  EXPECT_THAT(Post("Host: evil.example\r\n" + token, ping), StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(Post(std::string("Host: evil.example\r\n") + kJson + token, ping),
+              StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(Post(kHost + token + "Origin: http://evil.example\r\n", ping),
               StartsWith("HTTP/1.1 403"));
 }
@@ -182,7 +211,175 @@ TEST_F(Http, OtherMethodsAreNotServed) {
   for (const char* verb : {"GET", "DELETE", "PUT"}) {
     Caller caller(port_);
     caller.Send(verb, kHost, "");
-    EXPECT_THAT(caller.HearUntil("\r\n\r\n"), StartsWith("HTTP/1.1 405")) << verb;
+    EXPECT_THAT(caller.HearUntil("\r\n\r\n"),
+                AllOf(StartsWith("HTTP/1.1 405"), HasSubstr("Allow: POST")))
+        << verb;
+  }
+}
+
+TEST_F(Http, OneConnectionServesManyRequests) {
+  Start();
+  Caller caller(port_);
+  for (const char* id : {"1", "2", "3"}) {
+    caller.Send("POST", kHost, Legacy(id, "ping"));
+    EXPECT_THAT(caller.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
+  }
+  // Two at once wait for each other.
+  const std::string list = Modern("5", "tools/list");
+  caller.Send("POST", kHost, Legacy("4", "ping"));
+  caller.Send("POST", ModernHeaders("tools/list"), list);
+  EXPECT_THAT(caller.HearUntil("cacheScope"), AllOf(HasSubstr("\"id\":4"), HasSubstr("\"id\":5")));
+}
+
+TEST_F(Http, WhatAPageCouldSendUnaskedIsRefused) {
+  Start();
+  const std::string host = "Host: localhost\r\n";
+  EXPECT_THAT(Post(host + "Content-Type: text/plain\r\n", Legacy("1", "ping")),
+              StartsWith("HTTP/1.1 415"));
+  EXPECT_THAT(Post(host, Legacy("1", "ping")), StartsWith("HTTP/1.1 415"));
+  EXPECT_THAT(Post(host + kJson, Legacy("1", "ping")), StartsWith("HTTP/1.1 200")) << "control";
+}
+
+TEST_F(Http, AStrangersBodyIsNotWaitedFor) {
+  Start({.token = "secret"});
+  Caller caller(port_);
+  caller.SendBytes("POST /mcp HTTP/1.1\r\n" + std::string(kHost) +
+                   "Content-Length: 1000000\r\n\r\n");
+  EXPECT_THAT(caller.HearUntil("never"),
+              AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("Connection: close")));
+}
+
+TEST_F(Http, AHeadThatTricklesInIsCutOff) {
+  Start({.longest_head = 64U << 20, .head_limit = std::chrono::milliseconds(50)});
+  Caller caller(port_);
+  // Every byte comes in good time, but the head never ends.
+  const std::jthread trickle([&](const std::stop_token& stop) {
+    caller.SendBytes("POST /mcp HTTP/1.1\r\nX: ");
+    while (!stop.stop_requested()) {
+      caller.SendBytes("x");
+      OnLoop([] { return true; });
+    }
+  });
+  EXPECT_THAT(caller.HearUntil("never"), StartsWith("HTTP/1.1 408"));
+}
+
+TEST_F(Http, ABodyThatDoesNotComeIsGivenUp) {
+  Start({.body_limit = std::chrono::milliseconds(50)});
+  Caller caller(port_);
+  caller.SendBytes("POST /mcp HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 10\r\n\r\n{");
+  EXPECT_THAT(caller.HearUntil("never"), StartsWith("HTTP/1.1 408"));
+}
+
+TEST_F(Http, WhoSaysNothingIsForgotten) {
+  Start({.idle_limit = std::chrono::milliseconds(50)});
+  Caller caller(port_);
+  EXPECT_EQ(caller.HearUntil("never"), "");
+}
+
+TEST_F(Http, AClientThatDoesNotReadIsGivenUp) {
+  Start({.write_limit = std::chrono::milliseconds(50)});
+  Caller caller(port_);
+  // More answers than the kernel holds for it.
+  const std::string call = Modern("1", "tools/call", R"("name":"big")");
+  std::string all;
+  for (int i = 0; i < 100; ++i) {
+    all += "POST /mcp HTTP/1.1\r\n" + ModernHeaders("tools/call", "big") +
+           "Content-Length: " + std::to_string(call.size()) + "\r\n\r\n" + call;
+  }
+  caller.SendBytes(all);
+  caller.WaitUntilDropped();
+}
+
+TEST_F(Http, AHeadThatIsTooLongIsRefused) {
+  Start({.longest_head = 1000});
+  EXPECT_THAT(Post(std::string(kHost) + "X: " + std::string(1000, 'x') + "\r\n", "{}"),
+              StartsWith("HTTP/1.1 431"));
+}
+
+TEST_F(Http, WhatIsNotHttpIsRefused) {
+  Start();
+  for (const char* bytes : {"\x16\x03\x01 nonsense\r\n\r\n", "POST /mcp\r\n\r\n",
+                            "POST /mcp HTTP/1.1\r\nno colon\r\n\r\n"}) {
+    Caller caller(port_);
+    caller.SendBytes(bytes);
+    EXPECT_THAT(caller.HearUntil("never"), StartsWith("HTTP/1.1 400")) << bytes;
+  }
+  Caller old(port_);
+  old.SendBytes("POST /mcp HTTP/1.0\r\n" + std::string(kHost) + "Content-Length: 0\r\n\r\n");
+  EXPECT_THAT(old.HearUntil("never"), StartsWith("HTTP/1.1 505"));
+}
+
+TEST_F(Http, ABodyIsAskedForWhereAClientWaitsForIt) {
+  Start();
+  Caller caller(port_);
+  const std::string ping = Legacy("1", "ping");
+  caller.SendBytes("POST /mcp HTTP/1.1\r\n" + std::string(kHost) + "Expect: 100-continue\r\n" +
+                   "Content-Length: " + std::to_string(ping.size()) + "\r\n\r\n");
+  EXPECT_THAT(caller.HearUntil("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
+  caller.SendBytes(ping);
+  EXPECT_THAT(caller.HearUntil("}"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Http, AStreamWithoutNewsShowsThatItLives) {
+  Start({.keep_alive = std::chrono::milliseconds(1)});
+  Caller caller(port_);
+  caller.Send("POST", ModernHeaders("subscriptions/listen"),
+              Modern("7", "subscriptions/listen", R"("notifications":{"toolsListChanged":true})"));
+  EXPECT_THAT(caller.HearUntil("}}}\n\n"),
+              AllOf(HasSubstr("X-Accel-Buffering: no"), ::testing::Not(HasSubstr("\nid:"))));
+  EXPECT_THAT(caller.HearUntil(": \n\n\r\n4\r\n: \n\n"), HasSubstr(": \n\n\r\n4\r\n: \n\n"));
+}
+
+TEST_F(Http, StreamsAndConnectionsAreBounded) {
+  Start({.most_connections = 2, .most_streams = 1});
+  const std::string listen =
+      Modern("7", "subscriptions/listen", R"("notifications":{"toolsListChanged":true})");
+  Caller first(port_), second(port_);
+  first.Send("POST", ModernHeaders("subscriptions/listen"), listen);
+  first.HearUntil("}}}\n\n");
+  second.Send("POST", ModernHeaders("subscriptions/listen"), listen);
+  EXPECT_THAT(second.HearUntil("}}"),
+              AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("\"id\":7"), HasSubstr("-32000")));
+  Caller third(port_);
+  EXPECT_THAT(third.HearUntil("\r\n\r\n"), StartsWith("HTTP/1.1 503"));
+  // Who leaves makes room.
+  first.HangUp();
+  std::string answer;
+  do {
+    second.Send("POST", ModernHeaders("subscriptions/listen"), listen);
+    answer = second.HearUntil("}}");
+  } while (answer.starts_with("HTTP/1.1 429"));
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Http, AUnixSocketNeedsNoTokenAndNoHost) {
+  const TempDir directory = TempDir::Make("/tmp").value();
+  const UnixSocket socket{directory.path() + "/socket"};
+  Start({.address = socket});
+  EXPECT_EQ(port_, 0);
+  Caller caller(socket);
+  caller.Send("POST", std::string("Host: whatever\r\n") + kJson, Legacy("1", "ping"));
+  EXPECT_THAT(caller.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
+  Caller page(socket);
+  page.Send("POST", std::string(kHost) + "Origin: http://evil.example\r\n", Legacy("1", "ping"));
+  EXPECT_THAT(page.HearUntil("\r\n\r\n"), StartsWith("HTTP/1.1 403"));
+  boost::asio::post(loop_, [this] { server_->Stop(); });
+  EXPECT_EQ(caller.HearUntil("never"), "") << "hung up";
+  EXPECT_FALSE(std::filesystem::exists(socket.path));
+}
+
+TEST(HttpServer, WhoOthersCanReachNeedsAToken) {
+  testing::FakeService service;
+  boost::asio::io_context loop;
+  const auto core = std::make_shared<ServerCore>(loop.get_executor(), service);
+  for (const char* host : {"0.0.0.0", "::"}) {
+    HttpServer open(loop, core, {.address = TcpAddress{.host = host}});
+    const auto refused = open.Listen();
+    ASSERT_FALSE(refused) << host;
+    EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+    EXPECT_THAT(refused.error().hint, HasSubstr("token"));
+    HttpServer closed(loop, core, {.address = TcpAddress{.host = host}, .token = "secret"});
+    EXPECT_TRUE(closed.Listen()) << host;
   }
 }
 

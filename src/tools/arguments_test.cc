@@ -23,14 +23,14 @@ TEST(ArgumentsTest, EverythingArrives) {
     "timeout_seconds": 1.5, "max_output": 500,
     "files": [{"path": "a/b.txt", "content": "x"}, {"path": "c.bin", "base64": "AAH/"}]})");
   ASSERT_TRUE(read) << read.error().what;
-EXPECT_EQ(read->code, "print 1");
-EXPECT_EQ(read->environment, "python");
-EXPECT_EQ(read->session, "s");
-EXPECT_EQ(read->time_ms, 1500U);
-EXPECT_EQ(read->max_output, 500U);
-ASSERT_EQ(read->files.size(), 2U);
-EXPECT_EQ(read->files[0].path, "a/b.txt");
-EXPECT_EQ(read->files[1].content, std::string("\0\x01\xff", 3));
+  EXPECT_EQ(read->code, "print 1");
+  EXPECT_EQ(read->environment, "python");
+  EXPECT_EQ(read->session, "s");
+  EXPECT_EQ(read->time_ms, 1500U);
+  EXPECT_EQ(read->max_output, 500U);
+  ASSERT_EQ(read->files.size(), 2U);
+  EXPECT_EQ(read->files[0].path, "a/b.txt");
+  EXPECT_EQ(read->files[1].content, std::string("\0\x01\xff", 3));
 }
 
 TEST(ArgumentsTest, OlderNamesAndNullsAreUnderstood) {

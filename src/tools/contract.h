@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@ namespace igloo::tools {
 
 /// What is remembered of one call: who asked, for what, and how it came out.
 struct Trace {
+  std::chrono::system_clock::time_point came = {};
   std::string tool = {}, client = {};
   std::string environment = {};
   std::string code = {};

@@ -104,7 +104,9 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
   const auto index = static_cast<std::size_t>(tool - served_->tools.begin());
   Contract& contract = *parts_.contracts[served_->owners[index]];
   if (broken_) co_return mcp::Outcome<mcp::ToolResult>(mcp::ToolFailure(WhyBroken()));
-  Trace trace{.tool = request.name, .client = call.facts().client_name};
+  Trace trace{.came = std::chrono::system_clock::now(),
+              .tool = request.name,
+              .client = call.facts().client_name};
   const std::size_t before = store_.bytes();
   auto answer = co_await contract.Run(call, std::move(request), setup, trace);
   if (call.cancellation().requested()) trace.verdict = "cancelled";

@@ -17,8 +17,12 @@ Rights RightsOf(const sandbox::Policy& policy) {
   return rights;
 }
 
-Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup)
-    : config_(std::move(config)), catalogue_(read(config_)), lookup_(std::move(lookup)) {
+Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
+             config::SandboxScan sandboxes)
+    : config_(std::move(config)),
+      catalogue_(read(config_)),
+      lookup_(std::move(lookup)),
+      sandboxes_(std::move(sandboxes)) {
   for (const environment::Listing& row : catalogue_.List()) Look(row);
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/catalogue.h"
 #include "config/request.h"
+#include "config/sandbox_mcp_scan.h"
 #include "sandbox/policy.h"
 
 namespace igloo::tools {
@@ -49,13 +50,16 @@ class Setup {
  public:
   using ReadCatalogue = std::function<config::Catalogue(const config::Config&)>;
 
-  Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup);
+  Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
+        config::SandboxScan sandboxes = {});
   Setup(const Setup&) = delete;
   /// One that offers nothing.
   static std::shared_ptr<const Setup> Nothing();
 
   const config::Config& config() const { return config_; }
   const config::Catalogue& catalogue() const { return catalogue_; }
+  /// The user's sandboxes in sandbox-mcp's form, for contracts that serve them.
+  const config::SandboxScan& sandboxes() const { return sandboxes_; }
   const std::vector<Offered>& offered() const { return offered_; }
   const std::vector<Unusable>& unusable() const { return unusable_; }
 
@@ -72,6 +76,7 @@ class Setup {
   config::Config config_;
   config::Catalogue catalogue_;  ///< refers to config_
   config::Lookup lookup_;
+  config::SandboxScan sandboxes_;
   std::vector<Offered> offered_ = {};
   std::vector<Unusable> unusable_ = {};
 };

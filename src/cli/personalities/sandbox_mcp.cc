@@ -1,0 +1,148 @@
+#include "cli/personalities/sandbox_mcp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <set>
+
+#include "base/text.h"
+#include "cli/console.h"
+#include "cli/personalities/pull.h"
+#include "cli/serve.h"
+#include "cli/settings.h"
+#include "tools/per_environment_contract.h"
+
+namespace igloo::cli {
+namespace {
+
+constexpr const char* kVersion = "0.1.0";
+constexpr int kExitFailed = 1, kExitUsage = 2;
+
+struct Option {
+  std::string_view name, description;
+};
+constexpr std::array<Option, 6> kOptions = {{
+    {"stdio", "serve a client on standard input and output; so without any option"},
+    {"build", "nothing has to be built: says so"},
+    {"pull", "write the default sandboxes below sandboxesPath, for you to change"},
+    {"force", "with --pull: overwrite those that are there"},
+    {"version", "say which version this is"},
+    {"help", "show this"},
+}};
+
+std::string Usage() {
+  std::string text =
+      "sandbox-mcp - one MCP tool for each sandbox, served by igloo\n\n"
+      "Usage: sandbox-mcp [OPTIONS]\n\nOptions:\n";
+  for (const Option& option : kOptions) {
+    text += fmt::format("  --{:<10} {}\n", option.name, option.description);
+  }
+  return text +
+         "\nSandboxes are directories with a config.json below the 'sandboxesPath' of\n"
+         "$XDG_CONFIG_HOME/sandbox-mcp/config.json (sandbox-mcp/sandboxes beside it if it names\n"
+         "none); one of yours beats the default one with its id.\n";
+}
+
+/// The lines on standard error, each with the time, as they always looked.
+void Log(Console& console, std::string_view text) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  std::array<char, 32> time{};
+  std::strftime(time.data(), time.size(), "%Y/%m/%d %H:%M:%S", &local);
+  console.Err(fmt::format("[Sandbox MCP] {} {}\n", time.data(), Printable(text)));
+}
+
+void LogError(Console& console, const Error& error) {
+  Log(console, error.what + (error.hint.empty() ? "" : "; " + error.hint));
+}
+
+/// "--pull", "-pull", "--pull=true": the old program took them all.
+Result<std::set<std::string_view>> ParseOptions(std::span<const std::string> words) {
+  std::set<std::string_view> given;
+  for (const std::string_view word : words) {
+    std::string_view name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    const std::string_view value =
+        name.contains('=') ? name.substr(name.find('=') + 1) : std::string_view("true");
+    name = name.substr(0, name.find('='));
+    if (name == "h") name = "help";
+    const bool known = std::ranges::find(kOptions, name, &Option::name) != kOptions.end();
+    if (word.starts_with('-') && known && (value == "true" || value == "false")) {
+      if (value == "true") given.insert(name);
+      continue;
+    }
+    return Fail(Errc::kInvalidArgument, "there is no option '" + std::string(word) + "'",
+                "'sandbox-mcp --help' lists them");
+  }
+  return given;
+}
+
+Result<int> Pull(const std::string& place, Existing existing, Console& console) {
+  if (place.empty()) {
+    return Fail(Errc::kFailedPrecondition, "there is no place for sandboxes",
+                "set HOME or XDG_CONFIG_HOME");
+  }
+  IGLOO_ASSIGN(const Pulled pulled, PullSandboxes(place, existing));
+  for (const std::string& id : pulled.skipped) {
+    Log(console, "Skipped '" + id + "', which exists; --force overwrites it");
+  }
+  Log(console, fmt::format("Wrote {} sandboxes to '{}'", pulled.written.size(), place));
+  return 0;
+}
+
+Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& console) {
+  for (const std::string& note : config.notes) Log(console, note);
+  return cli::Serve({.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
+                              .instructions = [](const tools::Setup&) { return std::string(); }},
+                     .contracts =
+                         [](tools::Workshop workshop) {
+                           std::vector<std::unique_ptr<tools::Contract>> contracts;
+                           contracts.push_back(std::make_unique<tools::PerEnvironmentContract>(
+                               workshop, tools::Uncovered::kLeaveOut));
+                           return contracts;
+                         },
+                     .args = WithNamedProject({}),
+                     .sandboxes = Sandboxes::kServe,
+                     .say = [&console](std::string_view text) { Log(console, text); }},
+                    console);
+}
+
+Result<int> Run(const std::set<std::string_view>& given, Console& console) {
+  IGLOO_ASSIGN(const config::SandboxMcpConfig config,
+               config::LoadSandboxMcpConfig(ReadVariables()));
+  if (given.contains("pull")) {
+    return Pull(config.sandboxes_path,
+                given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
+  }
+  if (given.contains("build")) {
+    Log(console, "Nothing was built: sandboxes run with the environments of this machine");
+    return 0;
+  }
+  return ServeSandboxes(config, console);
+}
+
+}  // namespace
+
+int SandboxMcpMain(std::span<const std::string> words, Console& console) {
+  const auto given = ParseOptions(words);
+  if (!given) {
+    LogError(console, given.error());
+    return kExitUsage;
+  }
+  if (given->contains("help")) {
+    console.Out(Usage());
+    return 0;
+  }
+  if (given->contains("version")) {
+    console.Out(fmt::format("sandbox-mcp {} (igloo {})\n", kVersion, IGLOO_VERSION));
+    return 0;
+  }
+  const Result<int> code = Run(*given, console);
+  if (code) return *code;
+  LogError(console, code.error());
+  return kExitFailed;
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,43 @@
+#include "cli/reloading.h"
+
+#include "cli/environments.h"
+#include "cli/settings.h"
+#include "config/sandbox_mcp_scan.h"
+
+namespace igloo::cli {
+
+std::vector<watch::Watched> ConfigurationFiles(const ParsedArgs& args) {
+  const config::Choice choice = config::ChooseFile(args.Get("--config"), ReadVariables());
+  if (choice.path.empty()) return {};
+  return {{.path = choice.path}};
+}
+
+std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Config& config,
+                                      Sandboxes sandboxes) {
+  const config::Variables variables = ReadVariables();
+  std::vector<watch::Watched> sources = ConfigurationFiles(args);
+  for (const std::string& place : ArtifactPlaces(config)) {
+    sources.push_back({.path = place, .in_each = "metadata.json"});
+  }
+  for (const auto& [name, own] : config.environments) {
+    if (own.source.kind != config::SourceKind::kArtifact) continue;
+    sources.push_back({.path = own.source.value + "/metadata.json"});
+  }
+  // A project's file counts only while it is trusted as it is.
+  if (!config.project.path.empty()) {
+    sources.push_back({.path = config.project.path + "/igloo.toml"});
+    const std::string state = config::StateDirectory(variables);
+    if (!state.empty()) sources.push_back({.path = state + "/trust", .in_each = "."});
+  }
+  if (sandboxes == Sandboxes::kServe) {
+    if (const auto own = config::LoadSandboxMcpConfig(variables)) {
+      if (!own->file.empty()) sources.push_back({.path = own->file});
+      if (!own->sandboxes_path.empty()) {
+        sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
+      }
+    }
+  }
+  return sources;
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,71 @@
+#include "tools/per_environment_contract.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/scope_exit.h"
+#include "base/text.h"
+#include "mcp/pch.h"
+#include "tools/ticker.h"
+
+namespace igloo::tools {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// The code of a call, for its record: the file that the sandbox is started with.
+std::string CodeOf(const environment::RunRequest& request) {
+  return request.files.empty() ? "" : request.files.front().content;
+}
+
+}  // namespace
+
+std::vector<mcp::Tool> PerEnvironmentContract::Tools(const Setup& setup) const {
+  std::vector<mcp::Tool> tools;
+  for (const EnvironmentTool& each :
+       MakeEnvironmentTools(setup.sandboxes(), setup.catalogue(), uncovered_)) {
+    tools.push_back(Describe(each, std::thread::hardware_concurrency()));
+  }
+  return tools;
+}
+
+asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
+    mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const Setup> setup, Trace& trace) {
+  const auto all = MakeEnvironmentTools(setup->sandboxes(), setup->catalogue(), uncovered_);
+  const auto tool = std::ranges::find(all, request.name,
+                                      [](const EnvironmentTool& each) { return each.spec.id; });
+  if (tool == all.end()) {
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+  }
+  trace.environment = tool->environment;
+  auto prepared = Prepare(*tool, request.arguments);
+  if (!prepared) {
+    trace.error = prepared.error().message;
+    co_return std::unexpected(std::move(prepared).error());
+  }
+  if (auto* said = std::get_if<mcp::ToolResult>(&*prepared)) {
+    if (tool->unavailable) trace.error = tool->unavailable->what;
+    co_return std::move(*said);
+  }
+  auto& ready = std::get<PreparedCall>(*prepared);
+  trace.code = CodeOf(ready.request);
+  const auto fail = [&](const Error& error) {
+    trace.verdict = "failed";
+    trace.error = error.what;
+    return RenderRefusal(error);
+  };
+  auto order = setup->OrderFor(ready.environment, std::move(ready.request));
+  if (!order) co_return fail(order.error());
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
+  const ScopeExit stop([&] { ticker->Stop(); });
+  Order now = *std::move(order);
+  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
+  auto finished =
+      co_await workshop_.runner.Execute(std::move(now), call.cancellation(), std::move(heard));
+  if (!finished) co_return fail(finished.error());
+  Remember(*finished, trace);
+  co_return Render(*tool, finished->run);
+}
+
+}  // namespace igloo::tools

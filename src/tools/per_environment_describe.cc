@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/per_environment.h"
+
+namespace igloo::tools {
+namespace {
+
+using config::SandboxSpec;
+using mcp::JsonObject;
+
+bool HasNetwork(const SandboxSpec& spec) {
+  return !spec.security.network.empty() && spec.security.network != "none";
+}
+
+bool IsReadOnly(const SandboxSpec& spec) { return spec.mount.read_only || spec.security.read_only; }
+
+/// "a, b and c" for the last separator " and ".
+std::string Enumerate(const std::vector<std::string>& parts, std::string_view last) {
+  if (parts.size() < 2) return parts.empty() ? "" : parts[0];
+  return fmt::format("{}{}{}", fmt::join(parts.begin(), parts.end() - 1, ", "), last, parts.back());
+}
+
+std::string IsolationSentence(const SandboxSpec& spec, unsigned cores) {
+  std::vector<std::string> parts = {fmt::format("{} CPU {}", cores, cores == 1 ? "core" : "cores")};
+  if (spec.resources.memory_mb)
+    parts.push_back(fmt::format("{} MB RAM", *spec.resources.memory_mb));
+  if (spec.resources.processes) {
+    parts.push_back(fmt::format("{} processes", *spec.resources.processes));
+  }
+  return "This sandbox uses Igloo isolation with " + Enumerate(parts, ", and ") + ".";
+}
+
+std::string AccessSentence(const SandboxSpec& spec) {
+  return fmt::format(" It has {} network access and {} filesystem permissions.",
+                     HasNetwork(spec) ? spec.security.network : "no",
+                     IsReadOnly(spec) ? "read-only" : "read-write");
+}
+
+std::string FilesSentence(const SandboxSpec& spec) {
+  if (spec.files.empty()) {
+    return spec.additional_files ? " It supports uploading additional files." : "";
+  }
+  std::vector<std::string> names;
+  for (const SandboxSpec::File& file : spec.files) {
+    const char* kind = spec.files.size() == 1 ? " file" : "";
+    const std::string what = file.description.empty() ? "" : fmt::format(" ({})", file.description);
+    names.push_back(fmt::format("`{}`{}{}", file.name, kind, what));
+  }
+  const std::string list =
+      (names.size() == 1 ? "a " : "the following files: ") + Enumerate(names, " and ");
+  return fmt::format(" It requires {}{}.", list,
+                     spec.additional_files ? " and supports uploading additional files" : "");
+}
+
+std::string DescriptionOf(const SandboxSpec& spec, unsigned cores) {
+  std::string text = spec.description;
+  if (!text.empty()) text += text.ends_with('.') ? " " : ". ";
+  return text + IsolationSentence(spec, cores) + AccessSentence(spec) + FilesSentence(spec) +
+         fmt::format(" The execution is limited to {} seconds.", spec.timeout_seconds);
+}
+
+JsonObject Text(std::string_view description) {
+  JsonObject text{{"type", "string"}};
+  if (!description.empty()) text["description"] = description;
+  return text;
+}
+
+JsonObject FilesSchema() {
+  return {{"type", "array"},
+          {"description", "Files to be included in the sandbox"},
+          {"items",
+           {{"type", "object"},
+            {"properties",
+             {{"filename", Text("Name of the file, without directories")},
+              {"content", Text("What is in it")}}},
+            {"required", {"filename", "content"}}}}};
+}
+
+JsonObject InputSchema(const SandboxSpec& spec) {
+  const std::string entry = config::ParameterFor(spec.entrypoint);
+  JsonObject properties;
+  properties[entry] =
+      Text(fmt::format("Code to be stored in a file named `{}` and executed with the command `{}`.",
+                       spec.entrypoint, fmt::join(spec.command, " ")));
+  boost::json::array required = {entry};
+  for (const SandboxSpec::File& file : spec.files) {
+    properties[config::ParameterFor(file.name)] = Text(file.description);
+    required.emplace_back(config::ParameterFor(file.name));
+  }
+  if (spec.additional_files) properties["files"] = FilesSchema();
+  return {{"type", "object"}, {"properties", properties}, {"required", required}};
+}
+
+}  // namespace
+
+mcp::ToolHints HintsOf(const SandboxSpec& spec) {
+  // Nothing of the host is inside and all of it ends with the call: without a network there is
+  // nothing that a claim could be wrong about.
+  if (HasNetwork(spec)) {
+    return {.read_only = false, .destructive = true, .idempotent = false, .open_world = true};
+  }
+  return {.read_only = spec.hints.read_only.value_or(IsReadOnly(spec)),
+          .destructive = spec.hints.destructive.value_or(false),
+          .idempotent = spec.hints.idempotent.value_or(true),
+          .open_world = spec.hints.external.value_or(false)};
+}
+
+mcp::Tool Describe(const EnvironmentTool& tool, unsigned cores) {
+  const SandboxSpec& spec = tool.spec;
+  std::string description = DescriptionOf(spec, cores);
+  // A model that knows it does not have to try.
+  if (tool.unavailable)
+    description += " It cannot be used at present: " + tool.unavailable->what + ".";
+  return {.name = spec.id,
+          .title = spec.name.empty() ? spec.id : spec.name,
+          .description = std::move(description),
+          .input_schema = InputSchema(spec),
+          .hints = HintsOf(spec)};
+}
+
+}  // namespace igloo::tools

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "config/sandbox_mcp_builtin.h"
+#include "tools/per_environment.h"
+
+namespace igloo::tools {
+namespace {
+
+using config::SandboxSpec;
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return out;
+}
+
+bool IsRoot(std::string_view user) {
+  const std::string_view name = user.substr(0, user.find(':'));
+  return name == "root" || name.find_first_not_of('0') == std::string_view::npos;
+}
+
+Result<void> CheckNetwork(const SandboxSpec& spec) {
+  const std::string& network = spec.security.network;
+  if (network.empty() || network == "none") return {};
+  if (network == "bridge") {
+    return Fail(
+        Errc::kFailedPrecondition,
+        fmt::format("'{}' needs a network, and sandboxes with one are not available yet", spec.id),
+        "what needs no network runs with the tool 'shell'");
+  }
+  return Fail(Errc::kFailedPrecondition,
+              fmt::format("'{}' asks for the network '{}', which no sandbox gets", spec.id,
+                          Printable(network)),
+              "write \"network\": \"none\" in its config.json");
+}
+
+/// "sandbox-mcp/python:latest" is python.
+std::string_view ImageName(const SandboxSpec& spec) {
+  constexpr std::string_view kOwn = "sandbox-mcp/";
+  std::string_view name = spec.image.empty() ? std::string_view(spec.id) : spec.image;
+  if (name.starts_with(kOwn)) name.remove_prefix(kOwn.size());
+  return name.substr(0, name.find(':'));
+}
+
+std::string FixFor(const SandboxSpec& spec) {
+  if (spec.id == "apisix") {
+    return "configure an environment 'apisix' that has Apache APISIX in it, see [environments] in "
+           "igloo's configuration";
+  }
+  return "name one of 'igloo env list' as \"image\" in its config.json, or configure an "
+         "environment "
+         "of this name";
+}
+
+/// What of a sandbox's name stands for in the catalogue; python is the one with the libraries where
+/// there is one.
+Result<config::Configured> FindEnvironment(const SandboxSpec& spec,
+                                           const config::Catalogue& catalogue) {
+  const std::string_view name = ImageName(spec);
+  if (name == "python") {
+    if (auto with_libraries = catalogue.Find("python-data")) return with_libraries;
+  }
+  auto found = catalogue.Find(name);
+  if (found || found.error().code != Errc::kNotFound) return found;
+  return Fail(
+      Errc::kNotFound,
+      fmt::format("'{}' needs the environment '{}', which is not there", spec.id, Printable(name)),
+      FixFor(spec));
+}
+
+void Raise(std::optional<std::uint64_t>& value, const std::optional<std::uint64_t>& least) {
+  if (value && least) value = std::max(*value, *least);
+}
+
+/// The numbers that hold: the file's, never less than the programs need, else the environment's.
+void Settle(const environment::Environment& environment, SandboxSpec::Resources& resources) {
+  const SandboxSpec::Resources least = config::LeastResources(environment.name);
+  Raise(resources.memory_mb, least.memory_mb);
+  Raise(resources.processes, least.processes);
+  Raise(resources.files, least.files);
+  const sandbox::Limits& limits = environment.limits;
+  const auto otherwise = [](std::optional<std::uint64_t>& value, std::uint64_t limit) {
+    if (!value && limit > 0) value = limit;
+  };
+  otherwise(resources.memory_mb, limits.memory_bytes >> 20);
+  otherwise(resources.processes, limits.processes);
+  otherwise(resources.files, limits.open_files);
+}
+
+EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
+  EnvironmentTool tool{.spec = std::move(spec)};
+  if (auto fine = CheckWall(tool.spec); !fine) tool.unavailable = std::move(fine).error();
+  auto configured = FindEnvironment(tool.spec, catalogue);
+  if (configured) {
+    tool.environment = configured->environment.name;
+    Settle(configured->environment, tool.spec.resources);
+  } else if (!tool.unavailable) {
+    tool.unavailable = std::move(configured).error();
+  }
+  return tool;
+}
+
+void AddUncovered(const config::Catalogue& catalogue, std::vector<EnvironmentTool>& tools) {
+  std::set<std::string> covered;
+  for (const EnvironmentTool& tool : tools) covered.insert({tool.environment, tool.spec.id});
+  for (const environment::Listing& row : catalogue.List()) {
+    if (covered.contains(row.name) || row.unavailable) continue;
+    const auto configured = catalogue.Find(row.name);
+    if (!configured) continue;
+    EnvironmentTool tool{.spec = SpecFor(configured->environment), .environment = row.name};
+    if (covered.insert(tool.spec.id).second) tools.push_back(std::move(tool));
+  }
+}
+
+}  // namespace
+
+Result<void> CheckWall(const SandboxSpec& spec) {
+  const SandboxSpec::Security& security = spec.security;
+  if (IsRoot(spec.user)) {
+    return Fail(Errc::kPermissionDenied,
+                fmt::format("'{}' asks for the user '{}', which no sandbox gets", spec.id,
+                            Printable(spec.user)),
+                "write \"user\": \"sandbox\" in its config.json");
+  }
+  const auto drops_all = [](const std::string& name) { return Lower(name) == "all"; };
+  if (std::ranges::none_of(security.cap_drop, drops_all)) {
+    return Fail(Errc::kPermissionDenied,
+                fmt::format("'{}' asks to keep capabilities, which no sandbox gets", spec.id),
+                "write \"capDrop\": [\"all\"] in its config.json");
+  }
+  for (const std::string& option : security.options) {
+    const bool ours = option == "no-new-privileges" || option == "no-new-privileges:true" ||
+                      option == "no-new-privileges=true";
+    if (ours) continue;
+    return Fail(Errc::kPermissionDenied,
+                fmt::format("'{}' asks for the security option '{}'; igloo has a wall of its own",
+                            spec.id, Printable(option)),
+                "write \"securityOpt\": [\"no-new-privileges:true\"] in its config.json");
+  }
+  return CheckNetwork(spec);
+}
+
+SandboxSpec SpecFor(const environment::Environment& environment) {
+  SandboxSpec spec{.id = environment.name,
+                   .name = environment.name,
+                   .description = environment.description,
+                   .image = environment.name,
+                   .entrypoint = environment.code_file,
+                   .timeout_seconds = (environment.limits.time_ms + 999) / 1000,
+                   .command = environment.interpreter,
+                   .additional_files = true};
+  // The names of environments may have dots, those of tools may not.
+  std::ranges::replace(spec.id, '.', '_');
+  spec.command.push_back(environment.code_file);
+  Settle(environment, spec.resources);
+  return spec;
+}
+
+std::vector<EnvironmentTool> MakeEnvironmentTools(const config::SandboxScan& scan,
+                                                  const config::Catalogue& catalogue,
+                                                  Uncovered uncovered) {
+  std::vector<SandboxSpec> specs(config::BuiltinSandboxes().begin(),
+                                 config::BuiltinSandboxes().end());
+  for (const config::FoundSandbox& each : scan.found) {
+    const auto same = std::ranges::find(specs, each.spec.id, &SandboxSpec::id);
+    if (same != specs.end()) {
+      *same = each.spec;
+    } else {
+      specs.push_back(each.spec);
+    }
+  }
+  std::vector<EnvironmentTool> tools;
+  for (SandboxSpec& spec : specs) tools.push_back(MakeTool(std::move(spec), catalogue));
+  if (uncovered == Uncovered::kServe) AddUncovered(catalogue, tools);
+  return tools;
+}
+
+}  // namespace igloo::tools
