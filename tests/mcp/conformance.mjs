@@ -52,13 +52,6 @@ async function requirementSet(era) {
   return scenarios;
 }
 
-// Checks of scenarios that pass without fixtures in all else: each calls a tool that only a fixture has.
-const kNeedFixtures = [
-  'sep-2575-server-rejects-undeclared-capability', 'sep-2575-missing-capability-http-400',
-  'sep-2575-server-sends-prompts-list-changed-on-subscription',
-  'sep-2575-server-sends-tools-list-changed-on-subscription',
-];
-
 /** The checks of one scenario as the suite wrote them down. */
 function checksOf(directory, scenario) {
   const found = readdirSync(directory).filter((name) => name.startsWith(`server-${scenario}-2`));
@@ -98,9 +91,11 @@ for (const [index, era] of eras.entries()) {
   for (const scenario of kWithoutFixtures[era]) {
     await test(`conformance ${era}, igloo mcp, ${scenario}`, async () => {
       const checks = checksOf(await pending[index][1], scenario);
-      const failures = checks.filter((each) => each.status === 'FAILURE' && !kNeedFixtures.includes(each.id));
+      // The suite says of some checks that they need a tool that only a fixture has.
+      const testable = checks.filter((each) => !each.details?.untestable);
+      const failures = testable.filter((each) => each.status === 'FAILURE');
       check(failures.length === 0, JSON.stringify(failures, null, 1));
-      check(checks.some((each) => each.status !== 'FAILURE'), 'nothing was checked');
+      check(testable.length > checks.length / 2, `only ${testable.length} of ${checks.length} checks could be made`);
     });
   }
 }

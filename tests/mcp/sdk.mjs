@@ -137,10 +137,7 @@ for (const [name, kind] of Object.entries(kClients)) {
     await each('whatever becomes of a run, its result is valid', everyEnd);
     await each('a huge output does not end the connection', hugeOutput);
     await each('what is cancelled is killed', abort);
-    // Without sessions, a client of the older era has no stream on which it could be told.
-    if (transport === 'stdio' || kind.version === modern) {
-      await test(`${name}, ${transport}: a changed configuration is announced and served`, () => reload(kind, transport));
-    }
+    await test(`${name}, ${transport}: a changed configuration is announced and served`, () => reload(kind, transport));
   }
 }
 await stop(server);
