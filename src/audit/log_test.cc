@@ -29,7 +29,7 @@ class LogTest : public ::testing::Test {
   }
   void Add(int number, unsigned age = 0) const { Add(Encode(Numbered(number)), age); }
 
-  std::vector<std::string> Find(Log::Query query) {
+  std::vector<std::string> Find(const Log::Query& query) {
     const auto log = Log::Open(Directory());
     EXPECT_TRUE(log);
     const auto places = log->FindLast(query, broken_);

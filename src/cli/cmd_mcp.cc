@@ -82,9 +82,23 @@ Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exis
   clients::Server server{.args = {"mcp"}};
   IGLOO_ASSIGN(server.name, ServerName(args));
   IGLOO_ASSIGN(server.command, OwnPath());
+  for (const std::string_view flag : {"--http", "--no-token", "--token-file"}) {
+    if (!args.Has(flag)) continue;
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("{} is for the server, which clients start without it", flag),
+                "a client that is to use HTTP gets the server's address instead");
+  }
+  if (const auto tools = args.Get("--tools")) {
+    server.args.insert(server.args.end(), {"--tools", *tools});
+  }
+  if (const auto project = args.Get("--project")) {
+    // The client starts igloo from wherever it likes.
+    IGLOO_ASSIGN(const std::string path, Absolute(*project));
+    server.args.insert(server.args.end(), {"--project", path});
+  }
+  if (args.Has("--no-project")) server.args.emplace_back("--no-project");
   const auto config = args.Get("--config");
   if (!config) return server;
-  // The client starts igloo from wherever it likes.
   IGLOO_ASSIGN(const std::string path, Absolute(*config));
   if (config_must_exist && ::access(path.c_str(), R_OK) != 0) {
     const int saved_errno = errno;

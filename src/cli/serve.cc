@@ -91,6 +91,11 @@ class Server {
 
  private:
   Result<void> ServePipe() {
+    if (::isatty(STDIN_FILENO) == 1) {
+      serving_.say(
+          "waiting for a client on standard input; 'igloo mcp install CLIENT' sets one up, "
+          "Ctrl-D ends this");
+    }
     UniqueFd input(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
     UniqueFd output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
     if (!input || !output) {

@@ -14,7 +14,7 @@ using session::Verdict;
 constexpr std::size_t kMaxText = 512U << 10;
 
 std::string TextOf(const session::CappedText& stream) {
-  const std::string_view kept = stream.kept();
+  const std::string kept = stream.kept();
   std::string text = ToUtf8(kept.substr(0, kMaxText));
   if (stream.total() > kMaxText || stream.cut()) {
     text += fmt::format("\n[the first {} of {} bytes]", std::min(kept.size(), kMaxText),

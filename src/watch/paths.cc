@@ -152,7 +152,7 @@ void Paths::WalkEach(const std::string& directory, const std::string& file) {
   while (const dirent* entry = ::readdir(entries.get())) {
     const std::string name = entry->d_name;
     if (name == "." || name == ".." || entry->d_type == DT_REG) continue;
-    Walk(directory, name + "/" + file, Matter::kContent);
+    Walk(directory, Below(name, file), Matter::kContent);
     if (incomplete_) return;
   }
 }

@@ -256,8 +256,8 @@ TEST_F(ClientsCli, PlacesFollowTheVariables) {
 }
 
 TEST_F(ClientsCli, WrongWordsGetAnAnswer) {
-  EXPECT_THAT(Mcp({}).err, HasSubstr("not available yet"));
-  EXPECT_EQ(Mcp({}).status, 125);
+  EXPECT_THAT(Mcp({"install", "codex", "--http", "127.0.0.1:1"}).err,
+              HasSubstr("--http is for the server"));
   EXPECT_THAT(Mcp({"instal"}).err, HasSubstr("did you mean 'install'?"));
   EXPECT_THAT(Mcp({"install"}).err, HasSubstr("needs one client"));
   EXPECT_THAT(Mcp({"install", "codx"}).err, HasSubstr("did you mean 'codex'?"));

@@ -64,7 +64,7 @@ TEST(McpLife, ServesOnWhenItsLauncherIsKilled) {
   client.Initialize();
   EXPECT_THAT(TextOf(client.Run("shell", "echo one")), StartsWith("one\n"));
   for (const ProcessInfo& each : ChildrenOf(client.running().pid())) ::kill(each.pid, SIGKILL);
-  // The first may still meet the dead one; it is told so, and the next one runs.
+  // The first may still have been given to the dying one; it is told so, and the next one runs.
   (void)client.Run("shell", "echo two");
   EXPECT_THAT(TextOf(client.Run("shell", "echo three")), StartsWith("three\n"));
 }

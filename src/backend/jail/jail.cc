@@ -179,6 +179,14 @@ Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
 }
 
 Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, Channels channels) {
+  auto started = TryStart(plan, channels);
+  // Somebody killed the launcher since the last run: nothing of this one has begun.
+  if (!started && !launcher_ && mode_ == Mode::kPrepared) started = TryStart(plan, channels);
+  return started;
+}
+
+Result<std::unique_ptr<Sandbox>> JailBackend::TryStart(const sandbox::Plan& plan,
+                                                       const Channels& channels) {
   IGLOO_TRY(Warm());
   const bool host_network = std::holds_alternative<sandbox::HostNetwork>(plan.network);
   // A template's runs get their network from the template, which cannot have the host's.

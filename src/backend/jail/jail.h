@@ -38,6 +38,7 @@ class JailBackend : public Backend {
   void set_timeline(bool wanted) { timeline_ = wanted; }
 
  private:
+  Result<std::unique_ptr<Sandbox>> TryStart(const sandbox::Plan& plan, const Channels& channels);
   Result<std::shared_ptr<const std::uint64_t>> TemplateFor(const sandbox::Plan& plan);
   Result<std::uint64_t> Prepare(const sandbox::Plan& plan);
   /// Ends the template that was idle longest, when there are too many.
