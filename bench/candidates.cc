@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "bench/launcher_runs.h"
+#include "bench/mcp.h"
 #include "bench/output.h"
 #include "bench/process.h"
 #include "cli/programs.h"
@@ -52,12 +54,13 @@ struct Field::Shared {
   Timeline one_shot_timeline = {}, prepared_timeline = {};
   Samples output_peak = {};
   LauncherRuns prepared, timed, cold;
+  std::optional<McpServers> mcp = {};
 };
 
 Field::Field(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
 Field::~Field() = default;
 
-Result<std::unique_ptr<Field>> Field::Make(std::string cache) {
+Result<std::unique_ptr<Field>> Field::Make(std::string cache, Words mcp) {
   IGLOO_ASSIGN(const auto programs, cli::FindPrograms());
   IGLOO_ASSIGN(Ground ground,
                Ground::Make(programs.jail.substr(0, programs.jail.rfind('/')), std::move(cache)));
@@ -69,6 +72,7 @@ Result<std::unique_ptr<Field>> Field::Make(std::string cache) {
   IGLOO_TRY(field->AddStore(300, 5));
   IGLOO_TRY(field->AddStore(600, 5));
   field->AddOutput();
+  field->AddMcp(std::move(mcp));
   return field;
 }
 
@@ -141,6 +145,12 @@ void Field::AddOutput() {
       Command{{"/bin/sh", "-c", fmt::format("head -c {} /dev/zero | cat", kOutputBytes)}});
   add("output_igloo", "1 GB through igloo run", shared_->Through("one_shot", OutputWords()),
       &shared_->output_peak);
+}
+
+void Field::AddMcp(Words server) {
+  if (server.empty()) server = {shared_->ground.programs() + "/igloo", "mcp"};
+  McpServers& servers = shared_->mcp.emplace(shared_->ground, Command{std::move(server)});
+  for (Candidate& each : servers.Candidates()) candidates_.push_back(std::move(each));
 }
 
 Result<void> Field::AddLauncher() {
@@ -237,6 +247,7 @@ const Candidate* Find(const std::vector<Candidate>& candidates, std::string_view
 const Timeline& Field::one_shot_timeline() const { return shared_->one_shot_timeline; }
 const Timeline& Field::prepared_timeline() const { return shared_->prepared_timeline; }
 const Samples& Field::output_peak() const { return shared_->output_peak; }
+const McpServers& Field::mcp() const { return *shared_->mcp; }
 Ground& Field::ground() { return shared_->ground; }
 const backend::jail::Programs& Field::programs() const { return shared_->programs; }
 

@@ -31,11 +31,14 @@ struct Candidate {
 
 const Candidate* Find(const std::vector<Candidate>& candidates, std::string_view key);
 
+class McpServers;
+
 /// The candidates and what they share. Not moved: they point into each other.
 class Field {
  public:
-  /// `cache` is where peers from npm were installed; may be empty.
-  static Result<std::unique_ptr<Field>> Make(std::string cache);
+  /// `cache` is where peers from npm were installed; `mcp` is the command of an MCP server to
+  /// measure instead of igloo's own. Both may be empty.
+  static Result<std::unique_ptr<Field>> Make(std::string cache, Words mcp = {});
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
@@ -44,6 +47,7 @@ class Field {
   const Timeline& one_shot_timeline() const;
   const Timeline& prepared_timeline() const;
   const Samples& output_peak() const;
+  const McpServers& mcp() const;
   Ground& ground();
   const backend::jail::Programs& programs() const;
 
@@ -53,6 +57,7 @@ class Field {
   Result<void> AddPeers();
   void AddPrograms();
   void AddOutput();
+  void AddMcp(Words server);
   Result<void> AddLauncher();
   Result<void> AddStore(std::size_t packages, unsigned every);
 

@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 16> kGoals = {{
+constexpr std::array<Goal, 17> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
@@ -22,6 +22,7 @@ constexpr std::array<Goal, 16> kGoals = {{
     {"600 store paths, faster than bwrap", "bwrap_600", "prepared_600", Bar::kAtLeast, 200},
     {"igloo --version, in T", "version", "T", Bar::kAtMost, 1.5},
     {"igloo env list, in T", "env_list", "T", Bar::kAtMost, 3},
+    {"MCP tools/list, of a bare echo", "mcp_list", "mcp_echo", Bar::kAtMost, 3},
     {"1 GB of output, of cat", "output_igloo", "output_cat", Bar::kAtMost, 1.3},
 }};
 
@@ -36,7 +37,23 @@ constexpr std::array<SustainedGoal, 2> kSustainedGoals = {{
 }};
 constexpr double kStill = 0.8;  // a window of one second differs by a tenth on a virtual machine
 constexpr double kTail = 10;
-constexpr double kFaster = 2.5;  // runs per second through the launcher, of bwrap's
+constexpr double kStartMillis = 10;  // of the MCP server, to its first answer
+constexpr double kFaster = 2.5;      // runs per second through the launcher, of bwrap's
+
+void JudgeMcp(const std::vector<Candidate>& candidates, const McpResults& mcp,
+              std::vector<Judgement>& out) {
+  Judgement& start = out.emplace_back(
+      Judgement{"MCP server, to its first answer, ms", Bar::kAtMost, kStartMillis});
+  const Candidate* measured = Find(candidates, "mcp_start");
+  if (measured != nullptr && measured->samples.size() != 0) {
+    start.ratio = measured->samples.median() / 1000;
+    start.quiet = measured->samples.Quantile(0.1) / 1000;
+  }
+  for (const Figure& each : mcp.figures) {
+    if (!each.bar) continue;
+    out.emplace_back(Judgement{each.name, Bar::kAtMost, *each.bar}).ratio = each.value;
+  }
+}
 
 }  // namespace
 
@@ -48,10 +65,10 @@ std::optional<double> Ratio(const Candidate* of, const Candidate* to, double sha
 }
 
 std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
-                             const std::vector<Sustained>& sustained) {
+                             const std::vector<Sustained>& sustained, const McpResults& mcp) {
   std::vector<Judgement> out;
   for (const Goal& goal : kGoals) {
-    Judgement& made = out.emplace_back(Judgement{goal.text, goal.bar, goal.bound});
+    Judgement& made = out.emplace_back(Judgement{std::string(goal.text), goal.bar, goal.bound});
     const Candidate* measured = Find(candidates, goal.measured);
     const Candidate* reference = Find(candidates, goal.reference);
     if (!Ratio(measured, reference, 0.5)) continue;
@@ -59,11 +76,11 @@ std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
     if (goal.measured_share == 0.5) made.quiet = Ratio(measured, reference, 0.1);
   }
   for (const SustainedGoal& goal : kSustainedGoals) {
-    Judgement& still = out.emplace_back(Judgement{goal.still, Bar::kAtLeast, kStill});
+    Judgement& still = out.emplace_back(Judgement{std::string(goal.still), Bar::kAtLeast, kStill});
     const auto found = std::ranges::find(sustained, goal.key, &Sustained::key);
     const bool measured = found != sustained.end() && found->failure.empty();
     if (measured) still.ratio = found->last_of_first();
-    Judgement& tail = out.emplace_back(Judgement{goal.tail, Bar::kAtMost, kTail});
+    Judgement& tail = out.emplace_back(Judgement{std::string(goal.tail), Bar::kAtMost, kTail});
     if (measured) tail.ratio = found->runs.Quantile(0.99) / found->runs.median();
   }
   Judgement& rate =
@@ -73,6 +90,7 @@ std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
   if (prepared != sustained.end() && bwrap != sustained.end() && bwrap->rate() > 0) {
     rate.ratio = prepared->rate() / bwrap->rate();
   }
+  JudgeMcp(candidates, mcp, out);
   return out;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "bench/candidates.h"
+#include "bench/mcp.h"
 
 namespace igloo::bench {
 
@@ -19,9 +21,10 @@ struct Goal {
   double measured_share = 0.5;  ///< 0.99: the tail of the one against the median of the other
 };
 
-/// What came of a promise; nothing when it was not measured.
+/// What came of a promise; nothing when it was not measured. The MCP server has a few that are
+/// about milliseconds and mebibytes: those are printed in the place of the ratio.
 struct Judgement {
-  std::string_view text = {};
+  std::string text = {};
   Bar bar = Bar::kAtMost;
   double bound = 0;
   std::optional<double> ratio = {};
@@ -34,6 +37,6 @@ struct Judgement {
 std::optional<double> Ratio(const Candidate* of, const Candidate* to, double share);
 
 std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
-                             const std::vector<Sustained>& sustained);
+                             const std::vector<Sustained>& sustained, const McpResults& mcp = {});
 
 }  // namespace igloo::bench

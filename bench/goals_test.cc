@@ -41,6 +41,19 @@ TEST(Judge, ATailIsComparedWithItsOwnMedian) {
   EXPECT_FALSE(Of(all, "one shot, p99 of its p50").met());
 }
 
+TEST(Judge, TheServersOwnFiguresHaveBarsOfTheirOwn) {
+  const McpResults mcp{
+      .figures = {{"a", "memory, MiB", 9, 8}, {"b", "refused", 0, 0}, {"c", "c", 1}}};
+  const auto all = Judge(
+      {Measured("mcp_start", {9'000}), Measured("mcp_echo", {10}), Measured("mcp_list", {31})}, {},
+      mcp);
+  EXPECT_FALSE(Of(all, "memory, MiB").met());
+  EXPECT_TRUE(Of(all, "refused").met());
+  EXPECT_EQ(std::ranges::count(all, "c", &Judgement::text), 0) << "only told";
+  EXPECT_TRUE(Of(all, "MCP server, to its first answer, ms").met());
+  EXPECT_FALSE(Of(all, "MCP tools/list, of a bare echo").met());
+}
+
 TEST(Judge, ASinkingRateIsAMiss) {
   const auto all = Judge({}, {Sustained{.key = "one_shot", .rates = {100, 90, 50}}});
   EXPECT_FALSE(Of(all, "sustained one shot, last window of first").met());

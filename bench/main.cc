@@ -5,11 +5,13 @@
 #include <charconv>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "bench/candidates.h"
+#include "bench/mcp.h"
 #include "bench/report.h"
 #include "cli/console.h"
 
@@ -21,15 +23,18 @@ constexpr const char* kUsage =
     "  --rounds N   how often each candidate is measured (default 40)\n"
     "  --quick      8 rounds, and short ones of all else\n"
     "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap;\n"
-    "               'sustained' for two workers without a pause\n"
+    "               'sustained' for two workers without a pause, 'mcp' for the MCP server\n"
     "  --peers DIR  where bench/install-peers put peers from npm\n"
+    "  --mcp WORDS  the command of an MCP server to measure instead of igloo's (blanks between)\n"
     "  --json FILE  write the results there, too\n";
 
 struct Options {
   unsigned rounds = 40;
   Windows windows = {};
   unsigned idle = 16;
+  unsigned calls = 1000;  ///< at once, of the MCP server
   std::string only = {}, json = {}, peers = {};
+  Words mcp = {};
   bool help = false;
 };
 
@@ -43,6 +48,7 @@ Result<Options> Parse(const std::vector<std::string>& words) {
       options.rounds = 8;
       options.windows = {.count = 3, .millis = 500};
       options.idle = 4;
+      options.calls = 100;
     } else if (i + 1 == words.size()) {
       return Fail(Errc::kInvalidArgument, "'" + word + "' is unknown or needs a value", kUsage);
     } else if (word == "--rounds") {
@@ -58,6 +64,9 @@ Result<Options> Parse(const std::vector<std::string>& words) {
       options.json = words[++i];
     } else if (word == "--peers") {
       options.peers = words[++i];
+    } else if (word == "--mcp") {
+      std::istringstream command(words[++i]);
+      for (std::string each; command >> each;) options.mcp.push_back(each);
     } else {
       return Fail(Errc::kInvalidArgument, "there is no option '" + word + "'", kUsage);
     }
@@ -71,7 +80,7 @@ bool Named(std::string_view key, const std::string& only) {
 
 bool Wanted(const Candidate& candidate, const std::string& only) {
   return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
-         Named(candidate.key, only);
+         Named(candidate.key, only) || (candidate.key.starts_with("mcp_") && Named("mcp", only));
 }
 
 /// One sample; a candidate that failed once is not tried again.
@@ -127,7 +136,7 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
     console.Out(kUsage);
     return {};
   }
-  IGLOO_ASSIGN(const auto field, Field::Make(options.peers));
+  IGLOO_ASSIGN(const auto field, Field::Make(options.peers, options.mcp));
   auto& candidates = field->candidates();
   std::erase_if(candidates, [&](const Candidate& each) { return !Wanted(each, options.only); });
   Results results;
@@ -143,6 +152,10 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
   if (options.only.empty() || Named("sustained", options.only)) {
     console.Note("two workers without a pause");
     results.sustained = SustainAll(*field, options.windows);
+  }
+  if (options.only.empty() || Named("mcp", options.only)) {
+    console.Note("the MCP server under load");
+    results.mcp = field->mcp().Measure(options.calls);
   }
   results.candidates = candidates;
   results.output_peak = field->output_peak();

@@ -35,10 +35,10 @@ std::string CandidateTable(const Results& results) {
 }
 
 std::string GoalTable(const Results& results) {
-  std::string out = fmt::format("{:<42} {:>8} {:>8} {:>8}  {}\n", "goal (ratio)", "bar", "of p50",
+  std::string out = fmt::format("{:<56} {:>8} {:>8} {:>8}  {}\n", "goal (ratio)", "bar", "of p50",
                                 "of p10", "met");
-  for (const Judgement& each : Judge(results.candidates, results.sustained)) {
-    out += fmt::format("{:<42} {:>8} {:>8} {:>8}  {}\n", each.text,
+  for (const Judgement& each : Judge(results.candidates, results.sustained, results.mcp)) {
+    out += fmt::format("{:<56} {:>8} {:>8} {:>8}  {}\n", each.text,
                        fmt::format("{} {}", each.bar == Bar::kAtMost ? "<=" : ">=", each.bound),
                        Times(each.ratio), Times(each.quiet),
                        !each.ratio  ? "not measured"
@@ -96,6 +96,15 @@ std::string IdleTable(const Results& results) {
   return out + "\n";
 }
 
+std::string McpTable(const Results& results) {
+  std::string out;
+  for (const Figure& each : results.mcp.figures) {
+    out += fmt::format("{:<56} {:>8.2f}\n", each.name, each.value);
+  }
+  if (!results.mcp.failure.empty()) out += "MCP server, failed: " + results.mcp.failure + "\n";
+  return out.empty() ? out : out + "\n";
+}
+
 std::string TimelineTable(const Timeline& timeline, std::string_view kind) {
   std::string out =
       fmt::format("{:<32} {:>9} {:>9}\n", fmt::format("{}, stage reached", kind), "at", "took");
@@ -114,9 +123,9 @@ std::string ReportText(const Results& results) {
     out += fmt::format("igloo's own memory while 1 GB passed: {:.1f} MiB at most\n",
                        results.output_peak.Quantile(1) / 1024);
   }
-  out += "\n" + SustainedTable(results) + IdleTable(results) + WallTable(results) +
-         TimelineTable(results.one_shot, "one shot") + TimelineTable(results.prepared, "prepared") +
-         GoalTable(results);
+  out += "\n" + SustainedTable(results) + IdleTable(results) + McpTable(results) +
+         WallTable(results) + TimelineTable(results.one_shot, "one shot") +
+         TimelineTable(results.prepared, "prepared") + GoalTable(results);
   return out + fmt::format("\n{} rounds; {} of {} samples were taken on a busy machine\n",
                            results.conditions.rounds, results.conditions.noisy,
                            results.conditions.samples);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/candidates.h"
+#include "bench/mcp.h"
 #include "bench/memory.h"
 #include "bench/walls.h"
 
@@ -22,6 +23,7 @@ struct Results {
   std::vector<Inspected> walls = {};
   std::vector<Sustained> sustained = {};
   std::vector<Idle> idle = {};
+  McpResults mcp = {};
   Samples output_peak = {};  ///< KiB
   Timeline one_shot = {}, prepared = {};
 };

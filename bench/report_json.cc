@@ -108,6 +108,17 @@ json::object IdleJson(const Idle& each) {
           {"kernel_kib", each.kernel}};
 }
 
+json::object McpJson(const McpResults& mcp) {
+  json::object out{{"figures", All(mcp.figures, [](const Figure& each) {
+                      return json::object{{"key", each.key},
+                                          {"name", each.name},
+                                          {"value", each.value},
+                                          {"bar", Number(each.bar)}};
+                    })}};
+  if (!mcp.failure.empty()) out["failure"] = mcp.failure;
+  return out;
+}
+
 json::object StageJson(const Timeline::Stage& stage) {
   return {{"stage", stage.name}, {"at_us", stage.at.median()}, {"took_us", stage.took.median()}};
 }
@@ -123,10 +134,11 @@ std::string ReportJson(const Results& results) {
       {"candidates",
        All(results.candidates,
            [&](const Candidate& each) { return CandidateJson(results.candidates, each); })},
-      {"goals", All(Judge(results.candidates, results.sustained), JudgementJson)},
+      {"goals", All(Judge(results.candidates, results.sustained, results.mcp), JudgementJson)},
       {"walls", All(results.walls, WallsJson)},
       {"sustained", All(results.sustained, SustainedJson)},
       {"idle", All(results.idle, IdleJson)},
+      {"mcp", McpJson(results.mcp)},
       {"output_peak_kib", results.output_peak.Quantile(1)},
       {"one_shot_timeline", All(results.one_shot.stages(), StageJson)},
       {"prepared_timeline", All(results.prepared.stages(), StageJson)},

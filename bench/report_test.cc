@@ -20,6 +20,7 @@ Results Some() {
   results.candidates = {unit, absent, broken};
   results.walls = {{.key = "crun", .name = "crun", .failure = "not installed", .absent = true}};
   results.idle = {{.key = "bwrap", .name = "bwrap", .processes = 2, .pss = 300, .kernel = 250}};
+  results.mcp = {.figures = {{"m", "memory, MiB", 7.5, 8}}, .failure = "it ended"};
   results.sustained = {{.key = "bwrap", .name = "bwrap", .rates = {10, 20}}};
   return results;
 }
@@ -28,6 +29,7 @@ TEST(ReportText, AnAbsentPeerSaysHowToGetItAndABrokenOneWhy) {
   const std::string text = ReportText(Some());
   EXPECT_THAT(text, HasSubstr("not installed; get it with: a spoon"));
   EXPECT_THAT(text, HasSubstr("failed: cannot do it"));
+  EXPECT_THAT(text, HasSubstr("failed: it ended"));
 }
 
 TEST(ReportJson, HasEveryPart) {
@@ -38,6 +40,7 @@ TEST(ReportJson, HasEveryPart) {
   EXPECT_EQ(document.at("idle").at(0).at("pss_kib").to_number<double>(), 300);
   EXPECT_EQ(document.at("sustained").at(0).at("windows").as_array().size(), 2U);
   EXPECT_EQ(document.at("walls").at(0).at("failure").as_string(), "not installed");
+  EXPECT_EQ(document.at("mcp").at("figures").at(0).at("value").to_number<double>(), 7.5);
   EXPECT_FALSE(document.at("goals").as_array().empty());
 }
 

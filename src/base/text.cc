@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace igloo {
@@ -34,6 +36,18 @@ std::size_t Utf8Length(std::string_view text) {
     if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
   }
   return length;
+}
+
+/// Length of some valid UTF-8 at the start of `text`, or 0. Most text is ASCII, and is taken by the
+/// word.
+std::size_t ValidLength(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::size_t plain = 0;
+  for (std::uint64_t word = 0; plain + sizeof word <= text.size(); plain += sizeof word) {
+    std::memcpy(&word, text.substr(plain, sizeof word).data(), sizeof word);
+    if ((word & kHighBits) != 0) break;
+  }
+  return plain != 0 ? plain : Utf8Length(text);
 }
 
 /// The character of a valid sequence of at most three bytes; longer ones are not told apart.
@@ -88,11 +102,20 @@ std::string Printable(std::string_view text, Newlines newlines) {
   return out;
 }
 
+bool IsUtf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t length = ValidLength(bytes);
+    if (length == 0) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string ToUtf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
-    const std::size_t length = Utf8Length(bytes);
+    const std::size_t length = ValidLength(bytes);
     if (length == 0) {
       out += "\xEF\xBF\xBD";
       bytes.remove_prefix(1);

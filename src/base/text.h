@@ -13,6 +13,7 @@ enum class Newlines { kKeep, kEscape };
 /// visible escapes (\x1b). Newlines and tabs stay only with Newlines::kKeep.
 std::string Printable(std::string_view text, Newlines newlines = Newlines::kEscape);
 
+bool IsUtf8(std::string_view bytes);
 /// Valid UTF-8 of the same text: every offending byte becomes U+FFFD.
 std::string ToUtf8(std::string_view bytes);
 

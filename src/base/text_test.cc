@@ -72,6 +72,7 @@ TEST(ToUtf8Test, KeepsValidTextOfEveryLength) {
   for (const std::string_view text : {"", "a", "\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000",
                                       "\uffff", "\U00010000", "\U0010ffff"}) {
     EXPECT_EQ(ToUtf8(text), text);
+    EXPECT_TRUE(IsUtf8(text));
   }
 }
 
@@ -98,7 +99,15 @@ TEST(ToUtf8Test, ReplacesEveryOffendingByte) {
       {"a\xffz", "a" R "z"},
   };
 #undef R
-  for (const Row& row : rows) EXPECT_EQ(ToUtf8(row.in), row.out);
+  for (const Row& row : rows) {
+    EXPECT_EQ(ToUtf8(row.in), row.out);
+    EXPECT_FALSE(IsUtf8(row.in));
+    // Wherever it stands among much that is plain.
+    for (std::size_t before = 0; before < 20; ++before) {
+      const std::string plain(before, 'x');
+      EXPECT_EQ(ToUtf8(plain + std::string(row.in) + plain), plain + std::string(row.out) + plain);
+    }
+  }
 }
 
 TEST(ToUtf8Test, ItsOwnOutputIsAlwaysValid) {

@@ -104,7 +104,7 @@ constexpr Key kKeys[] = {
      "how clients reach the server", kLater, kEveryone},
     {"daemon.log_level", Choice("trace debug info warn error"), "\"info\"", "",
      "what the server says on standard error", kLater, kEveryone},
-    {"daemon.listen", kText, "\"127.0.0.1:8585\"", "",
+    {"daemon.listen", kText, "\"127.0.0.1:8730\"", "",
      "address of the transport http", kLater, kEveryone},
     {"daemon.tools", Choice("run per-environment"), "\"run\"", "",
      "one tool for all environments, or one for each", kLater, kEveryone},

@@ -9,11 +9,13 @@
 namespace igloo::mcp {
 namespace {
 
+using ::testing::AllOf;
 using testing::Conversation;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::Legacy;
 using testing::Modern;
+using ::testing::Not;
 
 TEST(Changes, ASubscriptionIsAcknowledgedFirstAndHearsWhatItAskedFor) {
   Conversation talk;
@@ -37,6 +39,23 @@ TEST(Changes, ASubscriptionIsAcknowledgedFirstAndHearsWhatItAskedFor) {
   talk.Say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
   talk.core->Announce(change::Tools{});
   EXPECT_THAT(talk.Listen(), ElementsAre());
+}
+
+TEST(Changes, ToolsAreListedAsTheyAreOnceTheChangeIsAnnounced) {
+  Conversation talk;
+  const std::string modern = Modern("1", "tools/list"), legacy = Legacy("\"2\"", "tools/list");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(talk.Say(modern), ElementsAre(AllOf(HasSubstr(R"("id":1,"result":{"tools":)"),
+                                                    HasSubstr("cacheScope"))));
+    EXPECT_THAT(talk.Say(legacy), ElementsAre(AllOf(HasSubstr(R"("id":"2","result":{"tools":)"),
+                                                    Not(HasSubstr("cacheScope")))));
+  }
+  EXPECT_THAT(talk.Say(Modern("1", "tools/list", R"("cursor":"x")")),
+              ElementsAre(HasSubstr("-32602")));
+  talk.service.more_tools = {"new"};
+  talk.core->Announce(change::Tools{});
+  EXPECT_THAT(talk.Say(modern), ElementsAre(HasSubstr(R"("name":"new")")));
+  EXPECT_THAT(talk.Say(legacy), ElementsAre(HasSubstr(R"("name":"new")")));
 }
 
 TEST(Changes, WhatIsNotServedIsLeftOutOfTheAgreement) {

@@ -3,6 +3,7 @@
 #include <boost/json/fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mcp/json_rpc.h"
 
@@ -15,6 +16,8 @@ struct Outgoing {
   std::optional<RpcCode> error = {};
 };
 Outgoing Pack(const boost::json::object& message);
+/// An answer whose result is encoded already.
+Outgoing PackResult(const RequestId& id, std::string_view result);
 
 /// Where messages to a client go: a pipe, or the stream that answers one HTTP request.
 class Channel {

@@ -157,10 +157,17 @@ void Connection::Begin(Request request, std::size_t bytes, std::optional<Era> ex
   if (method->later != nullptr) {
     return Spawn(*method, std::move(request), *std::move(facts), bytes);
   }
+  const bool kept = method->kept && !request.params.contains("cursor");
+  const std::string* result = kept ? core_->KeptTools(dialect.version) : nullptr;
+  if (result != nullptr) return SendResult(request.id, *result);
   Call call(*std::move(facts), channel_, questions_, core_->options().progress_interval);
   Context context{core_->service(), core_->options(),         state_->peer, call,
                   core_->tasks(),   std::move(request.params)};
-  Send(request.id, dialect, method->cacheable, method->now(context));
+  auto answer = method->now(context);
+  if (!kept || !answer) return Send(request.id, dialect, method->cacheable, std::move(answer));
+  std::string text = ResultText(dialect, method->cacheable, *std::move(answer));
+  SendResult(request.id, text);
+  core_->KeepTools(dialect.version, std::move(text));
 }
 
 void Connection::Listen(const Request& request, const CallFacts& facts) {
@@ -249,8 +256,17 @@ asio::awaitable<void> Connection::ServeTask([[maybe_unused]] std::shared_ptr<Con
 void Connection::Send(const RequestId& id, const Dialect& dialect, bool cacheable,
                       Answer<JsonObject> answer) {
   if (!answer) return channel_->Send(Pack(ErrorMessage(id, answer.error())));
-  if (dialect.era == Era::kModern) Complete2026(*answer, cacheable, core_->service().Info());
-  Outgoing packed = Pack(ResultMessage(id, *std::move(answer)));
+  SendResult(id, ResultText(dialect, cacheable, *std::move(answer)));
+}
+
+std::string Connection::ResultText(const Dialect& dialect, bool cacheable,
+                                   JsonObject result) const {
+  if (dialect.era == Era::kModern) Complete2026(result, cacheable, core_->service().Info());
+  return EncodeMessage(result);
+}
+
+void Connection::SendResult(const RequestId& id, std::string_view result) {
+  Outgoing packed = PackResult(id, result);
   const std::size_t limit = core_->options().longest_answer;
   if (packed.text.size() > limit) {
     const RpcError error{RpcCode::kInternalError,

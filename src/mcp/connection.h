@@ -61,6 +61,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Note(const Notification& notification);
   void Cancel(const RequestId& id);
   void Send(const RequestId& id, const Dialect& dialect, bool cacheable, Answer<JsonObject> answer);
+  void SendResult(const RequestId& id, std::string_view result);
+  /// As it goes out.
+  std::string ResultText(const Dialect& dialect, bool cacheable, JsonObject result) const;
   /// Tells a change to this client, if it asked for it.
   void Tell(const Change& change);
 

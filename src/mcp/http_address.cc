@@ -72,7 +72,7 @@ Result<HttpAddress> ParseHttpAddress(std::string_view text) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(text) + "' is not an address and a port",
                 kForms);
   }
-  const std::string_view digits = text.substr(colon + 1);
+  const std::string digits(text.substr(colon + 1));
   TcpAddress address;
   const char* end = digits.data() + digits.size();
   const auto parsed = std::from_chars(digits.data(), end, address.port);

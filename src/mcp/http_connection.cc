@@ -89,8 +89,7 @@ asio::awaitable<bool> HttpConnection::Handle(HttpHead head) {
   }
   const auto body = co_await stream_.ReadBody();
   if (!body) {
-    HttpFailure failure = body.error();
-    const bool sent = co_await Tell(failure);
+    const bool sent = co_await Tell(body.error());
     co_return sent;
   }
   if (head.method == "GET" && !IsModern(head)) {

@@ -230,7 +230,7 @@ std::string ToBytes(const HttpResponse& response, After after) {
       std::string_view(http::obsolete_reason(static_cast<http::status>(response.status))),
       ConnectionField(after));
   if (!response.body.empty()) bytes += "Content-Type: application/json\r\n";
-  for (const auto& [name, value] : response.fields) bytes += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : response.fields) bytes += fmt::format("{}: {}\r\n", name, value);
   bytes += fmt::format("Content-Length: {}\r\n\r\n", response.body.size());
   return bytes + response.body;
 }

@@ -115,7 +115,8 @@ Message DecodeMessage(std::string_view bytes) {
 std::string EncodeMessage(const json::object& message) {
   // Services pass on names and output of programs: a byte that is not UTF-8 would make the whole
   // line unreadable, so the last word on it is spoken here.
-  return ToUtf8(json::serialize(message));
+  std::string text = json::serialize(message);
+  return IsUtf8(text) ? text : ToUtf8(text);
 }
 
 Outgoing Pack(const json::object& message) {
@@ -125,6 +126,12 @@ Outgoing Pack(const json::object& message) {
     packed.error = static_cast<RpcCode>(error->as_object().at("code").as_int64());
   }
   return packed;
+}
+
+Outgoing PackResult(const RequestId& id, std::string_view result) {
+  return {.text = fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})",
+                              json::serialize(ToJson(id)), result),
+          .answer = true};
 }
 
 json::object ResultMessage(const RequestId& id, json::object result) {

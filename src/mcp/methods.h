@@ -40,6 +40,7 @@ struct Method {
   Eras eras = Eras::kBoth;
   bool Features::* feature = nullptr;  ///< without which it does not exist
   bool cacheable = false;              ///< 2026-07-28: carries how long it stays true
+  bool kept = false;                   ///< without parameters, true until change::Tools
   Answer<JsonObject> (*now)(Context& context) = nullptr;
   boost::asio::awaitable<Answer<JsonObject>> (*later)(Context& context) = nullptr;
 };

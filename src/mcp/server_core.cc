@@ -26,7 +26,13 @@ std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel
   return connection;
 }
 
+const std::string* ServerCore::KeptTools(const std::string& version) const {
+  const auto found = kept_tools_.find(version);
+  return found != kept_tools_.end() ? &found->second : nullptr;
+}
+
 void ServerCore::Announce(const Change& change) {
+  if (std::holds_alternative<change::Tools>(change)) kept_tools_.clear();
   for (auto at = connections_.begin(); at != connections_.end();) {
     if (const auto connection = at->lock()) {
       connection->Tell(change);

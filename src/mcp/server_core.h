@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -54,6 +55,13 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   TaskStore& tasks() { return *tasks_; }
   const std::shared_ptr<Questions>& questions() const { return questions_; }
 
+  /// The encoded result of `tools/list` in a revision of the protocol, which most clients ask for
+  /// again and again; null until it was kept, and again after change::Tools.
+  const std::string* KeptTools(const std::string& version) const;
+  void KeepTools(const std::string& version, std::string result) {
+    kept_tools_[version] = std::move(result);
+  }
+
   /// Counts a call; false when there are too many at once.
   bool Admit(std::size_t bytes);
   void Release(std::size_t bytes);
@@ -67,6 +75,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   std::shared_ptr<Questions> questions_ = std::make_shared<Questions>();  // shared with calls
   std::shared_ptr<TaskStore> tasks_;  // shared with the coroutines of its tasks
   std::list<std::weak_ptr<Connection>> connections_ = {};
+  std::map<std::string, std::string> kept_tools_ = {};  ///< by revision
   std::size_t calls_ = 0, call_bytes_ = 0;
 };
 

@@ -12,9 +12,10 @@ namespace igloo::mcp {
 
 /// What a server serves. Lives on the event loop's thread and outlives every call.
 ///
-/// Lists are asked for anew by every request, so they may change at any time; ServerCore tells
-/// clients when it is told. A coroutine whose call is cancelled ends soon, whatever it returns:
-/// Call::cancellation() says when. Its `Call&` stays valid until it has ended.
+/// Lists may change at any time; ServerCore tells clients when it is told. Until it is told,
+/// `tools/list` may be answered as before; all other lists are asked for anew by every request. A
+/// coroutine whose call is cancelled ends soon, whatever it returns: Call::cancellation() says
+/// when. Its `Call&` stays valid until it has ended.
 class Service {
  public:
   virtual ~Service() = default;

@@ -1,8 +1,5 @@
 #include "mcp/stdio.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +9,7 @@
 
 #include "mcp/connection.h"
 #include "mcp/lines.h"
+#include "mcp/outlet.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {
@@ -22,8 +20,6 @@ using asio::posix::stream_descriptor;
 namespace {
 
 constexpr std::size_t kReadSize = 64U << 10;
-/// A pipe that says it has room takes this much without blocking.
-constexpr std::size_t kAtomic = 4096;
 /// With this much unread, progress and log messages are left out ...
 constexpr std::size_t kCongested = 256U << 10;
 /// ... and with this much, nothing more is taken in.
@@ -31,24 +27,12 @@ constexpr std::size_t kFull = 4U << 20;
 /// What a client that has gone away gets to fetch its last answers.
 constexpr auto kFarewell = std::chrono::milliseconds(50);
 
-/// Writes what fits without waiting: the count, 0 when nothing does, -1 when nobody reads.
-ssize_t WriteSome(int fd, std::string_view bytes) {
-  ssize_t count = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (count < 0 && errno == ENOTSOCK) {
-    pollfd room{fd, POLLOUT, 0};
-    if (::poll(&room, 1, 0) == 0) return 0;
-    count = ::write(fd, bytes.data(), std::min(bytes.size(), kAtomic));
-  }
-  if (count >= 0) return count;
-  return errno == EAGAIN || errno == EINTR ? 0 : -1;
-}
-
 }  // namespace
 
 class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pipe> {
  public:
   Pipe(asio::io_context& loop, UniqueFd input, UniqueFd output)
-      : input_(loop), output_(loop), changed_(loop) {
+      : outlet_(output.get()), input_(loop), output_(loop), left_(loop), room_(loop) {
     input_.assign(input.Release());
     output_.assign(output.Release());
   }
@@ -58,18 +42,19 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
     message.text += '\n';
     queued_ += message.text.size();
     queue_.push_back(std::move(message.text));
-    changed_.cancel();
+    if (!gathering_) WriteNow();
   }
   bool congested() const override { return queued_ > kCongested; }
 
   asio::awaitable<void> Read(std::shared_ptr<Connection> connection);
+  /// Writes what could not be written at once.
   asio::awaitable<void> Write();
   asio::awaitable<void> Flush();
   void StopReading() {
     stopped_ = true;
     boost::system::error_code ignored;
     input_.cancel(ignored);
-    changed_.cancel();
+    room_.cancel();
   }
   /// Nothing is sent any more.
   void Close() {
@@ -79,29 +64,64 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
     boost::system::error_code ignored;
     if (input_.is_open()) input_.close(ignored);
     if (output_.is_open()) output_.close(ignored);
-    changed_.cancel();
+    outlet_.Close();
+    left_.cancel();
+    room_.cancel();
   }
 
  private:
-  /// Until something about the queue has changed.
-  asio::awaitable<void> Wait(std::chrono::steady_clock::time_point deadline);
+  /// As much as goes without waiting.
+  void WriteNow();
+  /// The messages of what was read in one go, each a line.
+  void Take(LineBuffer& lines, Connection& connection);
   asio::awaitable<bool> WaitFor(stream_descriptor& descriptor, stream_descriptor::wait_type what);
 
+  Outlet outlet_;
   stream_descriptor input_, output_;
-  asio::steady_timer changed_;  ///< cancelled whenever the queue grows or shrinks
+  asio::steady_timer left_;  ///< cancelled when something is left for Write to do
+  asio::steady_timer room_;  ///< cancelled when the queue has shrunk
   std::deque<std::string> queue_ = {};
-  std::size_t queued_ = 0;
-  bool stopped_ = false, gone_ = false;
+  std::size_t begun_ = 0;   ///< how much of the first is written
+  std::size_t queued_ = 0;  ///< bytes in the queue
+  bool gathering_ = false;  ///< more answers are about to come
+  bool stopped_ = false, broken_ = false, gone_ = false;
 };
 
-asio::awaitable<void> StdioServer::Pipe::Wait(std::chrono::steady_clock::time_point deadline) {
+namespace {
+
+/// Until the timer is cancelled, or the deadline.
+asio::awaitable<void> WaitAt(
+    asio::steady_timer& timer,
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max()) {
   boost::system::error_code ignored;
   auto token = asio::redirect_error(asio::use_awaitable, ignored);
   // A shared timer: moving its deadline would wake everybody, who then look again.
-  if (changed_.expiry() > deadline || changed_.expiry() <= std::chrono::steady_clock::now()) {
-    changed_.expires_at(deadline);
+  if (timer.expiry() > deadline || timer.expiry() <= std::chrono::steady_clock::now()) {
+    timer.expires_at(deadline);
   }
-  co_await changed_.async_wait(token);
+  co_await timer.async_wait(token);
+}
+
+}  // namespace
+
+void StdioServer::Pipe::WriteNow() {
+  while (!queue_.empty() && !broken_ && !gone_) {
+    const ssize_t count = outlet_.WriteSome(queue_, begun_);
+    if (count == 0) break;
+    if (count < 0) {
+      broken_ = true;
+      break;
+    }
+    auto written = static_cast<std::size_t>(count);
+    queued_ -= written;
+    for (written += begun_; !queue_.empty() && written >= queue_.front().size();) {
+      written -= queue_.front().size();
+      queue_.pop_front();
+    }
+    begun_ = written;
+    room_.cancel();
+  }
+  if (!queue_.empty()) left_.cancel();
 }
 
 asio::awaitable<bool> StdioServer::Pipe::WaitFor(stream_descriptor& descriptor,
@@ -124,7 +144,7 @@ asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Connection> connec
   while (!stopped_ && !gone_) {
     // A client that does not read its answers is not asked for more requests.
     if (queued_ > kFull) {
-      co_await Wait(std::chrono::steady_clock::time_point::max());
+      co_await WaitAt(room_);
       continue;
     }
     const bool readable = co_await WaitFor(input_, stream_descriptor::wait_read);
@@ -133,49 +153,44 @@ asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Connection> connec
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) break;
     lines.Append({buffer.data(), static_cast<std::size_t>(count)});
-    while (const auto line = lines.Next()) {
-      if (line->too_long) {
-        connection->Reject({RpcCode::kInvalidRequest,
-                            "the message is longer than 16 MB and was not read; send less at once",
-                            {}});
-      } else {
-        connection->Receive(line->text);
-      }
+    Take(lines, *connection);
+  }
+}
+
+void StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
+  // Answers that are there at once leave together.
+  gathering_ = true;
+  while (const auto line = lines.Next()) {
+    if (line->too_long) {
+      connection.Reject({RpcCode::kInvalidRequest,
+                         "the message is longer than 16 MB and was not read; send less at once",
+                         {}});
+    } else {
+      connection.Receive(line->text);
     }
   }
+  gathering_ = false;
+  WriteNow();
 }
 
 asio::awaitable<void> StdioServer::Pipe::Write() {
   const auto self = shared_from_this();
   while (!gone_) {
     if (queue_.empty()) {
-      co_await Wait(std::chrono::steady_clock::time_point::max());
+      co_await WaitAt(left_);
       continue;
     }
-    const std::string line = std::move(queue_.front());
-    queue_.pop_front();
-    for (std::string_view left = line; !left.empty() && !gone_;) {
-      const ssize_t count = WriteSome(output_.native_handle(), left);
-      if (count > 0) {
-        left.remove_prefix(static_cast<std::size_t>(count));
-        continue;
-      }
-      const bool room = count == 0 && co_await WaitFor(output_, stream_descriptor::wait_write);
-      // Whoever cannot hear the answers is not served: reading ends as well.
-      if (!room) {
-        Close();
-        co_return;
-      }
-    }
-    if (!gone_) queued_ -= line.size();
-    changed_.cancel();
+    const bool room = !broken_ && co_await WaitFor(output_, stream_descriptor::wait_write);
+    // Whoever cannot hear the answers is not served: reading ends as well.
+    if (!room) co_return Close();
+    WriteNow();
   }
 }
 
 asio::awaitable<void> StdioServer::Pipe::Flush() {
   const auto deadline = std::chrono::steady_clock::now() + kFarewell;
   while (queued_ > 0 && !gone_ && std::chrono::steady_clock::now() < deadline) {
-    co_await Wait(deadline);
+    co_await WaitAt(room_, deadline);
   }
 }
 

@@ -31,6 +31,7 @@ class FakeService : public Service {
       tools.push_back({.name = name, .description = "d", .hints = {.read_only = true}});
       tools.back().background = background;
     }
+    for (const std::string& name : more_tools) tools.push_back({.name = name});
     return tools;
   }
 
@@ -104,6 +105,7 @@ class FakeService : public Service {
 
   Features features = {.resources = true, .prompts = true, .completions = true, .logging = true};
   Background background = Background::kNever;  ///< of all its tools
+  std::vector<std::string> more_tools = {};
   std::vector<Resource> resources = {};
   std::vector<boost::asio::steady_timer*> waiting = {};
   int cancelled = 0, ended = 0;

@@ -12,6 +12,7 @@
 #include "mcp/json_rpc.h"
 #include "mcp/types.h"
 #include "session/run.h"
+#include "tools/setup.h"
 
 namespace igloo::tools {
 
@@ -40,13 +41,18 @@ config::SandboxSpec SpecFor(const environment::Environment& environment);
 /// Fails when a sandbox asks for less wall than igloo's, or for something that igloo does not have.
 Result<void> CheckWall(const config::SandboxSpec& spec);
 
-/// The tool as clients see it. A run is not held to fewer processors than the machine has, so
-/// `cores` is the machine's number.
-mcp::Tool Describe(const EnvironmentTool& tool, unsigned cores);
+/// What a description has to know beside the sandbox itself.
+struct Surroundings {
+  unsigned cores = 1;  ///< the machine's: no run is held to fewer
+  Rights rights = {};  ///< of runs in the tool's environment, as they are configured
+};
+
+/// The tool as clients see it.
+mcp::Tool Describe(const EnvironmentTool& tool, const Surroundings& surroundings);
 
 /// What a client may assume. A sandbox's own hints count as far as they are true: code with a
-/// network can change anything that it reaches, whatever the file says.
-mcp::ToolHints HintsOf(const config::SandboxSpec& spec);
+/// network or with a writable project can change what it reaches, whatever the file says.
+mcp::ToolHints HintsOf(const config::SandboxSpec& spec, const Rights& rights);
 
 /// What one call asks for. Its variables are the contract's: what the user configured for the
 /// environment beats them.

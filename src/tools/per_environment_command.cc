@@ -72,7 +72,7 @@ Words Adapt(const config::SandboxSpec& spec) {
 }  // namespace
 
 Words CommandLine(const config::SandboxSpec& spec) {
-  const Words command = Adapt(spec);
+  Words command = Adapt(spec);
   if (spec.before.empty()) return command;
   Words both = Script(kBeside, "sh", std::to_string(spec.before.size()));
   Append(both, spec.before);

@@ -25,7 +25,9 @@ std::vector<mcp::Tool> PerEnvironmentContract::Tools(const Setup& setup) const {
   std::vector<mcp::Tool> tools;
   for (const EnvironmentTool& each :
        MakeEnvironmentTools(setup.sandboxes(), setup.catalogue(), uncovered_)) {
-    tools.push_back(Describe(each, std::thread::hardware_concurrency()));
+    const Offered* offered = setup.Find(each.environment);
+    tools.push_back(Describe(each, {.cores = std::max(1U, std::thread::hardware_concurrency()),
+                                    .rights = offered != nullptr ? offered->rights : Rights{}}));
   }
   return tools;
 }

@@ -94,29 +94,34 @@ JsonObject InputSchema(const SandboxSpec& spec) {
 
 }  // namespace
 
-mcp::ToolHints HintsOf(const SandboxSpec& spec) {
-  // Nothing of the host is inside and all of it ends with the call: without a network there is
-  // nothing that a claim could be wrong about.
-  if (HasNetwork(spec)) {
-    return {.read_only = false, .destructive = true, .idempotent = false, .open_world = true};
+mcp::ToolHints HintsOf(const SandboxSpec& spec, const Rights& rights) {
+  const bool network = HasNetwork(spec) || rights.network;
+  if (network || rights.writable_host) {
+    return {.read_only = false, .destructive = true, .idempotent = false, .open_world = network};
   }
+  // Nothing of the host can be changed and all of it ends with the call, so there is nothing that a
+  // claim could be wrong about.
   return {.read_only = spec.hints.read_only.value_or(IsReadOnly(spec)),
           .destructive = spec.hints.destructive.value_or(false),
           .idempotent = spec.hints.idempotent.value_or(true),
           .open_world = spec.hints.external.value_or(false)};
 }
 
-mcp::Tool Describe(const EnvironmentTool& tool, unsigned cores) {
+mcp::Tool Describe(const EnvironmentTool& tool, const Surroundings& surroundings) {
   const SandboxSpec& spec = tool.spec;
-  std::string description = DescriptionOf(spec, cores);
+  std::string description = DescriptionOf(spec, surroundings.cores);
+  if (surroundings.rights.writable_host) {
+    description += " It can change the files of the user's project, which is at /project.";
+  }
   // A model that knows it does not have to try.
-  if (tool.unavailable)
+  if (tool.unavailable) {
     description += " It cannot be used at present: " + tool.unavailable->what + ".";
+  }
   return {.name = spec.id,
           .title = spec.name.empty() ? spec.id : spec.name,
           .description = std::move(description),
           .input_schema = InputSchema(spec),
-          .hints = HintsOf(spec)};
+          .hints = HintsOf(spec, surroundings.rights)};
 }
 
 }  // namespace igloo::tools

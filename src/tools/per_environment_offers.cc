@@ -174,6 +174,7 @@ std::vector<EnvironmentTool> MakeEnvironmentTools(const config::SandboxScan& sca
     }
   }
   std::vector<EnvironmentTool> tools;
+  tools.reserve(specs.size());
   for (SandboxSpec& spec : specs) tools.push_back(MakeTool(std::move(spec), catalogue));
   if (uncovered == Uncovered::kServe) AddUncovered(catalogue, tools);
   return tools;

@@ -145,7 +145,7 @@ TEST(PerEnvironmentOffers, LimitsAreOnesThatWork) {
   EXPECT_EQ(Find(tools, "rust").spec.resources.memory_mb, 512U);
   EXPECT_EQ(Find(tools, "go").spec.resources.memory_mb, 512U);
   EXPECT_EQ(Find(tools, "shell").spec.resources.memory_mb, 64U);
-  EXPECT_THAT(Describe(Find(tools, "java"), 2).description,
+  EXPECT_THAT(Describe(Find(tools, "java"), {.cores = 2}).description,
               HasSubstr("with 2 CPU cores, 512 MB RAM, and 128 processes."));
 }
 
@@ -193,7 +193,7 @@ TEST(PerEnvironmentOffers, LessWallIsRefusedAndNotIgnored) {
 
 TEST(PerEnvironmentDescribe, SaysWhatTheContractSays) {
   const auto tools = ToolsOf();
-  const mcp::Tool shell = Describe(Find(tools, "shell"), 1);
+  const mcp::Tool shell = Describe(Find(tools, "shell"), {.cores = 1});
   EXPECT_EQ(shell.name, "shell");
   EXPECT_EQ(shell.title, "Linux Shell");
   EXPECT_EQ(
@@ -202,13 +202,13 @@ TEST(PerEnvironmentDescribe, SaysWhatTheContractSays) {
       "isolation with 1 CPU core, 64 MB RAM, and 64 processes. It has no network access and "
       "read-only filesystem permissions. It supports uploading additional files. The execution "
       "is limited to 60 seconds.");
-  const std::string go = Describe(Find(tools, "go"), 4).description;
+  const std::string go = Describe(Find(tools, "go"), {.cores = 4}).description;
   EXPECT_THAT(go, HasSubstr("read-write filesystem permissions. It requires a `go.mod` file (The "
                             "module's file, for example `module sandbox`) and supports uploading "
                             "additional files."));
-  EXPECT_THAT(Describe(Find(tools, "network-tools"), 4).description,
+  EXPECT_THAT(Describe(Find(tools, "network-tools"), {.cores = 4}).description,
               HasSubstr("It has bridge network access"));
-  EXPECT_THAT(Describe(Find(tools, "network-tools"), 4).description,
+  EXPECT_THAT(Describe(Find(tools, "network-tools"), {.cores = 4}).description,
               HasSubstr("It cannot be used at present"));
 }
 
@@ -216,7 +216,7 @@ TEST(PerEnvironmentDescribe, SeveralRequiredFilesAreListed) {
   SandboxSpec spec = Mine("x");
   spec.name = "";
   spec.files = {{"a", "first"}, {"b", ""}, {"c", ""}};
-  const mcp::Tool tool = Describe({.spec = spec}, 1);
+  const mcp::Tool tool = Describe({.spec = spec}, {.cores = 1});
   EXPECT_EQ(tool.title, "x");
   EXPECT_THAT(tool.description,
               HasSubstr("It requires the following files: `a` (first), `b` and `c`."));
@@ -225,7 +225,7 @@ TEST(PerEnvironmentDescribe, SeveralRequiredFilesAreListed) {
 TEST(PerEnvironmentDescribe, ParametersAreTheFiles) {
   const auto tools = ToolsOf();
   EXPECT_EQ(
-      boost::json::serialize(Describe(Find(tools, "go"), 1).input_schema),
+      boost::json::serialize(Describe(Find(tools, "go"), {.cores = 1}).input_schema),
       R"({"type":"object","properties":{"main_go":{"type":"string","description":"Code to be )"
       R"(stored in a file named `main.go` and executed with the command `go run main.go`."},)"
       R"("go_mod":{"type":"string","description":"The module's file, for example `module )"
@@ -235,24 +235,22 @@ TEST(PerEnvironmentDescribe, ParametersAreTheFiles) {
       R"("description":"What is in it"}},"required":["filename","content"]}}},)"
       R"("required":["main_go","go_mod"]})");
   SandboxSpec plain = Mine("x");
-  EXPECT_FALSE(
-      Describe({.spec = plain}, 1).input_schema.at("properties").as_object().contains("files"));
+  EXPECT_FALSE(Describe({.spec = plain}, {.cores = 1})
+                   .input_schema.at("properties")
+                   .as_object()
+                   .contains("files"));
 }
 
 TEST(PerEnvironmentDescribe, HintsFollowFromTheSettings) {
-  const auto same = [](const mcp::ToolHints& a, const mcp::ToolHints& b) {
-    return a.read_only == b.read_only && a.destructive == b.destructive &&
-           a.idempotent == b.idempotent && a.open_world == b.open_world;
-  };
   SandboxSpec spec = Mine("x");
-  EXPECT_TRUE(same(HintsOf(spec), {false, false, true, false}));
+  EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{false, false, true, false}));
   spec.mount.read_only = true;
-  EXPECT_TRUE(same(HintsOf(spec), {true, false, true, false}));
+  EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{true, false, true, false}));
   spec = Mine("x");
   spec.security.read_only = true;
-  EXPECT_TRUE(same(HintsOf(spec), {true, false, true, false}));
+  EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{true, false, true, false}));
   spec.hints = {.read_only = false, .destructive = true, .idempotent = false, .external = true};
-  EXPECT_TRUE(same(HintsOf(spec), {false, true, false, true}));
+  EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{false, true, false, true}));
 }
 
 TEST(PerEnvironmentDescribe, HintsNeverClaimLessThanTheTruth) {
@@ -260,11 +258,13 @@ TEST(PerEnvironmentDescribe, HintsNeverClaimLessThanTheTruth) {
   spec.security.network = "bridge";
   spec.mount.read_only = spec.security.read_only = true;
   spec.hints = {.read_only = true, .destructive = false, .idempotent = true, .external = false};
-  const mcp::ToolHints hints = HintsOf(spec);
-  EXPECT_EQ(hints.read_only, false);
-  EXPECT_EQ(hints.destructive, true);
-  EXPECT_EQ(hints.idempotent, false);
-  EXPECT_EQ(hints.open_world, true);
+  EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{false, true, false, true}));
+  spec.security.network = "none";
+  EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{true, false, true, false}));
+  EXPECT_EQ(HintsOf(spec, {.network = true}), (mcp::ToolHints{false, true, false, true}));
+  EXPECT_EQ(HintsOf(spec, {.writable_host = true}), (mcp::ToolHints{false, true, false, false}));
+  EXPECT_THAT(Describe({.spec = spec}, {.rights = {.writable_host = true}}).description,
+              HasSubstr("can change the files of the user's project"));
 }
 
 }  // namespace

@@ -217,6 +217,9 @@ std::string Text(const Finished& finished, const Shown& out, const Shown& err, c
   for (std::size_t i = 0; i < finished.left.files.size(); ++i) {
     footer += FileLine(finished.left.files[i], named.files[i]);
   }
+  if (!finished.looked_for_files) {
+    footer += "[files are not returned: the environment's backend, bubblewrap, cannot]\n";
+  }
   if (!finished.left.complete) footer += "[there are more files, which are not listed]\n";
   footer += fmt::format("[{}, {}]", Explain(finished), Seconds(finished.run.usage.wall_micros));
   AddSection(text, "", footer);

@@ -119,6 +119,12 @@ TEST_F(RenderRunTest, FilesAreNamedPicturesAreShown) {
   EXPECT_EQ(std::get<mcp::Blob>(store_.Read(uri)->body).bytes, png);
 }
 
+TEST_F(RenderRunTest, WhereFilesCannotBeHadItSaysSo) {
+  Finished finished = Ended("x\n");
+  finished.looked_for_files = false;
+  EXPECT_THAT(TextOf(Render(finished)), HasSubstr("[files are not returned: "));
+}
+
 TEST_F(RenderRunTest, PicturesNeverMakeAnAnswerTooLong) {
   Finished finished = Ended("");
   for (int i = 0; i < 8; ++i) {

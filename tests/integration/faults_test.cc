@@ -175,12 +175,13 @@ int FailuresUntilItWorks(Workbench& bench) {
   return 9;
 }
 
-TEST(PreparedFaults, TheRunAfterALauncherDiedFailsAndTheNextWorks) {
+TEST(PreparedFaults, ALauncherThatDiedBetweenRunsIsReplaced) {
   for (const Mode mode : {Mode::kPrepared, Mode::kCold}) {
     Workbench bench(mode);
     ASSERT_EQ(FailuresUntilItWorks(bench), 0);
     KillWithFamily(OwnLauncher());
-    EXPECT_EQ(FailuresUntilItWorks(bench), 1);
+    // A server's next run does not notice; a single run has nothing to go on with.
+    EXPECT_EQ(FailuresUntilItWorks(bench), mode == Mode::kPrepared ? 0 : 1);
     EXPECT_EQ(FailuresUntilItWorks(bench), 0) << "and it stays";
   }
 }
@@ -189,7 +190,7 @@ TEST(PreparedFaults, ALauncherThatDiesBeforeItsFirstRunIsReplaced) {
   Workbench bench(Mode::kPrepared);
   ASSERT_TRUE(bench.backend().Warm());
   KillWithFamily(OwnLauncher());
-  EXPECT_EQ(FailuresUntilItWorks(bench), 1);
+  EXPECT_EQ(FailuresUntilItWorks(bench), 0);
 }
 
 TEST(PreparedFaults, ALauncherThatDiesDuringARunIsReplaced) {
