@@ -16,7 +16,7 @@ async function home(server) {
   const file = join(made.home, '.claude.json');
   const settings = JSON.parse(readFileSync(file, 'utf8'));
   check(settings.mcpServers.igloo, 'igloo mcp install has written no server');
-  if (server) settings.mcpServers.igloo = { type: 'http', url: server };
+  if (server) settings.mcpServers.igloo = { type: 'http', url: server.url, headers: { Authorization: `Bearer ${server.token}` } };
   Object.assign(settings, {
     hasCompletedOnboarding: true, theme: 'dark',
     customApiKeyResponses: { approved: [kKey.slice(-20)], rejected: [] },

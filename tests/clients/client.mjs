@@ -1,6 +1,6 @@
 // What the tests of all clients share: a home of their own, igloo installed in it by igloo itself, and
 // what must be seen of a call.
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, checkIncludes, excerpt, processesNamed, product, run, scratch, startHttp, stop, until } from '../support/testing.mjs';
 import { kDone, startModel } from './model.mjs';
@@ -26,12 +26,15 @@ export async function checkListed({ env, project }, command, args, expected) {
   check(expected.test(text), `${expected} is not in: ${excerpt(text)}`);
 }
 
-/** Runs `body` with a server of its own on HTTP. */
+/** Runs `body` with a server of its own on HTTP: its address and its token. */
 export async function withHttpServer(body) {
-  const env = { HOME: mkdtempSync(join(scratch, 'server-')), PATH: process.env.PATH };
-  const server = await startHttp(igloo, ['mcp', '--http', '127.0.0.1:0', '--no-token'], { env });
+  const home = mkdtempSync(join(scratch, 'server-'));
+  const tokenFile = join(home, 'token');
+  const server = await startHttp(igloo, ['mcp', '--http', '127.0.0.1:0', '--token-file', tokenFile], {
+    env: { HOME: home, PATH: process.env.PATH },
+  });
   try {
-    await body(server.url);
+    await body({ url: server.url, token: readFileSync(tokenFile, 'utf8').trim() });
   } finally {
     await stop(server);
   }

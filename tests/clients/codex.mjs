@@ -15,10 +15,10 @@ const args = (url) => [
 ];
 
 async function home(server) {
-  const made = await makeHome('codex', { STAND_IN_KEY: 'x' });
+  const made = await makeHome('codex', { STAND_IN_KEY: 'x', ...(server && { IGLOO_TOKEN: server.token }) });
   const file = join(made.home, '.codex/config.toml');
   check(readFileSync(file, 'utf8').includes('[mcp_servers.igloo]'), 'igloo mcp install has written no server');
-  if (server) writeFileSync(file, `[mcp_servers.igloo]\nurl = "${server}"\n`);
+  if (server) writeFileSync(file, `[mcp_servers.igloo]\nurl = "${server.url}"\nbearer_token_env_var = "IGLOO_TOKEN"\n`);
   return made;
 }
 

@@ -13,7 +13,7 @@ async function home(server) {
   const file = join(made.home, '.gemini/settings.json');
   const settings = JSON.parse(readFileSync(file, 'utf8'));
   check(settings.mcpServers.igloo, 'igloo mcp install has written no server');
-  if (server) settings.mcpServers.igloo = { type: 'http', url: server };
+  if (server) settings.mcpServers.igloo = { type: 'http', url: server.url, headers: { Authorization: `Bearer ${server.token}` } };
   settings.security = { auth: { selectedType: 'gemini-api-key' } };
   writeFileSync(file, JSON.stringify(settings));
   return made;

@@ -16,7 +16,10 @@ async function runsCode(server) {
   await checkRunsCode({ name: 'igloo_run' }, (url) => {
     const settings = JSON.parse(readFileSync(file, 'utf8'));
     check(settings.mcp.igloo, 'igloo mcp install has written no server');
-    if (server) settings.mcp.igloo = { type: 'remote', url: server, enabled: true, oauth: false };
+    if (server) {
+      const headers = { Authorization: `Bearer ${server.token}` };
+      settings.mcp.igloo = { type: 'remote', url: server.url, headers, enabled: true, oauth: false };
+    }
     const provider = { npm: '@ai-sdk/openai-compatible', options: { baseURL: `${url}/v1`, apiKey: 'x' }, models: { one: { tool_call: true } } };
     Object.assign(settings, { model: 'stand-in/one', small_model: 'stand-in/one', autoupdate: false, provider: { 'stand-in': provider } });
     writeFileSync(file, JSON.stringify(settings));
