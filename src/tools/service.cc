@@ -84,7 +84,8 @@ mcp::ServerInfo ToolService::Info() const {
 }
 
 mcp::Features ToolService::Offers() const {
-  return {.tools = true, .resources = true, .logging = true, .tasks = true};
+  // There are no prompts, but clients ask; an empty list tells them better than an error.
+  return {.tools = true, .resources = true, .prompts = true, .logging = true, .tasks = true};
 }
 
 std::vector<mcp::Tool> ToolService::Tools() { return Now().tools; }
