@@ -18,10 +18,11 @@ constexpr double kKibPerMib = 1024;
 constexpr double kIdleMib = 8;
 /// A client asks again after its user or its model has thought a little.
 constexpr auto kThought = std::chrono::milliseconds(2);
-constexpr unsigned kLargeMegabytes = 100;
+/// More than what is kept of any run, and much more.
+constexpr unsigned kMuchMegabytes = 20, kLargeMegabytes = 100;
 /// A tenth is what pages of the allocator come and go by.
 constexpr double kAgain = 1.1;
-constexpr double kLargeMib = 16;
+constexpr double kLargeOfMuch = 1.25;
 constexpr double kQueuedKib = 64;
 constexpr double kOthersMillis = 50;
 
@@ -95,11 +96,11 @@ Result<McpLoad::Wave> McpLoad::Surge(McpClient& client, unsigned calls) {
   return wave;
 }
 
-Result<double> McpLoad::LargeOutput(McpClient& client) {
+Result<double> McpLoad::Output(McpClient& client, unsigned megabytes) {
   IGLOO_ASSIGN(const Memory before, MemoryOf(client.pid()));
   IGLOO_TRY(ForgetPeak(client.pid()));
-  IGLOO_TRY(RunOnce(client, fmt::format("head -c {}000000 /dev/zero | tr '\\\\0' x | fold -w 99",
-                                        kLargeMegabytes)));
+  IGLOO_TRY(RunOnce(
+      client, fmt::format("head -c {}000000 /dev/zero | tr '\\\\0' x | fold -w 99", megabytes)));
   IGLOO_ASSIGN(const Memory after, MemoryOf(client.pid()));
   return after.peak - before.resident;
 }
@@ -112,9 +113,12 @@ Result<void> McpLoad::Run(unsigned calls) {
   Tell("mcp_idle_rss", "MCP server, idle, MiB resident", idle.resident, kIdleMib);
   Tell("mcp_idle_pss", "MCP server, idle, MiB its own (PSS)", idle.share);
   IGLOO_TRY(RunOnce(client, "true"));  // templates and the like
-  IGLOO_ASSIGN(const double large, LargeOutput(client));
-  Tell("mcp_output_peak", fmt::format("MCP server, {} MB of output, MiB more", kLargeMegabytes),
-       large, kLargeMib);
+  IGLOO_ASSIGN(const double much, Output(client, kMuchMegabytes));
+  IGLOO_ASSIGN(const double large, Output(client, kLargeMegabytes));
+  const std::string printing = fmt::format("MCP server, {} MB of output, ", kLargeMegabytes);
+  Tell("mcp_output_peak", printing + "MiB more", large);
+  Tell("mcp_output_growth", printing + fmt::format("of {} MB's", kMuchMegabytes), large / much,
+       kLargeOfMuch);
   IGLOO_ASSIGN(const Memory before, MemoryOf(client.pid()));
   IGLOO_ASSIGN(const Wave first, Surge(client, calls));
   IGLOO_ASSIGN(const Wave second, Surge(client, calls));

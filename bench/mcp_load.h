@@ -35,7 +35,8 @@ class McpLoad {
     double peak = 0;
   };
   Result<Wave> Surge(McpClient& client, unsigned calls);
-  Result<double> LargeOutput(McpClient& client);
+  /// The MiB that a run needs more which prints so much.
+  Result<double> Output(McpClient& client, unsigned megabytes);
   void Tell(std::string key, std::string name, double value, std::optional<double> bar = {});
 
   Command command_;

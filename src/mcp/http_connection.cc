@@ -87,9 +87,10 @@ asio::awaitable<bool> HttpConnection::Handle(HttpHead head) {
     const bool sent = co_await Post(head);
     co_return sent;
   }
-  const auto body = co_await stream_.ReadBody();
+  auto body = co_await stream_.ReadBody();
   if (!body) {
-    const bool sent = co_await Tell(body.error());
+    HttpFailure failure = std::move(body).error();
+    const bool sent = co_await Tell(failure);
     co_return sent;
   }
   if (head.method == "GET" && !IsModern(head)) {
@@ -230,7 +231,8 @@ asio::awaitable<bool> HttpConnection::Stream(std::optional<Outgoing> first) {
     bytes += EventChunk(first ? std::string_view(first->text) : std::string_view());
     const bool last = first && first->answer;
     if (last) bytes += EventsEnd();
-    const bool sent = co_await stream_.Write(std::exchange(bytes, {}));
+    std::string chunk = std::exchange(bytes, {});
+    const bool sent = co_await stream_.Write(chunk);
     if (!sent || last) co_return sent;
     first = co_await exchange->Next(shared_->options.keep_alive);
   }
