@@ -1,0 +1,277 @@
+'use strict';
+// The driver of Node: runs the code that comes over descriptor 3, one piece after the other, in one
+// realm. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go, each with
+// JSON behind it. Descriptors 1 and 2 are the user's alone. Descriptor 3 keeps its number, because
+// Node cannot move one, but Node marks everything above 2 close-on-exec before this file runs.
+const { Console } = require('node:console');
+const { Session } = require('node:inspector');
+const { createRequire, isBuiltin } = require('node:module');
+const { Socket } = require('node:net');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+const util = require('node:util');
+const vm = require('node:vm');
+
+const KEPT_SOURCES = 100; // runs whose lines later errors can quote
+const MAX_VALUE = 10000; // characters of a value
+const MAX_PART = 8 << 20; // bytes of a part
+
+const control = new Socket({ fd: 3, readable: true, writable: true });
+const inspector = new Session();
+const sources = new Map(); // id of a run -> its lines
+let run = null; // the one that goes on: { id, failed, interrupt }
+
+function send(kind, id, payload) {
+  const data = Buffer.from(JSON.stringify(payload));
+  control.write(Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]));
+}
+
+function shorten(text) {
+  if (text.length <= MAX_VALUE) return text;
+  const cut = `... [${text.length} characters]`;
+  return text.slice(0, MAX_VALUE - cut.length) + cut;
+}
+
+// ---- errors
+
+// Where the driver's own frames begin, nothing is of interest any more. A name with a space cannot
+// be given to the engine (it is a comment in the source), so it gets one here.
+Error.prepareStackTrace = (error, frames) => {
+  const own = frames.findIndex((frame) => [__filename, 'node:inspector'].includes(frame.getFileName()));
+  const lines = own < 0 ? frames : frames.slice(0, own);
+  let head = 'Error';
+  try { head = Error.prototype.toString.call(error); } catch { /* a getter of the user's */ }
+  return [head, ...lines].join('\n    at ').replace(/<run-(\d+)>/g, '<run $1>');
+};
+
+function quote(id, line, column) {
+  const text = sources.get(id)?.[line - 1];
+  if (text === undefined || text.length > 500) return '';
+  return `<run ${id}>:${line}\n${text}\n${text.slice(0, column - 1).replace(/[^\t]/g, ' ')}^\n\n`;
+}
+
+// Prints as Node does for a script: the line, then the error with its stack.
+function report(error, place) {
+  const stack = typeof error?.stack === 'string' ? error.stack : '';
+  const frame = place ?? /<run (\d+)>:(\d+):(\d+)/.exec(stack)?.slice(1);
+  let text = error instanceof SyntaxError && place ? String(error) : util.inspect(error);
+  if (!(error instanceof Error) && !stack) text = `Uncaught ${text}`;
+  if (error instanceof SyntaxError && /import statement/.test(error.message)) {
+    text += `\n(in a session, write: const name = require('module'), or: await import('module'))`;
+  }
+  console.error((frame ? quote(frame[0], +frame[1], +frame[2]) : '') + text);
+}
+
+function describe(error) {
+  let text = 'error';
+  try {
+    text = error instanceof Error ? `${error.name}: ${error.message}` : `Uncaught ${util.inspect(error)}`;
+  } catch { /* a getter of the user's */ }
+  return text.replace(/\s+/g, ' ').slice(0, 1000);
+}
+
+// What nobody catches is reported with the run that goes on, and ends no session.
+for (const event of ['uncaughtException', 'unhandledRejection']) {
+  process.on(event, (error) => {
+    report(error);
+    if (run) run.failed ??= describe(error);
+  });
+}
+
+// ---- running
+
+// Code that the inspector evaluates has no loader, so `import(...)` becomes a call of our own. It
+// must not change strings, templates, comments and regular expressions that only talk of it.
+function withImports(code) {
+  if (!/\bimport\s*\(/.test(code)) return code;
+  const token = /\s+|\/\/.*|\/\*[^]*?\*\/|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'|[\w$]+|[^]/y;
+  const template = /(?:[^`\\$]|\\[^]|\$(?!\{))*(?:`|\$\{|$)/y;
+  const regexp = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
+  const operand = /^(?!(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$)[\w$"'`)\]}]/;
+  const braces = []; // one for each open {; true for one that a template opened
+  let result = '', last = '';
+  for (let at = 0; at < code.length;) {
+    const take = (pattern) => { pattern.lastIndex = at; return pattern.exec(code)?.[0]; };
+    let word = take(token);
+    if (word === '/' && !operand.test(last)) word = take(regexp) ?? word;
+    if (word === '{') braces.push(false);
+    if (word === '`' || (word === '}' && braces.pop())) {
+      at += 1;
+      result += word;
+      word = take(template);
+      if (word.endsWith('${')) braces.push(true);
+    }
+    at += word.length;
+    const call = word === 'import' && last !== '.' && /\s*\(/y.test(code.slice(at, at + 100));
+    result += call ? '__igloo_import' : word;
+    if (!/^(?:\s|\/\/|\/\*)/.test(word)) last = word;
+  }
+  return result;
+}
+
+// As from a file in the working directory.
+function load(name, options) {
+  let target = String(name);
+  if (/^\.{0,2}\//.test(target)) {
+    target = pathToFileURL(path.resolve(target)).href;
+  } else if (!isBuiltin(target) && !/^[a-z]+:/.test(target)) {
+    try {
+      target = pathToFileURL(createRequire(`${process.cwd()}/`).resolve(target)).href;
+    } catch { /* import() says it better */ }
+  }
+  return import(target, options);
+}
+
+// `{a: 1}` is an object at a prompt, and a block in a file.
+function asPrompt(code) {
+  if (!/^\s*\{/.test(code) || /;\s*$/.test(code)) return code;
+  try {
+    new vm.Script(`(${code}\n)`);
+    return `(${code}\n)`;
+  } catch {
+    return code;
+  }
+}
+
+// The object behind the inspector's description of it.
+const kTake = Symbol.for('igloo.take');
+const kGo = Symbol.for('igloo.go');
+function real(remote) {
+  if (!remote.objectId) {
+    return remote.unserializableValue ? vm.runInThisContext(remote.unserializableValue) : remote.value;
+  }
+  let value;
+  globalThis[kTake] = (taken) => { value = taken; };
+  inspector.post('Runtime.callFunctionOn', {
+    objectId: remote.objectId,
+    functionDeclaration: `function () { 'use strict'; globalThis[Symbol.for('igloo.take')](this); }`,
+  });
+  delete globalThis[kTake];
+  return value;
+}
+
+// The inspector's way of a prompt: let, const and class can be declared again, and await works.
+// Around it a script of vm, which alone can be broken by SIGINT while it does not come back.
+const entry = new vm.Script(`globalThis[Symbol.for('igloo.go')]()`);
+function evaluate(id, code) {
+  return new Promise((settle) => {
+    const interrupted = () => settle({ interrupted: true });
+    if (run) run.interrupt = interrupted;
+    globalThis[kGo] = () => inspector.post('Runtime.evaluate', {
+      expression: `${withImports(code)}\n//# sourceURL=<run-${id}>`, replMode: true, objectGroup: 'run',
+    }, (error, answer) => settle(error ? { interrupted: true } : answer));
+    try {
+      entry.runInThisContext({ breakOnSigint: true });
+    } catch {
+      interrupted();
+    }
+  });
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function execute(id, code, echo) {
+  run = { id };
+  sources.set(id, code.split('\n'));
+  if (sources.size > KEPT_SOURCES) sources.delete(sources.keys().next().value);
+  const answer = await evaluate(id, echo ? asPrompt(code) : code);
+  await turn(); // rejections that nobody handles are told after the microtasks
+  const result = { status: 0 };
+  const details = answer.exceptionDetails;
+  if (answer.interrupted) {
+    Object.assign(result, { status: 130, error: 'interrupted', interrupted: true });
+  } else if (details) {
+    const error = details.exception ? real(details.exception) : new Error(details.text);
+    const compiled = error instanceof SyntaxError && !/<run /.test(error.stack);
+    report(error, compiled ? [id, details.lineNumber + 1, details.columnNumber + 1] : undefined);
+    Object.assign(result, { status: 1, error: describe(error) });
+  } else {
+    if (run.failed) Object.assign(result, { status: 1, error: run.failed });
+    const value = real(answer.result);
+    if (echo && value !== undefined) result.value = shorten(util.inspect(value));
+  }
+  // A script that sets it fails without an error.
+  if (process.exitCode) result.status ||= process.exitCode & 255;
+  process.exitCode = undefined;
+  inspector.post('Runtime.releaseObjectGroup', { objectGroup: 'run' });
+  for (const stream of [process.stdout, process.stderr]) {
+    // Writing to a pipe is synchronous; this is for what a user put in its place.
+    if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve));
+  }
+  run = null;
+  send('done', id, result);
+}
+
+// ---- what user code finds
+
+function display(value, type) {
+  let data = value, encoding = 'utf-8';
+  if (ArrayBuffer.isView(value)) {
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    type ??= bytes[0] === 0xff ? 'image/jpeg' : 'image/png';
+    [data, encoding] = [bytes.toString('base64'), 'base64'];
+  } else if (typeof value !== 'string') {
+    type ??= 'application/json';
+    data = JSON.stringify(value) ?? String(value);
+  }
+  if (data.length > MAX_PART - 4096) {
+    [type, encoding] = ['text/plain', 'utf-8'];
+    data = `[a part of ${data.length} bytes was left out: at most ${MAX_PART} fit]`;
+  }
+  send('part', run?.id ?? 0, { type: type ?? 'text/plain', data, encoding });
+}
+
+function prepareGlobals() {
+  // Node's own console also tells a connected inspector, which would keep what was printed.
+  const hidden = { writable: true, configurable: true };
+  const globals = {
+    console: new Console({ stdout: process.stdout, stderr: process.stderr }),
+    igloo: { display },
+    require: createRequire(`${process.cwd()}/`),
+    module,
+    exports: module.exports,
+    __igloo_import: load,
+  };
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, ...hidden });
+  Object.defineProperty(globalThis, '__dirname', { get: () => process.cwd(), configurable: true });
+  for (const key of [kTake, kGo]) Object.defineProperty(globalThis, key, hidden);
+}
+
+// ---- the channel
+
+async function* runs() {
+  let buffer = Buffer.alloc(0);
+  const pieces = control[Symbol.asyncIterator]();
+  const more = async () => {
+    const { value, done } = await pieces.next().catch(() => ({ done: true }));
+    if (done) process.exit(0); // the host has gone
+    return value;
+  };
+  for (;;) {
+    let end;
+    while ((end = buffer.indexOf('\n')) < 0) {
+      if (buffer.length > 300) process.exit(1);
+      buffer = Buffer.concat([buffer, await more()]);
+    }
+    const header = /^run (\d{1,20}) (\d{1,9}) (\S+)$/.exec(buffer.toString('latin1', 0, end));
+    if (!header) process.exit(1);
+    const pieced = [buffer.subarray(end + 1)];
+    let missing = +header[2] - pieced[0].length;
+    for (; missing > 0; missing -= pieced.at(-1).length) pieced.push(await more());
+    const all = Buffer.concat(pieced);
+    buffer = all.subarray(+header[2]);
+    yield { id: header[1], code: all.toString('utf8', 0, +header[2]), flags: header[3].split(',') };
+  }
+}
+
+async function main() {
+  inspector.connect();
+  prepareGlobals();
+  process.on('SIGINT', () => run?.interrupt?.()); // between runs nothing
+  real((await evaluate(0, 'await null; [1]')).result);
+  util.inspect({ warm: [1, 'x'] });
+  send('ready', 0, { pid: process.pid });
+  for await (const { id, code, flags } of runs()) await execute(id, code, flags.includes('echo'));
+}
+
+main();
