@@ -38,6 +38,7 @@ audit::Record RecordOf(const tools::Trace& trace) {
                        .tool = trace.tool,
                        .client = trace.client,
                        .environment = trace.environment,
+                       .session = trace.session,
                        .verdict = trace.verdict,
                        .exit_code = trace.exit_code,
                        .duration_ms = millis(trace.run_micros),
@@ -74,9 +75,10 @@ class Server {
     runner_ = std::make_unique<tools::Runner>(
         loop_, std::move(programs),
         tools::Runner::Options{.at_once = RunsAtOnce(), .left = {.file_bytes = kMostOfAFile}});
+    sessions_ = std::make_unique<tools::Sessions>(loop_, *runner_, tools::SessionLimits{});
     tools::ToolService::Parts parts{
         .face = std::move(serving_.face),
-        .contracts = serving_.contracts({*runner_, store_}),
+        .contracts = serving_.contracts({*runner_, *sessions_, store_}),
         .load = [this] { return Load(); },
         .observe = [this](const tools::Trace& trace) { Remember(trace); },
         .kept = [this] { core_->Announce(mcp::change::Resources{}); }};
@@ -84,7 +86,10 @@ class Server {
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }
-  ~Server() { runner_->Close(); }
+  ~Server() {
+    sessions_->Close();
+    runner_->Close();
+  }
 
   Result<void> Run() {
     asio::signal_set ending(loop_, SIGTERM, SIGINT);
@@ -219,6 +224,7 @@ class Server {
   std::optional<audit::Journal> journal_ = {};
   bool complained_ = false;  ///< that calls are not written down
   std::unique_ptr<tools::Runner> runner_ = {};
+  std::unique_ptr<tools::Sessions> sessions_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};
   asio::io_context loop_{1};
   std::optional<watch::Watch> watch_ = {};

@@ -109,6 +109,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
     policy.terminal = sandbox::Terminal::kOwn;
     policy.variables["TERM"] = *request.terminal;
   }
+  policy.extra_descriptors = request.extra_descriptors;
   AddWritablePlaces(environment.room, request, policy);
   AddFiles(request, policy);
   AddProject(environment.room, request, policy);

@@ -54,6 +54,7 @@ struct RunRequest {
   std::optional<std::uint64_t> processes = {}, open_files = {};
   std::vector<GivenFile> files = {};
   Place place = {};
+  std::uint32_t extra_descriptors = 0;  ///< that the program gets as 3, 4, ...
   /// igloo gets a descriptor of the working directory, to read what the run left there.
   bool hand_out = false;
   /// What the user set up; they beat the environment's, and HOME and the like too.

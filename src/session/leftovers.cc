@@ -46,8 +46,8 @@ std::vector<std::string> NamesIn(int directory, std::size_t most) {
 
 class Reader {
  public:
-  Reader(const std::vector<environment::GivenFile>& given, const LeftLimits& limits)
-      : given_(given), limits_(limits) {}
+  Reader(const std::vector<environment::GivenFile>& given, const LeftLimits& limits, Stamps* stamps)
+      : given_(given), limits_(limits), stamps_(stamps) {}
 
   void Walk(int directory, const std::string& prefix, std::size_t depth) {
     for (const std::string& name : NamesIn(directory, limits_.entries + 1)) {
@@ -77,20 +77,34 @@ class Reader {
       } else {
         out_.complete = false;
       }
-    } else if (S_ISREG(info.st_mode)) {
+    } else if (S_ISREG(info.st_mode) && IsNews(path, info)) {
       Read(directory, name, path, static_cast<std::uint64_t>(info.st_size));
     }
+  }
+
+  bool IsNews(const std::string& path, const struct stat& info) {
+    if (stamps_ == nullptr) return true;
+    const Stamp stamp{.inode = info.st_ino,
+                      .size = static_cast<std::uint64_t>(info.st_size),
+                      .changed_ns = info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec};
+    const auto [place, added] = stamps_->try_emplace(path, stamp);
+    if (!added && place->second == stamp) return false;
+    place->second = stamp;
+    return true;
   }
 
   void Read(int directory, const std::string& name, const std::string& path, std::uint64_t size) {
     LeftFile file{.path = path, .size = size};
     if (size <= limits_.file_bytes && total_ + size <= limits_.total_bytes) {
-      // Nothing inside runs any more, so it is still the regular file that it was.
       const UniqueFd fd = OpenBelow(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
-      auto bytes = ReadAll(fd.get(), size);
-      file.read = fd && bytes;
+      // In a session something may still run, and put something else in its place.
+      struct stat info{};
+      const bool regular = fd && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode);
+      auto bytes = regular ? ReadAll(fd.get(), limits_.file_bytes) : Result<std::string>("");
+      file.read = regular && bytes;
       if (file.read) {
         file.bytes = *std::move(bytes);
+        file.size = size = file.bytes.size();
         total_ += size;
       }
     }
@@ -109,6 +123,7 @@ class Reader {
 
   const std::vector<environment::GivenFile>& given_;
   LeftLimits limits_;
+  Stamps* stamps_;
   Leftovers out_ = {};
   std::size_t seen_ = 0;
   std::uint64_t total_ = 0;
@@ -117,8 +132,8 @@ class Reader {
 }  // namespace
 
 Leftovers ReadLeftovers(int directory, const std::vector<environment::GivenFile>& given,
-                        const LeftLimits& limits) {
-  Reader reader(given, limits);
+                        const LeftLimits& limits, Stamps* stamps) {
+  Reader reader(given, limits, stamps);
   reader.Walk(directory, "", 1);
   return reader.Take();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,16 +26,25 @@ struct LeftLimits {
   std::uint64_t total_bytes = 32U << 20;
 };
 
+/// What a file was when it was last looked at.
+struct Stamp {
+  std::uint64_t inode = 0, size = 0;
+  std::int64_t changed_ns = 0;
+  bool operator==(const Stamp&) const = default;
+};
+using Stamps = std::map<std::string, Stamp>;
+
 struct Leftovers {
   std::vector<LeftFile> files = {};  ///< by path
   bool complete = true;              ///< there was no more than the limits allow
 };
 
-/// New and changed files below `directory`, which a run that has ended handed out. What it was
-/// given and did not change is left out, and so are hidden names and caches of interpreters.
+/// New and changed files below `directory`, which a run handed out. What it was given and did not
+/// change is left out, and so are hidden names and caches of interpreters, and what is as `stamps`
+/// have it, which is brought up to date.
 /// SECURITY: hostile code wrote all of it: nothing but regular files is opened, no link is
 /// followed, everything is counted.
 Leftovers ReadLeftovers(int directory, const std::vector<environment::GivenFile>& given,
-                        const LeftLimits& limits = {});
+                        const LeftLimits& limits = {}, Stamps* stamps = nullptr);
 
 }  // namespace igloo::session

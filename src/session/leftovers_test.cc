@@ -92,6 +92,22 @@ TEST_F(LeftoversTest, TooMuchIsCountedAndNotRead) {
   EXPECT_FALSE(total.files[2].read);
 }
 
+TEST_F(LeftoversTest, WithStampsOnlyWhatChangedSinceIsNews) {
+  Stamps stamps;
+  const auto news = [&] { return Paths(ReadLeftovers(handle_.get(), {}, {}, &stamps)); };
+  Put("a", "1");
+  Put("b", "1");
+  EXPECT_THAT(news(), ElementsAre("a", "b"));
+  EXPECT_THAT(news(), ElementsAre());
+  Put("b", "22");
+  Put("c", "");
+  EXPECT_THAT(news(), ElementsAre("b", "c"));
+  std::filesystem::remove(dir_.path() + "/a");
+  EXPECT_THAT(news(), ElementsAre());
+  Put("a", "1");
+  EXPECT_THAT(news(), ElementsAre("a")) << "the same bytes in a new file";
+}
+
 TEST_F(LeftoversTest, DepthIsBounded) {
   Put("a/b/c/d/e", "1");
   const Leftovers left = Read({}, {.depth = 3});

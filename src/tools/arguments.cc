@@ -7,8 +7,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/text.h"
 #include "base/base64.h"
+#include "base/text.h"
 #include "mcp/pch.h"
 
 namespace igloo::tools {

@@ -10,11 +10,16 @@ namespace asio = boost::asio;
 
 namespace {
 
-void Remember(const Finished& finished, Trace& trace) {
-  const session::RunResult& run = finished.run;
+void Remember(const Result<Finished>& finished, Trace& trace) {
+  if (!finished) {
+    trace.verdict = "failed";
+    trace.error = finished.error().what;
+    return;
+  }
+  const session::RunResult& run = finished->run;
   trace.verdict = session::Name(run.verdict);
   trace.exit_code = run.exit_code;
-  trace.queued_micros = finished.queued_micros;
+  trace.queued_micros = finished->queued_micros;
   trace.run_micros = static_cast<std::int64_t>(run.usage.wall_micros);
   trace.cpu_micros = run.usage.cpu_micros;
   trace.peak_kib = run.usage.peak_kib;
@@ -23,6 +28,19 @@ void Remember(const Finished& finished, Trace& trace) {
 
 }  // namespace
 
+asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Sessions::Asked asked,
+                                          const Offered& environment,
+                                          std::shared_ptr<const Setup> setup, Trace& trace) {
+  trace.session = asked.id;
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
+  const ScopeExit stop([&] { ticker->Stop(); });
+  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
+  auto finished = co_await workshop.sessions.Execute(
+      std::move(asked), environment, std::move(setup), call.cancellation(), std::move(heard));
+  Remember(finished, trace);
+  co_return finished;
+}
+
 asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Order order,
                                           Trace& trace) {
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
@@ -30,12 +48,7 @@ asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Or
   auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
   auto finished =
       co_await workshop.runner.Execute(std::move(order), call.cancellation(), std::move(heard));
-  if (finished) {
-    Remember(*finished, trace);
-  } else {
-    trace.verdict = "failed";
-    trace.error = finished.error().what;
-  }
+  Remember(finished, trace);
   co_return finished;
 }
 

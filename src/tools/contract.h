@@ -12,6 +12,7 @@
 #include "mcp/json_rpc.h"
 #include "mcp/types.h"
 #include "tools/runner.h"
+#include "tools/sessions.h"
 #include "tools/setup.h"
 #include "tools/store.h"
 
@@ -21,7 +22,7 @@ namespace igloo::tools {
 struct Trace {
   std::chrono::system_clock::time_point came = {};
   std::string tool = {}, client = {};
-  std::string environment = {};
+  std::string environment = {}, session = {};
   std::string code = {};
   std::string verdict = "refused";  ///< a run's verdict; "refused" when there was none, or "failed"
   std::string error = {};           ///< why there was none
@@ -33,12 +34,18 @@ struct Trace {
 /// What all contracts work with.
 struct Workshop {
   Runner& runner;
+  Sessions& sessions;
   Store& store;
 };
 
 /// Executes an order while the client hears that it goes on; the trace gets what came of it.
 boost::asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Order order,
                                                  Trace& trace);
+
+/// The same in a session.
+boost::asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call,
+                                                 Sessions::Asked asked, const Offered& environment,
+                                                 std::shared_ptr<const Setup> setup, Trace& trace);
 
 /// A set of tools with their own names, arguments and texts, over the same runs. Contracts do not
 /// know each other.

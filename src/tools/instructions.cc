@@ -42,8 +42,11 @@ std::string FitToClients(const std::string& text) {
 
 std::string Instructions(const Setup& setup) {
   std::string text =
-      "Runs code in disposable sandboxes. Call run(code, env); every call starts afresh in an "
-      "empty /workspace and keeps nothing. There is no network and no access to the user's files";
+      "Runs code in disposable sandboxes. Call run(code, env): it starts afresh in an empty "
+      "/workspace and keeps nothing. With session=NAME (python, node, shell) variables, files and "
+      "the working directory last from call to call; a session belongs to the environment of its "
+      "first call and ends five minutes after its last one. There is no network and no access to "
+      "the user's files";
   const auto& project = setup.config().project;
   if (project.path.empty()) {
     text += ".\n";

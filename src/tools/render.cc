@@ -192,6 +192,9 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how, co
                     {"cpu_ms", run.usage.cpu_micros / 1000},
                     {"memory_bytes", run.usage.peak_kib * 1024}};
   if (run.signal != 0) o["signal"] = run.signal;
+  if (!finished.session.empty()) o["session"] = finished.session;
+  if (finished.value) o["value"] = *finished.value;
+  if (!finished.notes.empty()) o["notes"] = Texts(finished.notes);
   std::vector<std::string> kept = named.output;
   kept.insert(kept.end(), named.error.begin(), named.error.end());
   if (!kept.empty()) o["full_output"] = Texts(kept);
@@ -201,6 +204,15 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how, co
   }
   o["files"] = std::move(files);
   return o;
+}
+
+/// Parts that are no pictures are kept to be read.
+void AddPart(const session::Part& part, mcp::ToolResult& result) {
+  if (IsImage(part.type)) {
+    result.content.emplace_back(mcp::content::Image{{part.bytes}, part.type});
+  } else {
+    result.content.emplace_back(mcp::content::Text{part.bytes});
+  }
 }
 
 void AddSection(std::string& text, std::string_view heading, const std::string& section) {
@@ -213,7 +225,9 @@ void AddSection(std::string& text, std::string_view heading, const std::string& 
 std::string Text(const Finished& finished, const Shown& out, const Shown& err, const Named& named) {
   std::string text = out.text;
   AddSection(text, text.empty() ? "" : "--- stderr ---\n", err.text);
+  if (finished.value) AddSection(text, "", *finished.value + "\n");
   std::string footer;
+  for (const std::string& note : finished.notes) footer += "[" + note + "]\n";
   for (std::size_t i = 0; i < finished.left.files.size(); ++i) {
     footer += FileLine(finished.left.files[i], named.files[i]);
   }
@@ -241,6 +255,11 @@ mcp::ToolResult RenderRun(const Finished& finished, const Presentation& how, Sto
   mcp::ToolResult result;
   result.content.emplace_back(mcp::content::Text{Text(finished, out, err, named)});
   AddContent(finished, named, result);
+  std::size_t shown = 0;
+  for (const session::Part& part : finished.parts) {
+    shown += part.bytes.size();
+    if (shown <= kMostPictures) AddPart(part, result);
+  }
   result.structured = Structured(finished, how, out, err, named);
   result.is_error = run.verdict != Verdict::kOk;
   return result;
@@ -276,6 +295,8 @@ mcp::JsonObject OutputSchema() {
   files["items"] = file;
   mcp::JsonObject full = Property("array", "resources with output that is cut here");
   full["items"] = mcp::JsonObject{{"type", "string"}};
+  mcp::JsonObject notes = Property("array", "what became of the session");
+  notes["items"] = mcp::JsonObject{{"type", "string"}};
   return {{"type", "object"},
           {"properties",
            mcp::JsonObject{
@@ -286,6 +307,9 @@ mcp::JsonObject OutputSchema() {
                {"env", Property("string", "the environment it ran in")},
                {"exit_code", Property("integer", "as a shell says it; absent if it did not run")},
                {"signal", Property("integer", "that ended it; absent if none did")},
+               {"session", Property("string", "the session it ran in; absent if it had none")},
+               {"value", Property("string", "of a last expression; absent if there is none")},
+               {"notes", std::move(notes)},
                {"timed_out", Property("boolean", "it hit its time limit")},
                {"stdout", Property("string", "what it printed")},
                {"stderr", Property("string", "what it printed as errors")},

@@ -66,17 +66,20 @@ mcp::JsonObject InputSchema(const std::vector<const Offered*>& served) {
                                       kUsualOutput));
   output["minimum"] = 100;
   output["maximum"] = kMostOutput;
-  return {
-      {"type", "object"},
-      {"properties",
-       mcp::JsonObject{{"code", Property("string", "the code itself, not a command that runs it")},
-                       {"env", Property("string", "environment: " + Names(served))},
-                       {"session", Property("string", "not available yet: leave it out")},
-                       {"timeout_seconds", std::move(seconds)},
-                       {"files", FilesProperty()},
-                       {"max_output", std::move(output)}}},
-      {"required", boost::json::array{"code", "env"}},
-      {"additionalProperties", false}};
+  return {{"type", "object"},
+          {"properties",
+           mcp::JsonObject{
+               {"code", Property("string", "the code itself, not a command that runs it")},
+               {"env", Property("string", "environment: " + Names(served))},
+               {"session", Property("string",
+                                    "name of a session of your choice: variables, "
+                                    "files and the working directory last from call to call. "
+                                    "Leave it out for a fresh sandbox")},
+               {"timeout_seconds", std::move(seconds)},
+               {"files", FilesProperty()},
+               {"max_output", std::move(output)}}},
+          {"required", boost::json::array{"code", "env"}},
+          {"additionalProperties", false}};
 }
 
 std::string Description(std::string_view tool, const std::vector<const Offered*>& served) {
@@ -85,8 +88,8 @@ std::string Description(std::string_view tool, const std::vector<const Offered*>
   if (tool == kRun) {
     text +=
         "Nothing on the user's machine can be changed and there is no network, so it is safe to "
-        "use freely: for calculations, for checking that code works, for data and plots. Every "
-        "call starts from nothing. Not for editing the user's files, for git, or for anything "
+        "use freely: for calculations, for checking that code works, for data and plots. Not for "
+        "editing the user's files, for git, or for anything "
         "that needs the user's own environment: use other tools for that.";
   } else {
     const Rights rights = Together(served);
@@ -172,12 +175,17 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
   const auto offered = CheckServed(*setup, request.name, arguments->environment);
   if (!offered) co_return refuse(offered.error());
   trace.environment = (*offered)->name;
-  if (arguments->session) {
-    co_return refuse({Errc::kFailedPrecondition, "sessions are not available yet",
-                      "leave 'session' out; every call then starts afresh", 0});
-  }
   const Presentation how{.environment = trace.environment,
                          .room = arguments->max_output.value_or(kUsualOutput)};
+  if (arguments->session) {
+    Sessions::Asked asked{.id = *std::move(arguments->session),
+                          .code = std::move(arguments->code),
+                          .time_ms = arguments->time_ms,
+                          .files = std::move(arguments->files)};
+    auto finished = co_await Execute(workshop_, call, std::move(asked), **offered, setup, trace);
+    if (!finished) co_return RenderFailure(finished.error(), trace.environment);
+    co_return RenderRun(*finished, how, workshop_.store);
+  }
   auto order = setup->OrderFor(arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)},
                                 .time_ms = arguments->time_ms,

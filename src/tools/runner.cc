@@ -1,7 +1,5 @@
 #include "tools/runner.h"
 
-#include <algorithm>
-
 #include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
@@ -24,36 +22,8 @@ Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options
       programs_(programs),
       options_(options),
       groups_(cgroup::Find()),
-      jail_(std::move(programs), backend::jail::Mode::kPrepared) {}
-
-asio::awaitable<void> Runner::TakeTurn(mcp::Cancellation cancellation) {
-  if (running_ < options_.at_once && waiting_.empty()) {
-    ++running_;
-    co_return;
-  }
-  asio::steady_timer turn(loop_, asio::steady_timer::time_point::max());
-  const auto place = waiting_.insert(waiting_.end(), &turn);
-  const auto hook = cancellation.OnRequest([&] { turn.cancel(); });
-  boost::system::error_code ignored;
-  auto token = asio::redirect_error(asio::use_awaitable, ignored);
-  co_await turn.async_wait(token);
-  // LetNextIn has taken us off the list and counted us; a cancelled call has to do both itself.
-  const bool called = std::ranges::find(waiting_, &turn) == waiting_.end();
-  if (!called) {
-    waiting_.erase(place);
-    ++running_;
-  }
-}
-
-void Runner::LetNextIn() {
-  --running_;
-  while (running_ < options_.at_once && !waiting_.empty()) {
-    asio::steady_timer* next = waiting_.front();
-    waiting_.pop_front();
-    ++running_;
-    next->cancel();
-  }
-}
+      jail_(std::move(programs), backend::jail::Mode::kPrepared),
+      turns_(loop, options.at_once) {}
 
 Result<backend::Backend*> Runner::BackendFor(config::Backend kind) {
   if (kind == config::Backend::kJail) return &jail_;
@@ -74,11 +44,23 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
   return io;
 }
 
+Result<std::unique_ptr<OpenInterpreter>> Runner::Open(const Order& order) {
+  IGLOO_ASSIGN(backend::Backend * backend, BackendFor(order.where.backend));
+  auto open = std::make_unique<OpenInterpreter>();
+  IGLOO_ASSIGN(open->plan, session::PlanFor(order.where.environment, order.request));
+  const std::uint64_t kept = order.where.environment.room.output_bytes;
+  session::InterpreterOptions options{.capture_limit = kept, .output_limit = kEndlessOutput * kept};
+  IGLOO_ASSIGN(options.group, session::TakeGroup(groups_, open->plan));
+  open->interpreter =
+      std::make_unique<session::Interpreter>(loop_, open->plan, *backend, std::move(options));
+  return open;
+}
+
 asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
                                                   std::function<void(std::string_view)> heard) {
   const std::int64_t came = MonotonicMicros();
-  co_await TakeTurn(cancellation);
-  const ScopeExit leaving([this] { LetNextIn(); });
+  co_await turns_.Take(cancellation);
+  const ScopeExit leaving([this] { turns_.GiveBack(); });
   if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
   const std::int64_t began = MonotonicMicros();
 

@@ -2,19 +2,22 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/jail/jail.h"
 #include "cgroup/groups.h"
 #include "mcp/cancellation.h"
+#include "session/interpreter.h"
 #include "session/leftovers.h"
 #include "session/run.h"
 #include "tools/setup.h"
+#include "tools/turns.h"
 
 namespace igloo::tools {
 
@@ -25,6 +28,17 @@ struct Finished {
   bool looked_for_files = false;  ///< its backend can hand them out
   std::uint64_t time_limit_ms = 0, memory_limit_bytes = 0;
   std::int64_t queued_micros = 0;
+  // Of a session:
+  std::string session = {};
+  std::optional<std::string> value = {};  ///< of a last expression
+  std::vector<session::Part> parts = {};  ///< pictures, tables
+  std::vector<std::string> notes = {};    ///< what became of the session, a sentence each
+};
+
+/// An interpreter and what it was made of, which it refers to.
+struct OpenInterpreter {
+  sandbox::Plan plan = {};
+  std::unique_ptr<session::Interpreter> interpreter = {};
 };
 
 /// Executes runs for all clients: so many at once as the machine can bear, the others in the order
@@ -43,14 +57,12 @@ class Runner {
                                                    std::function<void(std::string_view)> heard);
 
   /// Nobody waits any more: the event loop has ended, and what ran on it is being destroyed.
-  void Close() { waiting_.clear(); }
+  void Close() { turns_.Close(); }
 
-  std::size_t running() const { return running_; }
-  std::size_t waiting() const { return waiting_.size(); }
+  /// A sandbox with a living interpreter for an order whose code is a driver. Not started yet.
+  Result<std::unique_ptr<OpenInterpreter>> Open(const Order& order);
 
  private:
-  boost::asio::awaitable<void> TakeTurn(mcp::Cancellation cancellation);
-  void LetNextIn();
   Result<backend::Backend*> BackendFor(config::Backend kind);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);
@@ -61,8 +73,7 @@ class Runner {
   cgroup::Groups groups_;
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};
-  std::size_t running_ = 0;
-  std::list<boost::asio::steady_timer*> waiting_ = {};  ///< first come, first served
+  Turns turns_;
 };
 
 }  // namespace igloo::tools

@@ -67,7 +67,8 @@ TEST(RunContractTest, HintsTellTheTruth) {
   boost::asio::io_context loop;
   Runner runner(loop, {}, {});
   Store store;
-  const RunContract contract({runner, store});
+  Sessions sessions(loop, runner, {});
+  const RunContract contract({runner, sessions, store});
   const auto tools = contract.Tools(*SetupOf(WithProject(environment::ProjectMode::kOverlay)));
   ASSERT_EQ(tools.size(), 1U);
   EXPECT_EQ(tools[0].name, "run");

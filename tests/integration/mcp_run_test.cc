@@ -114,9 +114,8 @@ TEST_F(McpRun, MistakesAreAnsweredWithWhatToDo) {
   EXPECT_THAT(TextOf(unknown), AllOf(HasSubstr("'pyhton'"), HasSubstr("python"),
                                      HasSubstr("those that can be used are: ")));
   EXPECT_EQ(unknown.at("structuredContent").at("verdict").as_string(), "refused");
-  const JsonObject session = client_.Run("python", "1", {{"session", "s"}});
-  EXPECT_TRUE(IsError(session));
-  EXPECT_THAT(TextOf(session), HasSubstr("sessions are not available yet; leave 'session' out"));
+  EXPECT_THAT(TextOf(client_.Run("python", "1", {{"session", ""}})),
+              HasSubstr("'session' cannot be a session's name"));
   EXPECT_THAT(TextOf(client_.Call("run", {{"env", "shell"}})), HasSubstr("'code' is missing"));
   EXPECT_THAT(TextOf(client_.Run(
                   "shell", "",
