@@ -91,6 +91,11 @@ std::expected<std::optional<HttpHead>, HttpFailure> HttpParser::Head(std::string
 }
 
 std::expected<std::optional<std::string>, HttpFailure> HttpParser::Body(std::string& bytes) {
+  // Beast asserts that the last chunk is looked at in no smaller pieces; this much is always still
+  // to come.
+  constexpr std::string_view kLastChunk = "0\r\n\r\n";
+  const bool chunked = !state_->parser.is_done() && state_->parser.chunked();
+  if (chunked && bytes.size() < kLastChunk.size()) return std::nullopt;
   const auto done = state_->Feed(bytes, [&] { return state_->parser.is_done(); });
   if (!done) return std::unexpected(done.error());
   return *done ? std::optional(std::move(state_->parser.get().body())) : std::nullopt;

@@ -31,6 +31,28 @@ TEST(HttpParser, ReadsARequestHoweverItsBytesCome) {
   }
 }
 
+TEST(HttpParser, ReadsChunksHoweverTheirBytesCome) {
+  constexpr std::string_view kChunks =
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
+  constexpr std::string_view kEmpty =
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: b\r\n\r\n";
+  for (const std::string_view request : {kChunks, kEmpty}) {
+    for (std::size_t step = 1; step <= request.size(); ++step) {
+      HttpParser parser(1000, 1000);
+      std::string bytes;
+      bool headed = false;
+      std::optional<std::string> body;
+      for (std::size_t at = 0; at < request.size(); at += step) {
+        bytes += request.substr(at, step);
+        headed = headed || parser.Head(bytes).value();
+        if (headed && !body) body = parser.Body(bytes).value();
+      }
+      EXPECT_EQ(body, request == kChunks ? "hello" : "") << step;
+      EXPECT_EQ(bytes, "");
+    }
+  }
+}
+
 TEST(HttpParser, LeavesTheNextRequestAlone) {
   HttpParser parser(1000, 1000);
   std::string bytes = std::string(kRequest) + "GET ";
