@@ -1,12 +1,20 @@
 # The commands of the house. Each does its own set-up; CMake does the work (CMakePresets.json).
-.PHONY: run test soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc
+.PHONY: run test test-clients soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc
 
 run: build
 	@tests/demo build/release/bin/igloo
 
 test:
 	@tools/install-packages test
+	@tools/install-npm mcp
 	@tests/all
+
+# The programs that people use, each with igloo as its server: large downloads at the first time.
+test-clients:
+	@tools/install-packages test
+	@tools/install-npm clients
+	@tools/build dev
+	@tests/clients/run
 
 # Ten thousand runs of every kind; 'make test' makes a few hundred of them.
 soak: packages

@@ -11,7 +11,8 @@ namespace igloo::cli {
 
 /// How a call can have ended: a run's verdicts, and 'error' for a call that led to no run.
 inline constexpr std::string_view kLoggedVerdicts =
-    "ok exit signal timeout memory processes disk output interrupted killed error";
+    "ok exit signal timeout memory processes disk output interrupted killed refused failed "
+    "cancelled";
 
 /// Which records 'igloo log' shows.
 struct LogQuery {

@@ -52,6 +52,14 @@ audit::Record RecordOf(const tools::Trace& trace) {
   return record;
 }
 
+/// A home that is not there stays so: nothing is made outside of what the user has.
+std::string JournalPlace() {
+  const config::Variables variables = ReadVariables();
+  const bool missing =
+      variables.xdg_state_home.empty() && ::access(variables.home.c_str(), F_OK) != 0;
+  return missing ? "" : config::StateDirectory(variables);
+}
+
 std::string Line(const Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
 }
@@ -153,7 +161,7 @@ class Server {
     journal_.reset();
     if (!config.enabled) return;
     journal_.emplace(
-        audit::JournalOptions{.directory = config::StateDirectory(ReadVariables()),
+        audit::JournalOptions{.directory = JournalPlace(),
                               .rotate_bytes = config.rotate_bytes,
                               .keep = config.keep,
                               .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});

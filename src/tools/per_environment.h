@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -20,6 +21,8 @@ namespace igloo::tools {
 struct EnvironmentTool {
   config::SandboxSpec spec = {};  ///< with the limits that really hold
   std::string environment = {};   ///< its name in the catalogue
+  /// Variables of the environment that speak of igloo's usual home, for where these runs live.
+  std::map<std::string, std::string> variables = {};
   /// Why no call of it can run, and the fix. It is listed all the same: a tool that is missing
   /// explains nothing.
   std::optional<Error> unavailable = {};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/clip.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
@@ -54,7 +55,8 @@ std::string FilesSentence(const SandboxSpec& spec) {
 }
 
 std::string DescriptionOf(const SandboxSpec& spec, unsigned cores) {
-  std::string text = spec.description;
+  // The limits stand behind it, and clients cut what is longer than 4,096 characters.
+  std::string text(WholeCharacters(spec.description, 3000));
   if (!text.empty()) text += text.ends_with('.') ? " " : ". ";
   return text + IsolationSentence(spec, cores) + AccessSentence(spec) + FilesSentence(spec) +
          fmt::format(" The execution is limited to {} seconds.", spec.timeout_seconds);

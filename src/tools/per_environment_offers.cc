@@ -91,6 +91,19 @@ void Settle(const environment::Environment& environment, SandboxSpec::Resources&
   otherwise(resources.files, limits.open_files);
 }
 
+/// The environment's directories below igloo's usual home are caches of tools, and these runs have
+/// no such home: they go where can always be written. The home itself is where code lies.
+std::map<std::string, std::string> Relocate(const environment::Environment& environment,
+                                            const SandboxSpec& spec) {
+  const std::string home = environment::Place{}.home;
+  std::map<std::string, std::string> relocated;
+  for (const auto& [name, value] : environment.variables) {
+    if (value == home) relocated[name] = spec.mount.workdir;
+    if (value.starts_with(home + "/")) relocated[name] = "/tmp" + value.substr(home.size());
+  }
+  return relocated;
+}
+
 EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
   EnvironmentTool tool{.spec = std::move(spec)};
   if (auto fine = CheckWall(tool.spec); !fine) tool.unavailable = std::move(fine).error();
@@ -98,6 +111,7 @@ EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
   if (configured) {
     tool.environment = configured->environment.name;
     Settle(configured->environment, tool.spec.resources);
+    tool.variables = Relocate(configured->environment, tool.spec);
   } else if (!tool.unavailable) {
     tool.unavailable = std::move(configured).error();
   }
@@ -112,6 +126,7 @@ void AddUncovered(const config::Catalogue& catalogue, std::vector<EnvironmentToo
     const auto configured = catalogue.Find(row.name);
     if (!configured) continue;
     EnvironmentTool tool{.spec = SpecFor(configured->environment), .environment = row.name};
+    tool.variables = Relocate(configured->environment, tool.spec);
     if (covered.insert(tool.spec.id).second) tools.push_back(std::move(tool));
   }
 }

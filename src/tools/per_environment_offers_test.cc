@@ -93,6 +93,15 @@ TEST(PerEnvironmentOffers, WhatNeedsANetworkIsListedAndSaysSo) {
               HasSubstr("needs the environment 'apisix', which is not there"));
 }
 
+TEST(PerEnvironmentOffers, NothingPointsToAHomeThatIsNotThere) {
+  const auto tools =
+      ToolsOf({}, Uncovered::kServe, FullHost(), "[environments.mine]\npreset = \"go\"\n");
+  EXPECT_EQ(Find(tools, "mine").variables.at("GOPATH"), "/tmp/go");
+  EXPECT_EQ(Find(tools, "go").variables.at("GOCACHE"), "/tmp/.cache/go-build");
+  EXPECT_EQ(Find(tools, "python").variables.at("PYTHONPATH"), "/sandbox");
+  EXPECT_FALSE(Find(tools, "go").variables.contains("PATH"));
+}
+
 TEST(PerEnvironmentOffers, AMissingProgramIsNamedWithItsPackage) {
   const auto tools = ToolsOf({}, Uncovered::kServe, {});
   ASSERT_TRUE(Find(tools, "java").unavailable);
@@ -220,6 +229,14 @@ TEST(PerEnvironmentDescribe, SeveralRequiredFilesAreListed) {
   EXPECT_EQ(tool.title, "x");
   EXPECT_THAT(tool.description,
               HasSubstr("It requires the following files: `a` (first), `b` and `c`."));
+}
+
+TEST(PerEnvironmentDescribe, ALongDescriptionLeavesRoomForTheLimits) {
+  SandboxSpec spec = Mine("x");
+  spec.description = std::string(10'000, 'x');
+  const std::string text = Describe({.spec = spec}, {}).description;
+  EXPECT_LT(text.size(), 4000U);
+  EXPECT_THAT(text, ::testing::EndsWith("limited to 60 seconds."));
 }
 
 TEST(PerEnvironmentDescribe, ParametersAreTheFiles) {

@@ -31,22 +31,18 @@ struct Variable {
   std::string_view name, value;
 };
 
-constexpr Variable kPython[] = {{"PYTHONDONTWRITEBYTECODE", "1"},
-                                {"PYTHONUNBUFFERED", "1"},
-                                {"MPLCONFIGDIR", "/tmp"},
-                                {"PYTHONPATH", ""}};
+constexpr Variable kPython[] = {
+    {"PYTHONDONTWRITEBYTECODE", "1"}, {"PYTHONUNBUFFERED", "1"}, {"MPLCONFIGDIR", "/tmp"}};
 constexpr Variable kNode[] = {{"NODE_ENV", "production"}, {"NODE_OPTIONS", "--no-warnings"}};
-// Every call brings a module; what is compiled goes where can always be written.
-constexpr Variable kGo[] = {
-    {"GO111MODULE", "on"}, {"GOPATH", "/tmp/go"}, {"GOCACHE", "/tmp/go-build"}};
-constexpr Variable kRust[] = {{"CARGO_HOME", "/tmp/.cargo"}};
+// Every call brings a module.
+constexpr Variable kGo[] = {{"GO111MODULE", "on"}};
 
 struct EnvironmentVariables {
   std::string_view environment;
   std::span<const Variable> variables;
 };
-constexpr std::array<EnvironmentVariables, 5> kVariables = {
-    {{"python", kPython}, {"python-data", kPython}, {"node", kNode}, {"go", kGo}, {"rust", kRust}}};
+constexpr std::array<EnvironmentVariables, 4> kVariables = {
+    {{"python", kPython}, {"python-data", kPython}, {"node", kNode}, {"go", kGo}}};
 
 /// A working directory elsewhere is a home, too: it is the one place that the call gets.
 std::string HomeOf(const SandboxSpec& spec) {
@@ -141,11 +137,11 @@ mcp::Answer<Prepared> Prepare(const EnvironmentTool& tool, const JsonObject& arg
   if (spec.resources.memory_mb) request.memory_bytes = *spec.resources.memory_mb << 20;
   request.processes = spec.resources.processes;
   request.open_files = spec.resources.files;
+  request.variables = tool.variables;
   for (const EnvironmentVariables& row : kVariables) {
     if (row.environment != tool.environment) continue;
-    for (const Variable& each : row.variables) {
-      request.variables.emplace(each.name, each.value);
-    }
+    for (const Variable& each : row.variables)
+      request.variables[std::string(each.name)] = each.value;
   }
   return call;
 }

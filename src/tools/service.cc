@@ -9,21 +9,14 @@ namespace igloo::tools {
 
 namespace asio = boost::asio;
 
-void Remember(const Finished& finished, Trace& trace) {
-  const session::RunResult& run = finished.run;
-  trace.verdict = session::Name(run.verdict);
-  trace.exit_code = run.exit_code;
-  trace.queued_micros = finished.queued_micros;
-  trace.run_micros = static_cast<std::int64_t>(run.usage.wall_micros);
-  trace.cpu_micros = run.usage.cpu_micros;
-  trace.peak_kib = run.usage.peak_kib;
-  trace.output_bytes = run.output.total() + run.error.total();
-}
-
 ToolService::Served ToolService::Make(std::shared_ptr<const Setup> setup) const {
   Served served{.setup = std::move(setup)};
   for (std::size_t i = 0; i < parts_.contracts.size(); ++i) {
     for (mcp::Tool& tool : parts_.contracts[i]->Tools(*served.setup)) {
+      // Of one name the first counts: a user's sandbox may be called 'run', too.
+      if (std::ranges::find(served.tools, tool.name, &mcp::Tool::name) != served.tools.end()) {
+        continue;
+      }
       served.tools.push_back(std::move(tool));
       served.owners.push_back(i);
     }
@@ -80,7 +73,8 @@ mcp::ServerInfo ToolService::Info() const {
 }
 
 mcp::Features ToolService::Offers() const {
-  return {.tools = true, .resources = true, .logging = true, .tasks = true};
+  // There are no prompts, but clients ask; an empty list tells them better than an error.
+  return {.tools = true, .resources = true, .prompts = true, .logging = true, .tasks = true};
 }
 
 std::vector<mcp::Tool> ToolService::Tools() { return Now().tools; }

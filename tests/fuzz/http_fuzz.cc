@@ -1,66 +1,71 @@
-#include <algorithm>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "mcp/http_message.h"
+#include "base/unique_fd.h"
+#include "mcp/http.h"
+#include "mcp/testing.h"
 
 namespace {
 
+using igloo::UniqueFd;
 using namespace igloo::mcp;
 
-constexpr std::size_t kShortHead = 256, kLongHead = 1U << 20, kLongestBody = 512;
-
-/// What requests the bytes are, in their parts.
-std::vector<std::string> Read(std::string_view text, std::size_t step, std::size_t longest_head) {
-  std::vector<std::string> seen;
-  std::string bytes;
-  while (true) {
-    HttpParser parser(longest_head, kLongestBody);
-    bool headed = false;
-    for (bool whole = false; !whole;) {
-      if (!headed) {
-        const auto head = parser.Head(bytes);
-        if (!head) return seen;
-        headed = head->has_value();
-        if (headed) {
-          const HttpHead& found = **head;
-          seen.insert(seen.end(), {found.method, found.target, found.headers.host});
-          const OwnNames own{.any_number = true};
-          (void)HostAllowed(found.headers.host, own);
-          (void)OriginAllowed(found.headers.origin, own);
-          (void)IsJson(found.headers.content_type);
-          (void)TokenMatches(found.headers.authorization, "token");
-        }
-      }
-      if (headed) {
-        const auto body = parser.Body(bytes);
-        if (!body) return seen;
-        whole = body->has_value();
-        if (whole) {
-          if ((*body)->size() > kLongestBody) __builtin_trap();
-          (void)CheckHeaders({.version = seen.front()}, DecodeMessage(**body));
-          seen.push_back(**body);
-        }
-      }
-      if (whole) continue;
-      if (text.empty()) return seen;
-      bytes += text.substr(0, step);
-      text.remove_prefix(std::min(step, text.size()));
-    }
+UniqueFd CallPort(std::uint16_t port) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    __builtin_trap();
   }
+  // Hanging up leaves nothing behind that would keep the port.
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  return fd;
+}
+
+std::string Heard(int fd) {
+  std::string heard;
+  char buffer[4096];
+  ssize_t count = 0;
+  while ((count = ::recv(fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0) {
+    heard.append(buffer, static_cast<std::size_t>(count));
+  }
+  return heard;
 }
 
 }  // namespace
 
-/// What a hostile client can send over HTTP: every request is the same however its bytes are cut,
-/// and no body is longer than allowed.
+/// What a hostile client can send to the server on HTTP, and then hang up: it is answered by HTTP
+/// or not at all, and nothing goes on.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  const std::size_t step = size == 0 ? 1 : 1 + bytes[size - 1] % 64;
-  if (Read(text, step, kLongHead) != Read(text, size + 1, kLongHead)) __builtin_trap();
-  // Where a head is just too long, it is noticed a few bytes sooner or later.
-  (void)Read(text, step, kShortHead);
+  testing::Conversation talk;
+  HttpServer server(talk.loop, talk.core);
+  const auto port = server.Listen();
+  if (!port) __builtin_trap();
+  boost::asio::co_spawn(talk.loop, server.Serve(), boost::asio::detached);
+  UniqueFd client = CallPort(*port);
+  // Two parts: a head that comes in pieces is the same head.
+  const std::size_t cut = size == 0 ? 0 : bytes[0] * size / 256;
+  for (const auto part :
+       {std::string_view(reinterpret_cast<const char*>(bytes), cut),
+        std::string_view(reinterpret_cast<const char*>(bytes) + cut, size - cut)}) {
+    if (!part.empty()) (void)::send(client.get(), part.data(), part.size(), MSG_NOSIGNAL);
+    talk.Listen();
+  }
+  const std::string heard = Heard(client.get());
+  if (!heard.empty() && !heard.starts_with("HTTP/1.")) __builtin_trap();
+  client.Reset();
+  talk.Listen();
+  server.Stop();
+  talk.Listen();
+  if (talk.core->running() != 0) __builtin_trap();
   return 0;
 }

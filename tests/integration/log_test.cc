@@ -83,7 +83,7 @@ TEST_F(LogCli, Filters) {
   other.environment = "node";
   other.client = "codex 1";
   Log(other);
-  audit::Record now = Call(3, "error");
+  audit::Record now = Call(3, "failed");
   now.time = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   now.error = "there is no environment 'x'";
   Log(now);
@@ -95,7 +95,7 @@ TEST_F(LogCli, Filters) {
                   {"TZ=UTC0"})
                   .out,
               Not(HasSubstr("11:00:00")));
-  EXPECT_THAT(Run({"log", "--verdict", "error", "--since", "1h"}).out,
+  EXPECT_THAT(Run({"log", "--verdict", "failed", "--since", "1h"}).out,
               EndsWith("  there is no environment 'x'\n"));
   const Outcome none = Run({"log", "--client", "cursor"});
   EXPECT_EQ(none.status, 0);

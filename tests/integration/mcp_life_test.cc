@@ -95,6 +95,36 @@ TEST_F(McpProbe, WritesNothingAndStartsNothing) {
   EXPECT_EQ(SnapshotOf(Path("")), before);
 }
 
+TEST_F(McpProbe, WritesCallsDownAndNotTheCode) {
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  client.Run("shell", "echo secret-word; exit 3");
+  client.Run("nowhere", "x");
+  EXPECT_EQ(client.running().Finish().status, 0);
+  const std::string lines = Read(".local/state/igloo/runs.jsonl");
+  EXPECT_THAT(lines, HasSubstr(R"("verdict":"exit")"));
+  EXPECT_THAT(lines, HasSubstr(R"("client":"test)"));
+  EXPECT_THAT(lines, HasSubstr(R"("verdict":"refused")"));
+  EXPECT_THAT(lines, ::testing::Not(HasSubstr("secret-word")));
+  const Outcome log = Run({"log"});
+  EXPECT_THAT(log.out, HasSubstr("shell"));
+  Write(kUsual, "[audit]\ncode = true\n");
+  McpClient keeping({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  keeping.Initialize();
+  keeping.Run("shell", "echo secret-word");
+  EXPECT_EQ(keeping.running().Finish().status, 0);
+  EXPECT_THAT(Read(".local/state/igloo/runs.jsonl"), HasSubstr("secret-word"));
+}
+
+TEST_F(McpProbe, AHomeThatIsNotThereIsNotMade) {
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("missing")}});
+  client.Initialize();
+  client.Run("shell", "true");
+  EXPECT_TRUE(client.running().WaitForErrors("calls are not written down"));
+  EXPECT_EQ(client.running().Finish().status, 0);
+  EXPECT_FALSE(std::filesystem::exists(Path("missing")));
+}
+
 TEST_F(McpProbe, NeedsNothingButAHomeAndAPath) {
   McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
   client.Initialize();

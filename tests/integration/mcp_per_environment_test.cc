@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 #include <filesystem>
 
@@ -147,13 +148,25 @@ TEST_F(McpPerEnvironment, TheUsersSandboxesAreServedWhateverLiesBesideThem) {
 }
 
 TEST_F(McpPerEnvironment, IglooServesTheSameAndWhateverElseIsConfigured) {
-  Write(kUsual, "[environments.numbers]\npreset = \"python\"\n");
+  Write(kUsual,
+        "[environments.numbers]\npreset = \"python\"\n[environments.web]\npreset = \"go\"\n");
   Start("igloo", {"mcp", "--tools", "per-environment"});
   EXPECT_THAT(ToolNames(), ElementsAre("shell", "go", "python", "javascript", "rust", "java",
-                                       "network-tools", "apisix", "numbers"));
+                                       "network-tools", "apisix", "numbers", "web"));
   EXPECT_EQ(TextOf(client_->Call("numbers", {{"main_py", "print(6 * 7)"}})), "42\n");
+  const char* go = "package main\nimport \"fmt\"\nfunc main() { fmt.Println(6 * 7) }\n";
+  EXPECT_EQ(TextOf(client_->Call("web", {{"main_go", go}})), "42\n");
   Start("igloo", {"mcp", "--tools", "both"});
   EXPECT_THAT(ToolNames(), IsSupersetOf({"run", "shell", "numbers"}));
+}
+
+TEST_F(McpPerEnvironment, TwoToolsNeverHaveOneName) {
+  Write(
+      std::string(kSandboxes) + "run/config.json",
+      R"({"id": "run", "image": "shell", "entrypoint": "main.sh", "command": ["sh", "main.sh"]})");
+  Start("igloo", {"mcp", "--tools", "both"});
+  EXPECT_EQ(std::ranges::count(ToolNames(), "run"), 1);
+  EXPECT_TRUE(Tool("run").at("inputSchema").at("properties").as_object().contains("code"));
 }
 
 }  // namespace

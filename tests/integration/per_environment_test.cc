@@ -292,6 +292,9 @@ TEST_F(PerEnvironment, AWorkingDirectoryMayBeElsewhere) {
   SandboxSpec spec = Builtin("shell");
   spec.mount = {.workdir = "/app"};
   EXPECT_EQ(Call(spec, {{"main_sh", "pwd; echo $HOME; ls"}}).text, "/app\n/app\nmain.sh\n");
+  spec.mount = {.workdir = "/sandbox/a/b"};
+  EXPECT_EQ(Call(spec, {{"main_sh", "pwd; echo $HOME; ls"}}).text,
+            "/sandbox/a/b\n/sandbox\nmain.sh\n");
   spec.mount = {.workdir = "/usr"};
   const Answered covered = Call(spec, {{"main_sh", "true"}});
   EXPECT_TRUE(covered.is_error);
