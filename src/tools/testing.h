@@ -10,7 +10,8 @@ namespace igloo::tools::testing {
 
 /// A run that printed this and ended well, in 1.23 seconds.
 inline Finished Ended(std::string_view output, std::string_view error = {}, int exit_code = 0) {
-  Finished finished{.looked_for_files = true, .time_limit_ms = 30'000, .memory_limit_bytes = 512U << 20};
+  Finished finished{
+      .looked_for_files = true, .time_limit_ms = 30'000, .memory_limit_bytes = 512U << 20};
   finished.run.verdict = exit_code == 0 ? session::Verdict::kOk : session::Verdict::kExit;
   finished.run.exit_code = exit_code;
   finished.run.output = session::CappedText(8U << 20, session::Keep::kFirstAndLast);
