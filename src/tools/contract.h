@@ -30,14 +30,15 @@ struct Trace {
   std::uint64_t cpu_micros = 0, peak_kib = 0, output_bytes = 0;
 };
 
-/// Takes over what a run used and how it ended.
-void Remember(const Finished& finished, Trace& trace);
-
 /// What all contracts work with.
 struct Workshop {
   Runner& runner;
   Store& store;
 };
+
+/// Executes an order while the client hears that it goes on; the trace gets what came of it.
+boost::asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Order order,
+                                                 Trace& trace);
 
 /// A set of tools with their own names, arguments and texts, over the same runs. Contracts do not
 /// know each other.

@@ -123,9 +123,8 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
                                {.what = environment::Code{std::move(arguments->code)}});
   if (!order) co_return fail(order.error());
   Order now = *std::move(order);
-  auto finished = co_await workshop_.runner.Execute(std::move(now), call.cancellation(), {});
+  auto finished = co_await Execute(workshop_, call, std::move(now), trace);
   if (!finished) co_return fail(finished.error());
-  Remember(*finished, trace);
   co_return RenderOriginal(*finished);
 }
 

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/scope_exit.h"
 #include "base/text.h"
 #include "mcp/pch.h"
-#include "tools/ticker.h"
 
 namespace igloo::tools {
 
@@ -59,14 +57,9 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
   };
   auto order = setup->OrderFor(ready.environment, std::move(ready.request));
   if (!order) co_return fail(order.error());
-  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
-  const ScopeExit stop([&] { ticker->Stop(); });
   Order now = *std::move(order);
-  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
-  auto finished =
-      co_await workshop_.runner.Execute(std::move(now), call.cancellation(), std::move(heard));
-  if (!finished) co_return fail(finished.error());
-  Remember(*finished, trace);
+  auto finished = co_await Execute(workshop_, call, std::move(now), trace);
+  if (!finished) co_return RenderRefusal(finished.error());
   co_return Render(*tool, finished->run);
 }
 

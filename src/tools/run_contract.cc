@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "base/scope_exit.h"
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/arguments.h"
 #include "tools/instructions.h"
 #include "tools/render.h"
-#include "tools/ticker.h"
 
 namespace igloo::tools {
 
@@ -185,17 +183,9 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
                                 .time_ms = arguments->time_ms,
                                 .files = std::move(arguments->files)});
   if (!order) co_return refuse(order.error());
-  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
-  const ScopeExit stop([&] { ticker->Stop(); });
   Order now = *std::move(order);
-  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
-  auto finished =
-      co_await workshop_.runner.Execute(std::move(now), call.cancellation(), std::move(heard));
-  if (!finished) {
-    trace.verdict = "failed";
-    co_return refuse(finished.error());
-  }
-  Remember(*finished, trace);
+  auto finished = co_await Execute(workshop_, call, std::move(now), trace);
+  if (!finished) co_return RenderFailure(finished.error(), trace.environment);
   co_return RenderRun(*finished, how, workshop_.store);
 }
 

@@ -9,17 +9,6 @@ namespace igloo::tools {
 
 namespace asio = boost::asio;
 
-void Remember(const Finished& finished, Trace& trace) {
-  const session::RunResult& run = finished.run;
-  trace.verdict = session::Name(run.verdict);
-  trace.exit_code = run.exit_code;
-  trace.queued_micros = finished.queued_micros;
-  trace.run_micros = static_cast<std::int64_t>(run.usage.wall_micros);
-  trace.cpu_micros = run.usage.cpu_micros;
-  trace.peak_kib = run.usage.peak_kib;
-  trace.output_bytes = run.output.total() + run.error.total();
-}
-
 ToolService::Served ToolService::Make(std::shared_ptr<const Setup> setup) const {
   Served served{.setup = std::move(setup)};
   for (std::size_t i = 0; i < parts_.contracts.size(); ++i) {

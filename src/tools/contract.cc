@@ -1,0 +1,42 @@
+#include "tools/contract.h"
+
+#include "base/scope_exit.h"
+#include "mcp/pch.h"
+#include "tools/ticker.h"
+
+namespace igloo::tools {
+
+namespace asio = boost::asio;
+
+namespace {
+
+void Remember(const Finished& finished, Trace& trace) {
+  const session::RunResult& run = finished.run;
+  trace.verdict = session::Name(run.verdict);
+  trace.exit_code = run.exit_code;
+  trace.queued_micros = finished.queued_micros;
+  trace.run_micros = static_cast<std::int64_t>(run.usage.wall_micros);
+  trace.cpu_micros = run.usage.cpu_micros;
+  trace.peak_kib = run.usage.peak_kib;
+  trace.output_bytes = run.output.total() + run.error.total();
+}
+
+}  // namespace
+
+asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Order order,
+                                          Trace& trace) {
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
+  const ScopeExit stop([&] { ticker->Stop(); });
+  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
+  auto finished =
+      co_await workshop.runner.Execute(std::move(order), call.cancellation(), std::move(heard));
+  if (finished) {
+    Remember(*finished, trace);
+  } else {
+    trace.verdict = "failed";
+    trace.error = finished.error().what;
+  }
+  co_return finished;
+}
+
+}  // namespace igloo::tools
