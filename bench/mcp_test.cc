@@ -50,9 +50,11 @@ TEST(McpClient, SpeaksInLinesAndSaysHowAServerEnded) {
 }
 
 TEST(MemoryOf, APeakCountsAnewWhenItIsForgotten) {
-  {
-    const std::string large(64U << 20, 'x');
-  }
+  constexpr std::size_t kLarge = 64U << 20;
+  void* large = ::mmap(nullptr, kLarge, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  ASSERT_NE(large, MAP_FAILED);
+  ASSERT_EQ(::munmap(large, kLarge), 0);
   const auto before = MemoryOf(::getpid());
   ASSERT_TRUE(before) << before.error().what;
   EXPECT_GT(before->share, 0);
@@ -60,7 +62,6 @@ TEST(MemoryOf, APeakCountsAnewWhenItIsForgotten) {
   const auto after = MemoryOf(::getpid());
   ASSERT_TRUE(after);
   EXPECT_LT(after->peak, before->peak);
-  EXPECT_GE(after->peak, after->resident);
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 #include "mcp/http_stream.h"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <optional>
 
 #include "mcp/pch.h"
@@ -14,9 +11,7 @@
 namespace igloo::mcp {
 
 namespace asio = boost::asio;
-namespace http = boost::beast::http;
 using Socket = asio::generic::stream_protocol::socket;
-using Parser = http::request_parser<http::string_body>;
 using Milliseconds = std::chrono::milliseconds;
 
 namespace {
@@ -24,46 +19,6 @@ namespace {
 constexpr std::size_t kReadSize = 16U << 10;
 /// What a client gets to hear why it was not served.
 constexpr Milliseconds kFarewell(1000);
-
-std::string Field(const Parser& parser, std::string_view name) {
-  const auto found = parser.get().find(name);
-  return found != parser.get().end() ? std::string(found->value()) : std::string();
-}
-
-HttpFailure FailureOf(const boost::system::error_code& error) {
-  if (error == http::error::body_limit) {
-    return {413, "the message is too long; send less at once"};
-  }
-  if (error == http::error::header_limit) return {431, "the headers are too long"};
-  if (error.category() == make_error_code(http::error::bad_method).category()) {
-    return {400, "this is not HTTP: " + error.message()};
-  }
-  return {};
-}
-
-HttpHead HeadOf(const Parser& parser) {
-  return {.method = std::string(parser.get().method_string()),
-          .target = std::string(parser.get().target()),
-          .headers = {.host = Field(parser, "Host"),
-                      .origin = Field(parser, "Origin"),
-                      .authorization = Field(parser, "Authorization"),
-                      .content_type = Field(parser, "Content-Type"),
-                      .version = Field(parser, "MCP-Protocol-Version"),
-                      .method = Field(parser, "Mcp-Method"),
-                      .name = Field(parser, "Mcp-Name"),
-                      .session = Field(parser, "Mcp-Session-Id")},
-          .version = parser.get().version(),
-          .keep_alive = parser.get().keep_alive(),
-          .expects_continue = Field(parser, "Expect") == "100-continue"};
-}
-
-std::string Chunk(std::string_view bytes) {
-  return fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
-}
-
-std::string_view ConnectionField(After after) {
-  return after == After::kClose ? "Connection: close\r\n" : "";
-}
 
 int FamilyOf(int fd) {
   int family = AF_UNSPEC;
@@ -96,7 +51,7 @@ struct HttpStream::State : std::enable_shared_from_this<State> {
   asio::steady_timer deadline;
   const HttpOptions& limits;
   std::string pending = {};  ///< what was read and not looked at
-  std::optional<Parser> parser = {};
+  std::optional<HttpParser> parser = {};
   bool late = false;
 };
 
@@ -122,53 +77,45 @@ asio::awaitable<bool> HttpStream::State::ReadMore() {
 
 asio::awaitable<std::expected<HttpHead, HttpFailure>> HttpStream::ReadHead() {
   State& state = *state_;
-  Parser& parser = state.parser.emplace();
-  parser.header_limit(static_cast<std::uint32_t>(state.limits.longest_head));
-  parser.body_limit(state.limits.longest_body);
+  HttpParser& parser = state.parser.emplace(state.limits.longest_head, state.limits.longest_body);
   bool begun = false;
   state.SetDeadline(state.limits.idle_limit);
-  while (!parser.is_header_done()) {
+  for (;;) {
     // SECURITY: the time for the whole head, not for its next byte: or else a client that sends
     // a byte now and then keeps its place for ever.
     if (!state.pending.empty() && !std::exchange(begun, true)) {
       state.SetDeadline(state.limits.head_limit);
     }
-    boost::system::error_code error;
-    const std::size_t used = parser.put(asio::buffer(state.pending), error);
-    state.pending.erase(0, used);
-    if (error && error != http::error::need_more) co_return std::unexpected(FailureOf(error));
-    if (parser.is_header_done()) break;
+    auto head = parser.Head(state.pending);
+    if (!head) co_return std::unexpected(std::move(head).error());
+    if (*head) {
+      state.deadline.cancel();
+      co_return **std::move(head);
+    }
     const bool more = co_await state.ReadMore();
     if (more) continue;
-    if (state.late && begun) {
-      co_return std::unexpected(HttpFailure{408, "the head of the request took too long"});
-    }
-    co_return std::unexpected(HttpFailure{});
+    HttpFailure failure;
+    if (state.late && begun) failure = {408, "the head of the request took too long"};
+    co_return std::unexpected(std::move(failure));
   }
-  state.deadline.cancel();
-  co_return HeadOf(parser);
 }
 
 asio::awaitable<std::expected<std::string, HttpFailure>> HttpStream::ReadBody() {
   State& state = *state_;
-  Parser& parser = *state.parser;
   state.SetDeadline(state.limits.body_limit);
-  while (!parser.is_done()) {
-    boost::system::error_code error;
-    const std::size_t used = parser.put(asio::buffer(state.pending), error);
-    state.pending.erase(0, used);
-    if (error && error != http::error::need_more) co_return std::unexpected(FailureOf(error));
-    if (parser.is_done()) break;
-    if (used > 0 && !state.pending.empty()) continue;
+  for (;;) {
+    auto body = state.parser->Body(state.pending);
+    if (!body) co_return std::unexpected(std::move(body).error());
+    if (*body) {
+      state.deadline.cancel();
+      co_return **std::move(body);
+    }
     const bool more = co_await state.ReadMore();
     if (more) continue;
-    if (state.late) {
-      co_return std::unexpected(HttpFailure{408, "the body of the request took too long"});
-    }
-    co_return std::unexpected(HttpFailure{});
+    HttpFailure failure;
+    if (state.late) failure = {408, "the body of the request took too long"};
+    co_return std::unexpected(std::move(failure));
   }
-  state.deadline.cancel();
-  co_return std::move(parser.get().body());
 }
 
 asio::awaitable<bool> HttpStream::Write(std::string bytes) {
@@ -223,30 +170,5 @@ void HttpStream::Close() {
   state_->socket.shutdown(Socket::shutdown_both, ignored);
   state_->socket.close(ignored);
 }
-
-std::string ToBytes(const HttpResponse& response, After after) {
-  std::string bytes = fmt::format(
-      "HTTP/1.1 {} {}\r\n{}", response.status,
-      std::string_view(http::obsolete_reason(static_cast<http::status>(response.status))),
-      ConnectionField(after));
-  if (!response.body.empty()) bytes += "Content-Type: application/json\r\n";
-  for (const auto& [name, value] : response.fields) bytes += fmt::format("{}: {}\r\n", name, value);
-  bytes += fmt::format("Content-Length: {}\r\n\r\n", response.body.size());
-  return bytes + response.body;
-}
-
-std::string EventsHead(After after) {
-  return fmt::format(
-      "HTTP/1.1 200 OK\r\n{}Content-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
-      "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n",
-      ConnectionField(after));
-}
-
-std::string EventChunk(std::string_view message) {
-  if (message.empty()) return Chunk(": \n\n");
-  return Chunk(fmt::format("event: message\ndata: {}\n\n", message));
-}
-
-std::string EventsEnd() { return "0\r\n\r\n"; }
 
 }  // namespace igloo::mcp

@@ -5,35 +5,12 @@
 #include <expected>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/unique_fd.h"
 #include "mcp/http.h"
-#include "mcp/http_rules.h"
+#include "mcp/http_message.h"
 
 namespace igloo::mcp {
-
-/// A request before its body.
-struct HttpHead {
-  std::string method = {}, target = {};
-  HttpHeaders headers = {};
-  unsigned version = 11;  ///< 11: HTTP/1.1
-  bool keep_alive = false;
-  bool expects_continue = false;  ///< the body comes only when it is asked for
-};
-
-struct HttpResponse {
-  unsigned status = 200;
-  std::string body = {};  ///< JSON, or nothing
-  std::vector<std::pair<std::string, std::string>> fields = {};
-};
-
-/// Why nothing more can be read; with the status 0 there is nobody to tell it to.
-struct HttpFailure {
-  unsigned status = 0;
-  std::string message = {};
-};
 
 /// The bytes of one connection: bounded in size and in time. One thread.
 class HttpStream {
@@ -59,12 +36,5 @@ class HttpStream {
   struct State;
   std::shared_ptr<State> state_;  // shared with a deadline that is on its way
 };
-
-enum class After { kKeepOpen, kClose };
-std::string ToBytes(const HttpResponse& response, After after);
-/// The head of a stream of events, and one event of it; without text it only shows that it lives.
-std::string EventsHead(After after);
-std::string EventChunk(std::string_view message);
-std::string EventsEnd();
 
 }  // namespace igloo::mcp

@@ -2,7 +2,7 @@
 // what must be seen of a call.
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, checkIncludes, excerpt, processesNamed, product, run, scratch, startHttp, stop, until } from '../support/testing.mjs';
+import { check, checkIncludes, endlessCode, excerpt, processesNamed, product, run, scratch, startHttp, stop, until } from '../support/testing.mjs';
 import { kDone, startModel } from './model.mjs';
 
 export const igloo = process.argv[2];
@@ -65,13 +65,22 @@ export async function checkRunsCode(call, session) {
   return model;
 }
 
-/** The client `session` gives up its endless run, named `name`, and not only because it ends itself. */
-export async function checkGivenUp(session, name) {
-  session.child.stdin.end();
-  await until('the run', () => processesNamed(name).length > 0);
-  // Before the client ends: its end would end the server and every run with it.
-  await until('the end of the run', () => processesNamed(name).length === 0);
-  check(session.child.exitCode === null, 'the client ended before the run did');
-  const end = await session.ended;
-  check(end.code === 0, `the client ended with ${end.code}: ${excerpt(end.out + end.err)}`);
+/** The client that `begin` starts gives up an endless call, and the run ends, not only because the client does. */
+export async function checkGivesUp(call, begin) {
+  const endless = endlessCode();
+  const input = { code: endless.code, env: 'python', timeout_seconds: 600 };
+  const model = await withModel([{ ...call, input }], async (each) => {
+    // Until it is answered the client goes on: its end would end the server and every run with it.
+    const { promise, resolve } = Promise.withResolvers();
+    each.patience = promise;
+    const session = begin(each.url);
+    session.child.stdin.end();
+    await until('the run', () => processesNamed(endless.name).length > 0);
+    await until('the end of the run', () => processesNamed(endless.name).length === 0);
+    check(session.child.exitCode === null, 'the client ended before the run did');
+    resolve();
+    const end = await session.ended;
+    check(end.code === 0, `the client ended with ${end.code}: ${excerpt(end.out + end.err)}`);
+  });
+  check(/time|cancel/i.test(JSON.stringify(model.results)), `the model saw ${JSON.stringify(model.results)}`);
 }

@@ -95,9 +95,9 @@ const kApis = [
   },
 ];
 
-/** Listens on a port of its own. `calls`: what the model asks for, in turn. */
+/** Listens on a port of its own. `calls`: what the model asks for, in turn. It says nothing to a result before `patience` is over. */
 export async function startModel(calls) {
-  const model = { requests: [], results: [] };
+  const model = { requests: [], results: [], patience: Promise.resolve() };
   const server = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
@@ -114,6 +114,7 @@ export async function startModel(calls) {
     const body = JSON.parse(text);
     const results = api.results(body);
     if (results.length > model.results.length) model.results = results;
+    if (results.length > 0) await model.patience;
     api.answer(response, body, model.requests.length, body.tools?.length ? calls[results.length] : undefined);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
