@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+namespace igloo::drivers {
+
+/// The program that makes an interpreter one of a session: it takes code over descriptor 3, runs it
+/// in one and the same interpreter, and says when and how each piece ended. It is started inside
+/// the sandbox, so everything that it says is as trustworthy as the code it runs.
+struct Driver {
+  std::string_view interpreter = {};  ///< "python", "node", "bash"
+  std::string_view file = {};         ///< the name its file has: "driver.py"
+  std::string_view text = {};
+};
+
+/// Nothing when there is none for that interpreter.
+const Driver* FindDriver(std::string_view interpreter);
+
+}  // namespace igloo::drivers
