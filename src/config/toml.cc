@@ -78,6 +78,10 @@ std::expected<Table, Problem> ParseToml(std::string_view text) {
     return std::unexpected(Problem{*deep, fmt::format("a key of more than {} parts", kMaxKeyParts),
                                    "no key of igloo's has more than four"});
   }
+  if (const auto stray = FindStrayCharacter(text)) {
+    return std::unexpected(Problem{*stray, "a character that is not ASCII, outside of a text",
+                                   "put the key or the value in quotes"});
+  }
   const toml::parse_result parsed = toml::parse(text);
   if (parsed.failed()) {
     const toml::parse_error& error = parsed.error();

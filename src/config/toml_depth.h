@@ -16,4 +16,10 @@ inline constexpr int kMaxKeyParts = 16;
 /// the stack ends.
 std::optional<Position> FindDeepKey(std::string_view text);
 
+/// Where a character beyond ASCII stands that is in no text and no comment, as TOML has none.
+///
+/// SECURITY: at some of them (U+FB26 to U+FEFE) the parser runs into what it holds for unreachable,
+/// and from there on anything may happen.
+std::optional<Position> FindStrayCharacter(std::string_view text);
+
 }  // namespace igloo::config
