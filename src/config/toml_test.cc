@@ -92,8 +92,9 @@ TEST(ParseTomlTest, DeepNestingIsRefusedAndDoesNotEatTheStack) {
   EXPECT_FALSE(ParseToml("x = { " + dotted + " = 1 }"));
 }
 
-TEST(ParseTomlTest, CharactersThatTheParserCannotTakeAreRefused) {
-  for (const char* text : {"\xEF\xBB\xBB&", "a = 1 \uFEFB\n", "\uFB26 = 1\n", "[\uFEA0]\n"}) {
+TEST(ParseTomlTest, CharactersWhereABlankCouldBeAreRefused) {
+  for (const char* text :
+       {"\xEF\xBB\xBB&", "a = 1 \uFEFB\n", "\uFB26 = 1\n", "[\uFEA0]\n", "a = 5'\uFEBF'"}) {
     EXPECT_FALSE(ParseToml(text)) << text;
   }
   EXPECT_TRUE(ParseToml("\xEF\xBB\xBF\"\uFEFB\" = '\uFEFB' # \uFEFB\n"));
