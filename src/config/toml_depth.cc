@@ -42,40 +42,38 @@ Position PositionOf(std::string_view text, std::size_t offset) {
   return where;
 }
 
+/// Where the first byte stands that `matches`, of those that are in no text and no comment.
+template <class Matches>
+std::optional<Position> FindOutsideText(std::string_view text, Matches matches) {
+  std::string_view rest = text;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);  // a byte order mark
+  while (!rest.empty()) {
+    if (rest[0] == '"' || rest[0] == '\'') {
+      rest = SkipString(rest);
+    } else if (rest[0] == '#') {
+      const std::size_t end = rest.find('\n');
+      rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
+    } else {
+      if (matches(rest[0])) return PositionOf(text, text.size() - rest.size());
+      rest.remove_prefix(1);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Position> FindDeepKey(std::string_view text) {
-  std::string_view rest = text;
+  constexpr std::string_view kEndOfKey = "\n=,[]{}";
   int dots = 0;
-  while (!rest.empty()) {
-    switch (rest[0]) {
-      case '"':
-      case '\'':
-        rest = SkipString(rest);
-        continue;
-      case '#': {
-        const std::size_t end = rest.find('\n');
-        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end);
-        continue;
-      }
-      case '.':
-        if (++dots >= kMaxKeyParts) return PositionOf(text, text.size() - rest.size());
-        break;
-      case '\n':
-      case '=':
-      case ',':
-      case '[':
-      case ']':
-      case '{':
-      case '}':
-        dots = 0;
-        break;
-      default:
-        break;
-    }
-    rest.remove_prefix(1);
-  }
-  return std::nullopt;
+  return FindOutsideText(text, [&](char c) {
+    if (kEndOfKey.find(c) != std::string_view::npos) dots = 0;
+    return c == '.' && ++dots >= kMaxKeyParts;
+  });
+}
+
+std::optional<Position> FindStrayCharacter(std::string_view text) {
+  return FindOutsideText(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
 
 }  // namespace igloo::config

@@ -16,4 +16,8 @@ inline constexpr int kMaxKeyParts = 16;
 /// the stack ends.
 std::optional<Position> FindDeepKey(std::string_view text);
 
+/// Where a character beyond ASCII stands that is in no text and no comment: TOML has none there,
+/// and the parser's debug build gives up at some of them instead of saying so.
+std::optional<Position> FindStrayCharacter(std::string_view text);
+
 }  // namespace igloo::config

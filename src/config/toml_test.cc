@@ -92,6 +92,14 @@ TEST(ParseTomlTest, DeepNestingIsRefusedAndDoesNotEatTheStack) {
   EXPECT_FALSE(ParseToml("x = { " + dotted + " = 1 }"));
 }
 
+TEST(ParseTomlTest, CharactersWhereABlankCouldBeAreRefused) {
+  for (const char* text :
+       {"\xEF\xBB\xBB&", "a = 1 \uFEFB\n", "\uFB26 = 1\n", "[\uFEA0]\n", "a = 5'\uFEBF'"}) {
+    EXPECT_FALSE(ParseToml(text)) << text;
+  }
+  EXPECT_TRUE(ParseToml("\xEF\xBB\xBF\"\uFEFB\" = '\uFEFB' # \uFEFB\n"));
+}
+
 TEST(FindDeepKeyTest, DotsInTextAndCommentsAreNoKeys) {
   const std::string dots(100, '.');
   for (const std::string& text :
