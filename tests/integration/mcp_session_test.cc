@@ -121,7 +121,7 @@ TEST_F(McpSession, CallsOfOneSessionKeepTheirOrderAndOthersDoNotWait) {
         {{"name", "run"},
          {"arguments", JsonObject{{"env", "shell"},
                                   {"session", "q"},
-                                  {"code", "L=$L" + std::to_string(i) + "; echo $L"}}}}));
+                                  {"code", "L=${L}" + std::to_string(i) + "; echo $L"}}}}));
   }
   std::string wanted;
   for (int i = 0; i < 5; ++i) {
