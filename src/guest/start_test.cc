@@ -162,7 +162,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 5,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 6,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/overloaded.h"
 #include "base/base64.h"
+#include "base/overloaded.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {

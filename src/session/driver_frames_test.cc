@@ -5,11 +5,15 @@
 namespace igloo::session {
 namespace {
 
+std::string Frame(const std::string& kind, int id, const std::string& payload) {
+  return kind + " " + std::to_string(id) + " " + std::to_string(payload.size()) + "\n" + payload;
+}
+
 TEST(DriverFramesTest, MessagesComeInAnyPieces) {
   const std::string all =
-      "ready 0 2\n{}"
-      "part 7 57\n{\"type\":\"image/png\",\"data\":\"AAH/\",\"encoding\":\"base64\"} "
-      "done 7 44\n{\"status\":130,\"value\":\"4\",\"interrupted\":true}";
+      Frame("ready", 0, "{}") +
+      Frame("part", 7, R"({"type":"image/png","data":"AAH/","encoding":"base64"})") +
+      Frame("done", 7, R"({"status":130,"value":"4","interrupted":true})");
   for (std::size_t step = 1; step < 20; ++step) {
     DriverFrames frames;
     std::vector<Said> said;
@@ -30,10 +34,13 @@ TEST(DriverFramesTest, MessagesComeInAnyPieces) {
 }
 
 TEST(DriverFramesTest, AnythingElseIsNonsense) {
-  for (const char* text :
-       {"done\n", "done 1\n", "done x 2\n{}", "done 1 -2\n{}", "done 1 2\n{}", "done 1 2\n[]",
-        "gone 1 2\n{}", "done 1 14\n{\"status\":256}", "done 1 15\n{\"status\":\"0\"}",
-        "done 1 99999999999\n", "part 1 2\n{}", "ready 0 3\n{}}", "\n", "done  1 2\n{}"}) {
+  for (const std::string& text :
+       {std::string("done\n"), std::string("done 1\n"), std::string("done x 2\n{}"),
+        std::string("done 1 -2\n{}"), Frame("done", 1, "{}"), Frame("done", 1, "[]"),
+        Frame("gone", 1, "{}"), Frame("done", 1, R"({"status":256})"),
+        Frame("done", 1, R"({"status":"0"})"), std::string("done 1 99999999999\n"),
+        Frame("part", 1, "{}"), Frame("ready", 0, "{}}"), std::string("\n"),
+        std::string("done  1 2\n{}")}) {
     DriverFrames frames;
     frames.Append(text);
     EXPECT_FALSE(frames.Next()) << text;

@@ -159,6 +159,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   const auto hook = cancellation.OnRequest([&] { interpreter.Interrupt(); });
   session::Interpreter::Call call{.code = std::move(asked.code),
                                   .time_ms = asked.time_ms.value_or(living->usual_time_ms),
+                                  .echo = asked.echo,
                                   .heard = std::move(heard)};
   const std::uint64_t time_ms = call.time_ms;
   auto result = co_await interpreter.Execute(std::move(call));
@@ -203,6 +204,12 @@ Finished Sessions::Describe(Living& living, session::CallResult result, std::uin
         session::ReadLeftovers(workspace, living.given, {.file_bytes = 4U << 20}, &living.stamps);
   }
   return finished;
+}
+
+std::optional<std::string> Sessions::EnvironmentOf(std::string_view id) const {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return std::nullopt;
+  return found->second->environment;
 }
 
 void Sessions::Reap(Clock::time_point now) {

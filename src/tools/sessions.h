@@ -35,6 +35,7 @@ class Sessions {
     std::string code = {};
     std::optional<std::uint64_t> time_ms = {};
     std::vector<environment::GivenFile> files = {};
+    bool echo = true;  ///< tell the value of a last expression
   };
   /// In the session of that name, which begins with its first call and belongs to the environment
   /// of that one.
@@ -44,6 +45,8 @@ class Sessions {
                                                    std::function<void(std::string_view)> heard);
 
   std::size_t count() const { return sessions_.size(); }
+  /// Where a session lives; nothing when there is none of that name.
+  std::optional<std::string> EnvironmentOf(std::string_view id) const;
   /// Ends those that nobody used for too long. Never one with a call under way.
   void Reap(std::chrono::steady_clock::time_point now);
   void Close();

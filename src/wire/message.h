@@ -111,6 +111,7 @@ struct Refused {
 //   u64 memory_limit_bytes, u8 MemoryWatch, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u32 n + n x text argv, u32 n + n x text env
+//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life,
+//   u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire
