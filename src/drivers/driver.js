@@ -22,7 +22,7 @@ const control = new Socket({ fd: 3, readable: true, writable: true });
 const inspector = new Session();
 const sources = new Map(); // id of a run -> its lines
 const parts = []; // what the run displayed so far
-let run = null; // the one that goes on: { id, failed, interrupt }
+let run = null; // the one that goes on: { id, failed, interrupt, interrupted }
 
 function send(kind, id, payload) {
   const data = Buffer.from(JSON.stringify(payload));
@@ -158,15 +158,15 @@ function real(remote) {
 const entry = new vm.Script(`globalThis[Symbol.for('igloo.go')]()`);
 function evaluate(id, code) {
   return new Promise((settle) => {
-    const interrupted = () => settle({ interrupted: true });
-    if (run) run.interrupt = interrupted;
+    const current = run ?? {};
+    current.interrupt = () => settle({ interrupted: current.interrupted = true });
     globalThis[kGo] = () => inspector.post('Runtime.evaluate', {
       expression: `${withImports(code)}\n//# sourceURL=<run-${id}>`, replMode: true, objectGroup: 'run',
     }, (error, answer) => settle(error ? { interrupted: true } : answer));
     try {
       entry.runInThisContext({ breakOnSigint: true });
     } catch {
-      interrupted();
+      current.interrupt();
     }
   });
 }
@@ -181,10 +181,11 @@ async function execute(id, code, echo) {
   await turn(); // rejections that nobody handles are told after the microtasks
   const result = { status: 0 };
   const details = answer.exceptionDetails;
-  if (answer.interrupted) {
+  const error = details?.exception ? real(details.exception) : new Error(details?.text);
+  // A child that the same SIGINT ended may have come back before Node noticed it.
+  if (answer.interrupted || run.interrupted || (details && error?.signal === 'SIGINT')) {
     Object.assign(result, { status: 130, error: 'interrupted', interrupted: true });
   } else if (details) {
-    const error = details.exception ? real(details.exception) : new Error(details.text);
     const compiled = error instanceof SyntaxError && !/<run /.test(error.stack);
     report(error, compiled ? [id, details.lineNumber + 1, details.columnNumber + 1] : undefined);
     Object.assign(result, { status: 1, error: describe(error) });
