@@ -6,8 +6,10 @@
 const { Console } = require('node:console');
 const { Session } = require('node:inspector');
 const { createRequire, isBuiltin } = require('node:module');
+const fs = require('node:fs');
 const { Socket } = require('node:net');
 const path = require('node:path');
+const { Writable } = require('node:stream');
 const { pathToFileURL } = require('node:url');
 const util = require('node:util');
 const vm = require('node:vm');
@@ -19,7 +21,8 @@ const MAX_PART = 8 << 20; // bytes of a part
 const control = new Socket({ fd: 3, readable: true, writable: true });
 const inspector = new Session();
 const sources = new Map(); // id of a run -> its lines
-let run = null; // the one that goes on: { id, failed, interrupt }
+const parts = []; // what the run displayed so far
+let run = null; // the one that goes on: { id, failed, interrupt, interrupted }
 
 function send(kind, id, payload) {
   const data = Buffer.from(JSON.stringify(payload));
@@ -155,15 +158,15 @@ function real(remote) {
 const entry = new vm.Script(`globalThis[Symbol.for('igloo.go')]()`);
 function evaluate(id, code) {
   return new Promise((settle) => {
-    const interrupted = () => settle({ interrupted: true });
-    if (run) run.interrupt = interrupted;
+    const current = run ?? {};
+    current.interrupt = () => settle({ interrupted: current.interrupted = true });
     globalThis[kGo] = () => inspector.post('Runtime.evaluate', {
       expression: `${withImports(code)}\n//# sourceURL=<run-${id}>`, replMode: true, objectGroup: 'run',
     }, (error, answer) => settle(error ? { interrupted: true } : answer));
     try {
       entry.runInThisContext({ breakOnSigint: true });
     } catch {
-      interrupted();
+      current.interrupt();
     }
   });
 }
@@ -178,27 +181,25 @@ async function execute(id, code, echo) {
   await turn(); // rejections that nobody handles are told after the microtasks
   const result = { status: 0 };
   const details = answer.exceptionDetails;
-  if (answer.interrupted) {
+  const error = details?.exception ? real(details.exception) : new Error(details?.text);
+  // A child that the same SIGINT ended may have come back before Node noticed it.
+  if (answer.interrupted || run.interrupted || (details && error?.signal === 'SIGINT')) {
     Object.assign(result, { status: 130, error: 'interrupted', interrupted: true });
   } else if (details) {
-    const error = details.exception ? real(details.exception) : new Error(details.text);
     const compiled = error instanceof SyntaxError && !/<run /.test(error.stack);
     report(error, compiled ? [id, details.lineNumber + 1, details.columnNumber + 1] : undefined);
     Object.assign(result, { status: 1, error: describe(error) });
   } else {
     if (run.failed) Object.assign(result, { status: 1, error: run.failed });
     const value = real(answer.result);
-    if (echo && value !== undefined) result.value = shorten(util.inspect(value));
+    if (echo && value !== undefined) result.value = shorten(util.inspect(value, { maxStringLength: MAX_VALUE - 100 }));
   }
   // A script that sets it fails without an error.
   if (process.exitCode) result.status ||= process.exitCode & 255;
   process.exitCode = undefined;
   inspector.post('Runtime.releaseObjectGroup', { objectGroup: 'run' });
-  for (const stream of [process.stdout, process.stderr]) {
-    // Writing to a pipe is synchronous; this is for what a user put in its place.
-    if (stream.writableLength > 0) await new Promise((resolve) => stream.write('', resolve));
-  }
   run = null;
+  for (const part of parts.splice(0)) send('part', id, part);
   send('done', id, result);
 }
 
@@ -218,10 +219,44 @@ function display(value, type) {
     [type, encoding] = ['text/plain', 'utf-8'];
     data = `[a part of ${data.length} bytes was left out: at most ${MAX_PART} fit]`;
   }
-  send('part', run?.id ?? 0, { type: type ?? 'text/plain', data, encoding });
+  // Sent at the end, when no SIGINT can cut a message in two.
+  parts.push({ type: type ?? 'text/plain', data, encoding });
+}
+
+// Standard output and error. Node's own streams count what is under way, and one that SIGINT breaks
+// in the middle of a write waits for ever and keeps all that is written later. This one has no state.
+class Output extends Writable {
+  constructor(fd) {
+    super({ decodeStrings: false });
+    Object.assign(this, { fd, _type: 'pipe' });
+  }
+
+  write(chunk, encoding, callback) {
+    let bytes = typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? encoding : 'utf8') : chunk;
+    if (!ArrayBuffer.isView(bytes)) throw new TypeError('a chunk is a string, a Buffer or a Uint8Array');
+    while (bytes.length > 0) {
+      try {
+        bytes = bytes.subarray(fs.writeSync(this.fd, bytes));
+      } catch (error) {
+        if (error.code !== 'EAGAIN') break; // nobody reads; Node's console ignores that, too
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // a child made it nonblocking
+      }
+    }
+    const done = typeof encoding === 'function' ? encoding : callback;
+    if (typeof done === 'function') process.nextTick(done);
+    return true;
+  }
+
+  end(chunk, ...rest) { // these two are never closed
+    if (chunk !== undefined && typeof chunk !== 'function') this.write(chunk, ...rest);
+    return this;
+  }
 }
 
 function prepareGlobals() {
+  for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
+    Object.defineProperty(process, name, { value: new Output(fd), configurable: true, enumerable: true });
+  }
   // Node's own console also tells a connected inspector, which would keep what was printed.
   const hidden = { writable: true, configurable: true };
   const globals = {
@@ -267,6 +302,7 @@ async function* runs() {
 async function main() {
   inspector.connect();
   prepareGlobals();
+  process.on('exit', () => { for (const part of parts.splice(0)) send('part', run?.id ?? 0, part); });
   process.on('SIGINT', () => run?.interrupt?.()); // between runs nothing
   real((await evaluate(0, 'await null; [1]')).result);
   util.inspect({ warm: [1, 'x'] });

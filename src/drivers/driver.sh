@@ -20,8 +20,8 @@ fi
 { exec {__igloo_fd}<&10; } 3<&-
 exec 3<&-
 
-__igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_traps=
-__igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
+__igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_errexit=
+__igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
 shopt -s expand_aliases  # a session is used as a prompt is
 
 # Stopping code. `continue 999` leaves all loops of the top level, but in a function only the
@@ -29,14 +29,16 @@ shopt -s expand_aliases  # a session is used as a prompt is
 # the other, until the top level is reached; `!` makes the status 1, which skips a last command.
 __igloo_two() { return 2; }
 __igloo_leave='if [[ ${FUNCNAME-} ]]; then __igloo_two; else trap - DEBUG; ! continue 999; fi'
-__igloo_unwind='shopt -q extdebug || __igloo_extdebug=1; shopt -s extdebug
+# Without set -e meanwhile: there a status of 2 would end the shell.
+__igloo_unwind='if [[ $- == *e* ]]; then __igloo_errexit=e; set +e; fi
+  shopt -q extdebug || __igloo_extdebug=1; shopt -s extdebug
   if [[ ${FUNCNAME-} ]]; then trap "$__igloo_leave" DEBUG; else continue 999; fi'
 # Between runs nothing is open, and SIGINT does nothing.
 __igloo_on_int='if [[ $__igloo_open ]]; then __igloo_stopped=1; '"$__igloo_unwind; fi"
 # A failure under set -e would end the shell and all that it knows. It ends the run instead.
 # Subshells end as ever.
-__igloo_on_err='__igloo_code=$?; if [[ $- == *e* && $BASHPID == "$$" ]]; then
-  __igloo_failed=$__igloo_code; set +e; '"$__igloo_unwind; fi"
+__igloo_on_err='__igloo_last=$?; if [[ $- == *e* && $BASHPID == "$$" ]]; then
+  __igloo_failed=$__igloo_last; '"$__igloo_unwind; fi"
 
 __igloo_send() {  # kind, id, payload (ASCII)
   builtin printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&"$__igloo_fd"
@@ -45,7 +47,7 @@ __igloo_send() {  # kind, id, payload (ASCII)
 # Ends the run that is open, if there is one. $1: what the code's last command said.
 __igloo_close() {
   [[ $__igloo_open ]] || return 0
-  __igloo_options=${-//[!ex]/}${__igloo_failed:+e}
+  __igloo_options=${-//[!ex]/}$__igloo_errexit
   builtin set +ex  # what follows is not to be traced, nor to end anything
   __igloo_open=
   if [[ $__igloo_extdebug ]]; then
@@ -75,7 +77,7 @@ __igloo_close() {
   fi
   __igloo_send done "$__igloo_id" "{\"status\": $__igloo_status$more}"
   # An interrupt may have come since: the run is over, it must not stop the next one.
-  __igloo_stopped= __igloo_failed=
+  __igloo_stopped= __igloo_failed= __igloo_errexit=
 }
 
 # Waits for the next run. Its code is in __igloo_code, the last status becomes $?.

@@ -28,8 +28,7 @@ class PythonDriver : public ::testing::Test {
     EXPECT_EQ(run.status, 130) << code;
     EXPECT_TRUE(run.interrupted) << code;
     EXPECT_EQ(run.out, "go\n") << code;
-    EXPECT_THAT(run.err, AllOf(HasSubstr("KeyboardInterrupt"), HasSubstr("line 2, in <module>")))
-        << code;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("KeyboardInterrupt"), HasSubstr("in <module>"))) << code;
     EXPECT_EQ(Value("kept"), "'yes'") << code;
   }
 

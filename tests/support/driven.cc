@@ -70,6 +70,11 @@ Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempPare
   EXPECT_FALSE(ready_.empty()) << run_.err;
 }
 
+Driven::~Driven() {
+  // Not after the end: the number may be another's by then.
+  if (child_) ::kill(-pid_, SIGKILL);
+}
+
 DrivenRun Driven::Run(std::string_view code, std::string_view flags) {
   Begin(code, flags);
   return End();

@@ -32,6 +32,10 @@ class Driven {
   /// Returns when it is ready.
   explicit Driven(std::string_view interpreter);
 
+  Driven(const Driven&) = delete;
+  Driven& operator=(const Driven&) = delete;
+  ~Driven();  ///< ends it and what it started
+
   DrivenRun Run(std::string_view code, std::string_view flags = "echo");
 
   /// The steps of Run, for tests that do something in between.
