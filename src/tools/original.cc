@@ -37,7 +37,8 @@ std::string Compose(const std::string& output, const std::string& error) {
 }
 
 std::string TimeOut(const Finished& finished) {
-  return fmt::format("Command timed out after {:g}s",
+  return fmt::format("{} timed out after {:g}s",
+                     finished.session.empty() ? "Command" : "Session execution",
                      static_cast<double>(finished.time_limit_ms) / 1000.0);
 }
 
@@ -109,16 +110,26 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
     co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, message);
   }
   trace.environment = offered->name;
-  if (arguments->session) {
-    trace.error = "sessions are not available yet";
-    co_return mcp::ToolFailure(fmt::format(
-        "Environment '{}' does not support sessions (no session_exec configured)", offered->name));
-  }
   const auto fail = [&](const Error& error) {
     trace.verdict = "failed";
     trace.error = error.what;
     return mcp::ToolFailure("Execution error: " + error.what);
   };
+  if (arguments->session) {
+    const auto bound = workshop_.sessions.EnvironmentOf(*arguments->session);
+    if (bound && *bound != offered->name) {
+      trace.error = "the session is another environment's";
+      co_return mcp::ToolFailure(
+          fmt::format("Session '{}' is bound to environment '{}', not '{}'.\n"
+                      "Use another session id, or leave it out.",
+                      Printable(*arguments->session), *bound, offered->name));
+    }
+    Sessions::Asked asked{
+        .id = *std::move(arguments->session), .code = std::move(arguments->code), .echo = false};
+    auto finished = co_await Execute(workshop_, call, std::move(asked), *offered, setup, trace);
+    if (!finished) co_return fail(finished.error());
+    co_return RenderOriginal(*finished);
+  }
   auto order = setup->OrderFor(arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)}});
   if (!order) co_return fail(order.error());

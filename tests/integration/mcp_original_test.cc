@@ -23,6 +23,10 @@ class Original : public ::testing::Test {
     return TextOf(client_.Run(env, code));
   }
 
+  std::string In(std::string_view session, std::string_view env, std::string_view code) {
+    return TextOf(client_.Run(env, code, {{"session", session}}));
+  }
+
   McpClient client_;
   JsonObject info_;
 };
@@ -93,16 +97,39 @@ TEST_F(Original, AnEphemeralRunKeepsNothing) {
   EXPECT_THAT(Text("python", "print(x)"), HasSubstr("NameError"));
 }
 
-/// State that lasts, isolation of sessions, variables and files in them, and the answer to a wrong
-/// environment all need sessions, and whoever asks for one is told.
-TEST_F(Original, SaysThatThereAreNoSessions) {
-  for (const char* environment : {"python", "shell"}) {
-    const JsonObject result =
-        client_.Call("run", {{"env", environment}, {"code", "print(1)"}, {"session", "s1"}});
-    EXPECT_TRUE(IsError(result));
-    EXPECT_EQ(TextOf(result), std::string("Environment '") + environment +
-                                  "' does not support sessions (no session_exec configured)");
-  }
+TEST_F(Original, PythonStatePersists) {
+  EXPECT_EQ(In("s1", "python", "x = 41\nimport math"), "");
+  EXPECT_EQ(In("s1", "python", "print(x + 1, math.floor(2.5))"), "42 2\n");
+  EXPECT_EQ(In("s1", "python", "x"), "") << "values of expressions were never echoed";
+}
+
+TEST_F(Original, SessionsAreIsolated) {
+  In("s1", "python", "x = 1");
+  EXPECT_THAT(In("s2", "python", "print(x)"), HasSubstr("NameError"));
+}
+
+TEST_F(Original, ShellVariablesPersist) {
+  In("s1", "shell", "export GREETING=hello");
+  EXPECT_EQ(In("s1", "shell", "echo $GREETING"), "hello\n");
+}
+
+TEST_F(Original, FilesInTheWorkspacePersist) {
+  In("s1", "shell", "echo data > /workspace/file.txt");
+  EXPECT_EQ(In("s1", "shell", "cat /workspace/file.txt"), "data\n");
+}
+
+TEST_F(Original, AnEphemeralCallBesideASessionStaysEphemeral) {
+  In("s1", "shell", "echo data > file.txt");
+  EXPECT_EQ(Text("shell", "ls"), "");
+}
+
+TEST_F(Original, ASessionOfAnotherEnvironmentIsAnError) {
+  In("s1", "python", "x = 1");
+  const JsonObject result =
+      client_.Call("run", {{"env", "shell"}, {"code", "echo hi"}, {"session", "s1"}});
+  EXPECT_TRUE(IsError(result));
+  EXPECT_THAT(TextOf(result),
+              StartsWith("Session 's1' is bound to environment 'python', not 'shell'."));
 }
 
 TEST_F(Original, AnUnknownEnvironmentIsAProtocolError) {
