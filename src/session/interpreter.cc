@@ -23,6 +23,7 @@ constexpr auto kStartLimit = std::chrono::seconds(30);
 /// For an end to be reported once everything was killed.
 constexpr auto kKillLimit = std::chrono::seconds(15);
 constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
 auto Redirect(boost::system::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
@@ -245,8 +246,12 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   co_await Wait(over_or_stopping, limit);
   if (over() || failure) co_return;
   timed_out = !stopping;
-  box->Tell(wire::ToInit::kNudge);
-  co_await Wait(over, Clock::now() + options.grace);
+  // More than once: a signal that comes between a fork and an exec is heard by nobody.
+  const auto patience = Clock::now() + options.grace;
+  while (!over() && !failure && Clock::now() < patience) {
+    box->Tell(wire::ToInit::kNudge);
+    co_await Wait(over, std::min(patience, Clock::now() + kNudgeAgain));
+  }
   if (over() || failure) co_return;
   box->Tell(wire::ToInit::kKill);
   co_await Wait(over, Clock::now() + kKillLimit);

@@ -85,6 +85,10 @@ Result<std::shared_ptr<Sessions::Living>> Sessions::Find(const Asked& asked,
     return Fail(Errc::kInvalidArgument, "'session' cannot be a session's name",
                 "give it 1 to 256 bytes of text");
   }
+  if (asked.code.find('\0') != std::string::npos) {
+    return Fail(Errc::kInvalidArgument, "code in a session cannot hold NUL bytes",
+                "write them as escapes");
+  }
   const auto found = sessions_.find(asked.id);
   if (found == sessions_.end()) return Begin(asked, environment, setup);
   const std::shared_ptr<Living>& living = found->second;
