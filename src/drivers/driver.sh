@@ -24,15 +24,15 @@ __igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __i
 __igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
 shopt -s expand_aliases  # a session is used as a prompt is
 
-# Stopping code. `continue 999` leaves all loops of the top level, but in a function only the
-# function's own. There a DEBUG trap with the status 2 makes bash return from one function after
-# the other, until the top level is reached; `!` makes the status 1, which skips a last command.
+# Stopping code: a DEBUG trap is asked before every command. In a function its status 2 makes bash
+# return, from one function after the other, until the top level is reached. There `continue 999`
+# leaves all loops, and the status 1 (by the `!`) skips the command that was about to begin.
 __igloo_two() { return 2; }
 __igloo_leave='if [[ ${FUNCNAME-} ]]; then __igloo_two; else trap - DEBUG; ! continue 999; fi'
-# Without set -e meanwhile: there a status of 2 would end the shell.
+# Without set -e meanwhile: there a status of 2 would end the shell. The trap is set last: it would
+# return from the middle of whatever followed here, and bash would think that for ever under way.
 __igloo_unwind='if [[ $- == *e* ]]; then __igloo_errexit=e; set +e; fi
-  shopt -q extdebug || __igloo_extdebug=1; shopt -s extdebug
-  if [[ ${FUNCNAME-} ]]; then trap "$__igloo_leave" DEBUG; else continue 999; fi'
+  shopt -q extdebug || __igloo_extdebug=1; shopt -s extdebug; trap "$__igloo_leave" DEBUG'
 # Between runs nothing is open, and SIGINT does nothing.
 __igloo_on_int='if [[ $__igloo_open ]]; then __igloo_stopped=1; '"$__igloo_unwind; fi"
 # A failure under set -e would end the shell and all that it knows. It ends the run instead.
