@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/fwd.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ struct Outgoing {
   std::optional<RpcCode> error = {};
 };
 Outgoing Pack(const boost::json::object& message);
+/// An error in at most about `limit` bytes: what is longer loses its data and most of its words.
+Outgoing PackError(const std::optional<RequestId>& id, const RpcError& error, std::size_t limit);
 /// An answer whose result is encoded already.
 Outgoing PackResult(const RequestId& id, std::string_view result);
 
