@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "mcp/backlog.h"
 #include "mcp/json_rpc.h"
 
 namespace igloo::mcp {
@@ -15,6 +16,7 @@ struct Outgoing {
   std::string text = {};  ///< one line without its end
   bool answer = false;    ///< the last word on a request
   std::optional<RpcCode> error = {};
+  Backlog::Share share = {};  ///< to be kept until it is written
 };
 Outgoing Pack(const boost::json::object& message);
 /// An error in at most about `limit` bytes: what is longer loses its data and most of its words.

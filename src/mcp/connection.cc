@@ -208,6 +208,7 @@ asio::awaitable<void> Connection::Serve([[maybe_unused]] std::shared_ptr<Connect
   const ScopeExit release([core = core_, bytes = work->bytes] { core->Release(bytes); });
   Answer<JsonObject> answer = Refuse(RpcCode::kInternalError, "the call did not end");
   try {
+    co_await core_->backlog().WaitForRoom(work->call.cancellation());
     if (!work->call.cancellation().requested()) answer = co_await work->method.later(work->context);
   } catch (const std::exception& error) {
     answer = Refuse(RpcCode::kInternalError, fmt::format("the call failed: {}", error.what()));
@@ -278,6 +279,14 @@ void Connection::SendResult(const RequestId& id, std::string_view result) {
                                       packed.text.size(), limit),
                           {}});
   }
+  if (!core_->backlog().Fits(packed.text.size())) {
+    return SendError(id, {RpcCode::kBusy,
+                          fmt::format("{} bytes of answers wait to be read already; read them, "
+                                      "then ask again",
+                                      core_->backlog().bytes()),
+                          {}});
+  }
+  packed.share = core_->backlog().Take(packed.text.size());
   channel_->Send(std::move(packed));
 }
 

@@ -231,6 +231,34 @@ TEST(Connection, AnAnswerThatIsTooLongBecomesAnError) {
   EXPECT_THAT(said, ElementsAre(HasSubstr("ask for less")));
 }
 
+TEST(Connection, CallsWaitForAClientThatDoesNotRead) {
+  Conversation talk({.most_answer_bytes = 1'000'000});
+  talk.channel->reads = false;
+  for (const char* id : {"1", "2", "3"}) {
+    talk.connection->Receive(Legacy(id, "tools/call", R"({"name":"big"})"));
+  }
+  EXPECT_THAT(talk.Listen(), ElementsAre(HasSubstr(R"("id":1,"result")")));
+  EXPECT_EQ(CodeOf(talk.Say(Legacy("4", "ping"))), 1);
+  EXPECT_THAT(talk.Say(R"({"jsonrpc":"2.0","method":"notifications/cancelled",)"
+                       R"("params":{"requestId":2}})"),
+              ElementsAre());
+  EXPECT_EQ(talk.core->running(), 1U) << "a cancelled call does not wait";
+  talk.channel->unread.clear();
+  EXPECT_THAT(talk.Listen(), ElementsAre(HasSubstr(R"("id":3,"result")")));
+  talk.channel->unread.clear();
+  EXPECT_EQ(talk.core->backlog().bytes(), 0U);
+}
+
+TEST(Connection, AnAnswerForWhichThereIsNoRoomBecomesAnError) {
+  Conversation talk({.most_answer_bytes = 1'000'000});
+  talk.Say(Legacy("1", "tools/call", R"({"name":"wait"})"));
+  const auto others = talk.core->backlog().Take(999'990);
+  talk.service.LetGo(0);
+  const auto said = talk.Listen();
+  EXPECT_EQ(CodeOf(said), -32000);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("999990 bytes of answers wait to be read")));
+}
+
 TEST(Connection, ErrorsRepeatLittleOfWhatAClientSent) {
   Conversation talk;
   talk.service.features.tasks = true;
