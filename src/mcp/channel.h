@@ -1,10 +1,12 @@
 #pragma once
 
 #include <boost/json/fwd.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "mcp/backlog.h"
 #include "mcp/json_rpc.h"
 
 namespace igloo::mcp {
@@ -14,8 +16,11 @@ struct Outgoing {
   std::string text = {};  ///< one line without its end
   bool answer = false;    ///< the last word on a request
   std::optional<RpcCode> error = {};
+  Backlog::Share share = {};  ///< to be kept until it is written
 };
 Outgoing Pack(const boost::json::object& message);
+/// An error in at most about `limit` bytes: what is longer loses its data and most of its words.
+Outgoing PackError(const std::optional<RequestId>& id, const RpcError& error, std::size_t limit);
 /// An answer whose result is encoded already.
 Outgoing PackResult(const RequestId& id, std::string_view result);
 

@@ -6,6 +6,7 @@
 
 #include "base/overloaded.h"
 #include "base/scope_exit.h"
+#include "base/text.h"
 #include "mcp/encode.h"
 #include "mcp/pch.h"
 #include "mcp/tasks.h"
@@ -103,13 +104,11 @@ void Connection::Receive(Message message, std::size_t bytes, std::optional<Era> 
   std::visit(Overloaded{[&](Request& request) { Begin(std::move(request), bytes, expected); },
                         [&](const Notification& notification) { Note(notification); },
                         [&](Response& response) { questions_->Resolve(std::move(response)); },
-                        [&](const Refusal& refusal) {
-                          channel_->Send(Pack(ErrorMessage(refusal.id, refusal.error)));
-                        }},
+                        [&](const Refusal& refusal) { SendError(refusal.id, refusal.error); }},
              message);
 }
 
-void Connection::Reject(const RpcError& error) { channel_->Send(Pack(ErrorMessage({}, error))); }
+void Connection::Reject(const RpcError& error) { SendError({}, error); }
 
 Answer<CallFacts> Connection::FactsOf(const Request& request, const Method* method,
                                       std::optional<Era> expected) const {
@@ -139,19 +138,19 @@ void Connection::Begin(Request request, std::size_t bytes, std::optional<Era> ex
     // With the id, the client would take it for the answer to the request that still runs.
     return Reject({RpcCode::kInvalidRequest,
                    fmt::format("the id {} belongs to a request that is not answered yet",
-                               json::serialize(ToJson(request.id))),
+                               Quoted(json::serialize(ToJson(request.id)))),
                    {}});
   }
   const Method* method = FindMethod(request.method);
   auto facts = FactsOf(request, method, expected);
-  if (!facts) return channel_->Send(Pack(ErrorMessage(request.id, facts.error())));
+  if (!facts) return SendError(request.id, facts.error());
   const Dialect dialect = facts->dialect;
   if (request.method == kListen) return Listen(request, *facts);
   const Features features = core_->service().Offers();
   if (method == nullptr || !Serves(method->eras, dialect.era) ||
       (method->feature != nullptr && !(features.*method->feature))) {
-    const RpcError error{RpcCode::kMethodNotFound, "Method not found: " + request.method, {}};
-    return channel_->Send(Pack(ErrorMessage(request.id, error)));
+    return SendError(request.id,
+                     {RpcCode::kMethodNotFound, "Method not found: " + Quoted(request.method), {}});
   }
   if (method->name == "tools/call" && SpawnTask(request, *facts, bytes)) return;
   if (method->later != nullptr) {
@@ -209,6 +208,7 @@ asio::awaitable<void> Connection::Serve([[maybe_unused]] std::shared_ptr<Connect
   const ScopeExit release([core = core_, bytes = work->bytes] { core->Release(bytes); });
   Answer<JsonObject> answer = Refuse(RpcCode::kInternalError, "the call did not end");
   try {
+    co_await core_->backlog().WaitForRoom(work->call.cancellation());
     if (!work->call.cancellation().requested()) answer = co_await work->method.later(work->context);
   } catch (const std::exception& error) {
     answer = Refuse(RpcCode::kInternalError, fmt::format("the call failed: {}", error.what()));
@@ -255,7 +255,7 @@ asio::awaitable<void> Connection::ServeTask([[maybe_unused]] std::shared_ptr<Con
 
 void Connection::Send(const RequestId& id, const Dialect& dialect, bool cacheable,
                       Answer<JsonObject> answer) {
-  if (!answer) return channel_->Send(Pack(ErrorMessage(id, answer.error())));
+  if (!answer) return SendError(id, answer.error());
   SendResult(id, ResultText(dialect, cacheable, *std::move(answer)));
 }
 
@@ -265,17 +265,28 @@ std::string Connection::ResultText(const Dialect& dialect, bool cacheable,
   return EncodeMessage(result);
 }
 
+void Connection::SendError(const std::optional<RequestId>& id, const RpcError& error) {
+  channel_->Send(PackError(id, error, core_->options().longest_answer));
+}
+
 void Connection::SendResult(const RequestId& id, std::string_view result) {
   Outgoing packed = PackResult(id, result);
   const std::size_t limit = core_->options().longest_answer;
   if (packed.text.size() > limit) {
-    const RpcError error{RpcCode::kInternalError,
-                         fmt::format("the answer has {} bytes, and at most {} can be sent; ask for "
-                                     "less of it",
-                                     packed.text.size(), limit),
-                         {}};
-    packed = Pack(ErrorMessage(id, error));
+    return SendError(id, {RpcCode::kInternalError,
+                          fmt::format("the answer has {} bytes, and at most {} can be sent; ask "
+                                      "for less of it",
+                                      packed.text.size(), limit),
+                          {}});
   }
+  if (!core_->backlog().Fits(packed.text.size())) {
+    return SendError(id, {RpcCode::kBusy,
+                          fmt::format("{} bytes of answers wait to be read already; read them, "
+                                      "then ask again",
+                                      core_->backlog().bytes()),
+                          {}});
+  }
+  packed.share = core_->backlog().Take(packed.text.size());
   channel_->Send(std::move(packed));
 }
 
@@ -318,7 +329,9 @@ void Connection::Tell(const Change& change) {
     if (!Wants(filter, change)) continue;
     JsonObject tagged = params;
     tagged["_meta"] = JsonObject{{kSubscriptionKey, ToJson(id)}};
-    channel_->Send(Pack(NotificationMessage(method, std::move(tagged))));
+    Outgoing packed = Pack(NotificationMessage(method, std::move(tagged)));
+    // Whoever waits for a task asks for it as well, and is told then that its result is too long.
+    if (packed.text.size() <= core_->options().longest_answer) channel_->Send(std::move(packed));
   }
 }
 

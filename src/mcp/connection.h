@@ -61,6 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Note(const Notification& notification);
   void Cancel(const RequestId& id);
   void Send(const RequestId& id, const Dialect& dialect, bool cacheable, Answer<JsonObject> answer);
+  void SendError(const std::optional<RequestId>& id, const RpcError& error);
   void SendResult(const RequestId& id, std::string_view result);
   /// As it goes out.
   std::string ResultText(const Dialect& dialect, bool cacheable, JsonObject result) const;

@@ -231,6 +231,72 @@ TEST(Connection, AnAnswerThatIsTooLongBecomesAnError) {
   EXPECT_THAT(said, ElementsAre(HasSubstr("ask for less")));
 }
 
+TEST(Connection, CallsWaitForAClientThatDoesNotRead) {
+  Conversation talk({.most_answer_bytes = 1'000'000});
+  talk.channel->reads = false;
+  for (const char* id : {"1", "2", "3"}) {
+    talk.connection->Receive(Legacy(id, "tools/call", R"({"name":"big"})"));
+  }
+  EXPECT_THAT(talk.Listen(), ElementsAre(HasSubstr(R"("id":1,"result")")));
+  EXPECT_EQ(CodeOf(talk.Say(Legacy("4", "ping"))), 1);
+  EXPECT_THAT(talk.Say(R"({"jsonrpc":"2.0","method":"notifications/cancelled",)"
+                       R"("params":{"requestId":2}})"),
+              ElementsAre());
+  EXPECT_EQ(talk.core->running(), 1U) << "a cancelled call does not wait";
+  talk.channel->unread.clear();
+  EXPECT_THAT(talk.Listen(), ElementsAre(HasSubstr(R"("id":3,"result")")));
+  talk.channel->unread.clear();
+  EXPECT_EQ(talk.core->backlog().bytes(), 0U);
+}
+
+TEST(Connection, AnAnswerForWhichThereIsNoRoomBecomesAnError) {
+  Conversation talk({.most_answer_bytes = 1'000'000});
+  talk.Say(Legacy("1", "tools/call", R"({"name":"wait"})"));
+  const auto others = talk.core->backlog().Take(999'990);
+  talk.service.LetGo(0);
+  const auto said = talk.Listen();
+  EXPECT_EQ(CodeOf(said), -32000);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("999990 bytes of answers wait to be read")));
+}
+
+TEST(Connection, ErrorsRepeatLittleOfWhatAClientSent) {
+  Conversation talk;
+  talk.service.features.tasks = true;
+  const std::string huge(100'000, 'x');
+  const std::string text = '"' + huge + '"';
+  const std::string version = R"({"_meta":{"io.modelcontextprotocol/protocolVersion":)" + text;
+  const std::string uris = R"("notifications":{"resourceSubscriptions":[)" + text + ",\"a" + huge +
+                           "\",\"b" + huge + "\"]}";
+  const std::string messages[] = {
+      Legacy("1", huge),
+      Legacy(text, "ping"),
+      Legacy("1", "tools/call", R"({"name":)" + text + "}"),
+      Legacy("1", "resources/read", R"({"uri":)" + text + "}"),
+      Legacy("1", "resources/subscribe", R"({"uri":)" + text + "}"),
+      Legacy("1", "prompts/get", R"({"name":)" + text + "}"),
+      Legacy("1", "prompts/get", R"({"name":"p","arguments":{)" + text + ":1}}"),
+      Legacy("1", "tools/list", version + "}}"),
+      Modern("1", "tasks/get", R"("taskId":)" + text,
+             R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"),
+      Modern("1", "subscriptions/listen", uris),
+  };
+  for (const std::string& message : messages) {
+    const auto said = talk.Say(message);
+    EXPECT_LT(CodeOf(said), 0) << message.substr(0, 200);
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_LT(said[0].size(), 1000U) << message.substr(0, 200);
+  }
+}
+
+TEST(Connection, AProgressTokenThatIsTooLongIsNotRepeated) {
+  Conversation talk;
+  const std::string token(kLongestId + 1, 'x');
+  EXPECT_EQ(talk.Say(Legacy("1", "tools/call",
+                            R"({"name":"steps","_meta":{"progressToken":")" + token + "\"}}"))
+                .size(),
+            1U);
+}
+
 TEST(Connection, ProgressGrowsAndEndsBeforeTheAnswer) {
   Conversation talk;
   const auto said =

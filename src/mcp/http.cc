@@ -20,7 +20,7 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 /// Says it without waiting, to a client for which there is no room.
 void TurnAway(const UniqueFd& socket) {
   const HttpResponse response{.status = 503, .fields = {{"Retry-After", "1"}}};
-  const std::string bytes = ToBytes(response, After::kClose);
+  const std::string bytes = ResponseHead(response, After::kClose);
   // NOLINTNEXTLINE(bugprone-unused-return-value): whoever does not hear it is told by the end
   (void)::send(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

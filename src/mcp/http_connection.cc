@@ -110,8 +110,10 @@ HttpResponse HttpConnection::Other(const HttpHead& head) {
 }
 
 asio::awaitable<bool> HttpConnection::Reply(HttpResponse response) {
-  std::string bytes = ToBytes(response, after_);
-  const bool sent = co_await stream_.Write(bytes);
+  std::vector<std::string> parts;
+  parts.push_back(ResponseHead(response, after_));
+  parts.push_back(std::move(response.body));
+  const bool sent = co_await stream_.Write(std::move(parts));
   co_return sent;
 }
 
@@ -125,7 +127,7 @@ asio::awaitable<bool> HttpConnection::Tell(HttpFailure failure) {
 
 asio::awaitable<bool> HttpConnection::Post(HttpHead head) {
   if (head.expects_continue) {
-    std::string go_on(kContinue);
+    std::vector<std::string> go_on(1, std::string(kContinue));
     const bool sent = co_await stream_.Write(go_on);
     if (!sent) co_return false;
   }
@@ -193,7 +195,7 @@ asio::awaitable<bool> HttpConnection::Answer(Message message, std::size_t bytes,
   } else if (first && first->answer) {
     response.status = StatusOf(era, first->error);
     response.body = std::move(first->text);
-    sent = co_await Reply(response);
+    sent = co_await Reply(std::move(response));
   } else if (first) {
     sent = co_await Stream(std::move(first));
   }
@@ -218,21 +220,22 @@ asio::awaitable<bool> HttpConnection::HearChanges(std::string session) {
   BeginExchange();
   const auto connection = shared_->core->Connect(exchange_, state, Hears::kChangesToo);
   std::optional<Outgoing> nothing;
-  co_await Stream(nothing);
+  co_await Stream(std::move(nothing));
   EndExchange();
   co_return false;
 }
 
 asio::awaitable<bool> HttpConnection::Stream(std::optional<Outgoing> first) {
   const auto exchange = exchange_;
-  std::string bytes = EventsHead(after_);
+  std::vector<std::string> parts(1, EventsHead(after_));
   while (!exchange->gone()) {
     // A comment now and then keeps what lies between awake.
-    bytes += EventChunk(first ? std::string_view(first->text) : std::string_view());
+    for (std::string& part : EventChunk(first ? std::move(first->text) : std::string())) {
+      parts.push_back(std::move(part));
+    }
     const bool last = first && first->answer;
-    if (last) bytes += EventsEnd();
-    std::string chunk = std::exchange(bytes, {});
-    const bool sent = co_await stream_.Write(chunk);
+    if (last) parts.push_back(EventsEnd());
+    const bool sent = co_await stream_.Write(std::exchange(parts, {}));
     if (!sent || last) co_return sent;
     first = co_await exchange->Next(shared_->options.keep_alive);
   }

@@ -48,10 +48,6 @@ HttpHead HeadOf(const Parser& parser) {
           .expects_continue = Field(parser, "Expect") == "100-continue"};
 }
 
-std::string Chunk(std::string_view bytes) {
-  return fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
-}
-
 std::string_view ConnectionField(After after) {
   return after == After::kClose ? "Connection: close\r\n" : "";
 }
@@ -101,7 +97,7 @@ std::expected<std::optional<std::string>, HttpFailure> HttpParser::Body(std::str
   return *done ? std::optional(std::move(state_->parser.get().body())) : std::nullopt;
 }
 
-std::string ToBytes(const HttpResponse& response, After after) {
+std::string ResponseHead(const HttpResponse& response, After after) {
   std::string bytes = fmt::format(
       "HTTP/1.1 {} {}\r\n{}", response.status,
       std::string_view(http::obsolete_reason(static_cast<http::status>(response.status))),
@@ -109,7 +105,7 @@ std::string ToBytes(const HttpResponse& response, After after) {
   if (!response.body.empty()) bytes += "Content-Type: application/json\r\n";
   for (const auto& [name, value] : response.fields) bytes += fmt::format("{}: {}\r\n", name, value);
   bytes += fmt::format("Content-Length: {}\r\n\r\n", response.body.size());
-  return bytes + response.body;
+  return bytes;
 }
 
 std::string EventsHead(After after) {
@@ -119,9 +115,15 @@ std::string EventsHead(After after) {
       ConnectionField(after));
 }
 
-std::string EventChunk(std::string_view message) {
-  if (message.empty()) return Chunk(": \n\n");
-  return Chunk(fmt::format("event: message\ndata: {}\n\n", message));
+std::vector<std::string> EventChunk(std::string message) {
+  constexpr std::string_view kBefore = "event: message\ndata: ", kAfter = "\n\n";
+  if (message.empty()) return {"4\r\n: \n\n\r\n"};
+  const std::size_t size = kBefore.size() + message.size() + kAfter.size();
+  std::vector<std::string> parts;
+  parts.push_back(fmt::format("{:x}\r\n{}", size, kBefore));
+  parts.push_back(std::move(message));
+  parts.push_back(fmt::format("{}\r\n", kAfter));
+  return parts;
 }
 
 std::string EventsEnd() { return "0\r\n\r\n"; }

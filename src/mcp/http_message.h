@@ -51,10 +51,12 @@ class HttpParser {
 };
 
 enum class After { kKeepOpen, kClose };
-std::string ToBytes(const HttpResponse& response, After after);
-/// The head of a stream of events, and one event of it; without text it only shows that it lives.
+/// All of a response but its body, which may be large and is sent from where it is.
+std::string ResponseHead(const HttpResponse& response, After after);
+/// The head of a stream of events, and the parts of one event of it; without text it only shows
+/// that it lives.
 std::string EventsHead(After after);
-std::string EventChunk(std::string_view message);
+std::vector<std::string> EventChunk(std::string message);
 std::string EventsEnd();
 
 }  // namespace igloo::mcp

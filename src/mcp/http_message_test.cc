@@ -80,12 +80,12 @@ TEST(HttpParser, WhatIsTooLongOrNotHttpHasItsStatus) {
   EXPECT_EQ(status(begin + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na", 5), 400U);
 }
 
-TEST(ToBytes, SaysWhetherItGoesOn) {
-  EXPECT_EQ(ToBytes({.status = 202}, After::kKeepOpen),
+TEST(ResponseHead, SaysWhetherItGoesOn) {
+  EXPECT_EQ(ResponseHead({.status = 202}, After::kKeepOpen),
             "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
-  EXPECT_EQ(ToBytes({.body = "{}", .fields = {{"A", "b"}}}, After::kClose),
+  EXPECT_EQ(ResponseHead({.body = "{}", .fields = {{"A", "b"}}}, After::kClose),
             "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nA: b\r\n"
-            "Content-Length: 2\r\n\r\n{}");
+            "Content-Length: 2\r\n\r\n");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "mcp/params.h"
 #include "mcp/pch.h"
 
@@ -71,12 +72,12 @@ std::string VersionInBody(const JsonObject& params) {
 Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
   const std::string in_body = VersionInBody(request.params);
   if (!in_body.empty() && in_body != headers.version) {
-    return Mismatch(
-        fmt::format("{} says '{}' and the body '{}'", kVersionHeader, headers.version, in_body));
+    return Mismatch(fmt::format("{} says '{}' and the body '{}'", kVersionHeader,
+                                Quoted(headers.version), Quoted(in_body)));
   }
   if (headers.method != request.method) {
     return Mismatch(
-        fmt::format("the header Mcp-Method must repeat the method '{}'", request.method));
+        fmt::format("the header Mcp-Method must repeat the method '{}'", Quoted(request.method)));
   }
   const std::string_view parameter = NameParameter(request.method);
   if (parameter.empty()) return Era::kModern;

@@ -118,12 +118,13 @@ asio::awaitable<std::expected<std::string, HttpFailure>> HttpStream::ReadBody() 
   }
 }
 
-asio::awaitable<bool> HttpStream::Write(std::string bytes) {
+asio::awaitable<bool> HttpStream::Write(std::vector<std::string> parts) {
   State& state = *state_;
   state.SetDeadline(state.limits.write_limit);
   boost::system::error_code error;
   auto token = asio::redirect_error(asio::use_awaitable, error);
-  const asio::const_buffer all = asio::buffer(bytes);
+  std::vector<asio::const_buffer> all;
+  for (const std::string& part : parts) all.push_back(asio::buffer(part));
   co_await asio::async_write(state.socket, all, token);
   state.deadline.cancel();
   if (error) {

@@ -5,6 +5,7 @@
 #include <expected>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "mcp/http.h"
@@ -22,8 +23,8 @@ class HttpStream {
   boost::asio::awaitable<std::expected<HttpHead, HttpFailure>> ReadHead();
   /// Of the request whose head was read last.
   boost::asio::awaitable<std::expected<std::string, HttpFailure>> ReadBody();
-  /// False when the client does not take it.
-  boost::asio::awaitable<bool> Write(std::string bytes);
+  /// One part after the other; false when the client does not take them.
+  boost::asio::awaitable<bool> Write(std::vector<std::string> parts);
   /// Waits until the client has hung up, or sends something; false after CancelWait and Close.
   boost::asio::awaitable<bool> HungUp();
   void CancelWait();

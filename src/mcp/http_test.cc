@@ -290,6 +290,24 @@ TEST_F(Http, AClientThatDoesNotReadIsGivenUp) {
   caller.WaitUntilDropped();
 }
 
+TEST_F(Http, AnswersThatNobodyReadsHoldOtherCallsBack) {
+  core_ = std::make_shared<ServerCore>(loop_.get_executor(), service_,
+                                       ServerOptions{.most_answer_bytes = 1});
+  const TempDir directory = TempDir::Make("/tmp").value();
+  const UnixSocket socket{directory.path() + "/socket"};
+  Start({.address = socket});
+  const std::string call = Modern("1", "tools/call", R"("name":"big")");
+  // More than the kernel holds for it.
+  Caller deaf(socket), other(socket);
+  deaf.Send("POST", ModernHeaders("tools/call", "big"), call);
+  WaitFor([&] { return core_->backlog().bytes() > 600'000; });
+  other.Send("POST", ModernHeaders("tools/call", "big"), call);
+  WaitFor([&] { return core_->running() == 1; });
+  EXPECT_TRUE(OnLoop([&] { return core_->backlog().bytes() < 1'000'000; }));
+  deaf.HangUp();
+  EXPECT_THAT(other.HearUntil("serverInfo"), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("xxxx")));
+}
+
 TEST_F(Http, AHeadThatIsTooLongIsRefused) {
   Start({.longest_head = 1000});
   EXPECT_THAT(Post(std::string(kHost) + "X: " + std::string(1000, 'x') + "\r\n", "{}"),

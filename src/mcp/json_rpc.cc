@@ -42,7 +42,10 @@ Message DecodeCall(json::object& object, const json::value* id_value, std::optio
   if (given != nullptr && usable) params = std::move(given->get_object());
   // A notification is never answered, not even one that makes no sense.
   if (id_value == nullptr) return Notification{std::string(*method), std::move(params)};
-  if (!id) return Invalid({}, "'id' must be a text or a whole number");
+  if (!id) {
+    return Invalid(
+        {}, fmt::format("'id' must be a whole number or a text of at most {} bytes", kLongestId));
+  }
   if (!usable) {
     return Refusal{std::move(id),
                    {RpcCode::kInvalidParams, "'params' must be an object with named members", {}}};
@@ -80,7 +83,8 @@ std::unexpected<RpcError> Refuse(RpcCode code, std::string message) {
 std::optional<RequestId> ToRequestId(const json::value& value) {
   if (const std::int64_t* number = value.if_int64()) return RequestId{*number};
   if (const std::uint64_t* number = value.if_uint64()) return RequestId{*number};
-  if (const json::string* text = value.if_string()) return RequestId{std::string(*text)};
+  const json::string* text = value.if_string();
+  if (text != nullptr && text->size() <= kLongestId) return RequestId{std::string(*text)};
   return {};
 }
 
@@ -126,6 +130,13 @@ Outgoing Pack(const json::object& message) {
     packed.error = static_cast<RpcCode>(error->as_object().at("code").as_int64());
   }
   return packed;
+}
+
+Outgoing PackError(const std::optional<RequestId>& id, const RpcError& error, std::size_t limit) {
+  Outgoing packed = Pack(ErrorMessage(id, error));
+  if (packed.text.size() <= limit) return packed;
+  constexpr std::size_t kMostWords = 1000;
+  return Pack(ErrorMessage(id, {error.code, Quoted(error.message, kMostWords), {}}));
 }
 
 Outgoing PackResult(const RequestId& id, std::string_view result) {

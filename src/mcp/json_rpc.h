@@ -2,6 +2,7 @@
 
 #include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -44,7 +45,9 @@ struct RequestId {
 
   auto operator<=>(const RequestId&) const = default;
 };
-/// Empty for what cannot be an id: null, fractions, objects.
+/// It comes back with every answer, so it must be short.
+inline constexpr std::size_t kLongestId = 1024;
+/// Empty for what cannot be an id: null, fractions, objects, texts that are too long.
 std::optional<RequestId> ToRequestId(const boost::json::value& value);
 boost::json::value ToJson(const RequestId& id);
 

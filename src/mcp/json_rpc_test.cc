@@ -4,6 +4,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include "mcp/channel.h"
+
 namespace igloo::mcp {
 namespace {
 
@@ -91,6 +93,19 @@ TEST(EncodeMessage, AnErrorWithoutIdHasNoIdAtAll) {
             R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"m"}})");
   EXPECT_EQ(EncodeMessage(ErrorMessage(RequestId{"a"}, {RpcCode::kMethodNotFound, "m", {1}})),
             R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"m","data":1}})");
+}
+
+TEST(PackError, AboveTheLimitOnlyTheCodeAndTheFirstWordsStay) {
+  const RpcError error{RpcCode::kInvalidParams, "why: " + std::string(100'000, '\x02'), "details"};
+  const Outgoing whole = PackError(RequestId{7}, error, 1'000'000);
+  EXPECT_EQ(whole.text, EncodeMessage(ErrorMessage(RequestId{7}, error)));
+  const Outgoing cut = PackError(RequestId{7}, error, 600'000);
+  EXPECT_LT(cut.text.size(), 10'000U);
+  EXPECT_TRUE(cut.answer);
+  EXPECT_EQ(cut.error, RpcCode::kInvalidParams);
+  EXPECT_TRUE(
+      cut.text.starts_with(R"({"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"why: )"));
+  EXPECT_EQ(cut.text.find("details"), std::string::npos);
 }
 
 TEST(EncodeMessage, IsOneLineOfUtf8WhateverTheStringsHold) {

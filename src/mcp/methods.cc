@@ -1,7 +1,10 @@
 #include "mcp/methods.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/text.h"
 #include "mcp/encode.h"
 #include "mcp/page.h"
 #include "mcp/pch.h"
@@ -16,6 +19,7 @@ namespace {
 
 /// A client that subscribes to ever more resources is not served without end.
 constexpr std::size_t kMostSubscriptions = 10'000;
+constexpr std::size_t kLongestUri = 4096;
 
 const Dialect& DialectOf(const Context& context) { return context.call.facts().dialect; }
 
@@ -91,6 +95,10 @@ Answer<JsonObject> ListPrompts(Context& context) {
 Answer<JsonObject> Subscribe(Context& context) {
   auto uri = DecodeText(context.params, "uri");
   if (!uri) return std::unexpected(uri.error());
+  if (uri->size() > kLongestUri) {
+    return Refuse(RpcCode::kInvalidParams,
+                  fmt::format("'uri' must have at most {} bytes", kLongestUri));
+  }
   if (context.peer.uris.size() >= kMostSubscriptions) {
     return Refuse(RpcCode::kBusy, "too many subscriptions; end some of them first");
   }
@@ -128,7 +136,8 @@ Answer<std::shared_ptr<Task>> TaskOf(Context& context) {
   if (!id) return std::unexpected(id.error());
   auto task = context.tasks.Find(*id);
   if (task == nullptr) {
-    return Refuse(RpcCode::kInvalidParams, "there is no task '" + *id + "', or not any more");
+    return Refuse(RpcCode::kInvalidParams,
+                  "there is no task '" + Quoted(*id) + "', or not any more");
   }
   return task;
 }
@@ -163,7 +172,7 @@ asio::awaitable<Answer<JsonObject>> CallTool(Context& context) {
   const std::vector<Tool> tools = context.service.Tools();
   const auto tool = std::ranges::find(tools, request->name, &Tool::name);
   if (tool == tools.end()) {
-    co_return Refuse(RpcCode::kInvalidParams, "Unknown tool: " + request->name);
+    co_return Refuse(RpcCode::kInvalidParams, "Unknown tool: " + Quoted(request->name));
   }
   // Who can have a task has been served elsewhere.
   if (tool->background == Background::kOnly) {
@@ -188,7 +197,7 @@ asio::awaitable<Answer<JsonObject>> PreparePrompt(Context& context) {
   const std::vector<Prompt> prompts = context.service.Prompts();
   const auto prompt = std::ranges::find(prompts, request->name, &Prompt::name);
   if (prompt == prompts.end()) {
-    co_return Refuse(RpcCode::kInvalidParams, "Unknown prompt: " + request->name);
+    co_return Refuse(RpcCode::kInvalidParams, "Unknown prompt: " + Quoted(request->name));
   }
   for (const PromptArgument& argument : prompt->arguments) {
     if (argument.required && !request->arguments.contains(argument.name)) {

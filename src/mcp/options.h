@@ -18,6 +18,9 @@ struct ServerOptions {
   std::size_t most_call_bytes = 64U << 20;
   /// An answer above this is replaced by an error: widespread clients hang up at 10 MiB.
   std::size_t longest_answer = 8U << 20;
+  /// The answers that wait to be fetched by clients, all together. Above half of it no call
+  /// begins; an answer that does not fit any more is replaced by an error.
+  std::size_t most_answer_bytes = 64U << 20;
   /// How long a call may take before it becomes a task, and how long a task is kept.
   std::chrono::milliseconds task_grace{10'000};
   std::chrono::milliseconds task_ttl{3'600'000};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {
@@ -16,8 +17,9 @@ constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersio
 constexpr std::string_view kClientInfoKey = "io.modelcontextprotocol/clientInfo";
 constexpr std::string_view kClientCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
-/// A listener may name this many resources; more would be a way to fill memory.
+/// A listener may name this many resources, in so many bytes; more would be a way to fill memory.
 constexpr std::size_t kMostUris = 1000;
+constexpr std::size_t kMostUriBytes = 256U << 10;
 
 const JsonObject* ObjectIn(const JsonObject& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -48,7 +50,7 @@ Answer<std::map<std::string, std::string>> TextMap(const JsonObject& params,
   if (!object) return std::unexpected(object.error());
   for (const auto& [key, value] : *object) {
     if (!value.is_string()) {
-      return Wrong(fmt::format("'{}' of '{}' must be a text", std::string_view(key), name));
+      return Wrong(fmt::format("'{}' of '{}' must be a text", Quoted(key), name));
     }
     texts.emplace(key, value.get_string());
   }
@@ -63,8 +65,13 @@ Answer<std::set<std::string>> TextSet(const JsonObject& params, std::string_view
   if (array == nullptr || array->size() > kMostUris) {
     return Wrong(fmt::format("'{}' must be a list of at most {} texts", name, kMostUris));
   }
+  std::size_t bytes = 0;
   for (const json::value& one : *array) {
     if (!one.is_string()) return Wrong(fmt::format("'{}' must hold nothing but texts", name));
+    bytes += one.get_string().size();
+    if (bytes > kMostUriBytes) {
+      return Wrong(fmt::format("'{}' must have at most {} bytes", name, kMostUriBytes));
+    }
     texts.emplace(one.get_string());
   }
   return texts;
@@ -197,12 +204,12 @@ Answer<CallFacts> DecodeModernFacts(const JsonObject& params) {
   auto version = DecodeText(*meta, kVersionKey);
   if (!version) return std::unexpected(version.error());
   if (*version != kModernVersion) {
-    return std::unexpected(
-        RpcError{RpcCode::kUnsupportedVersion,
-                 fmt::format("protocol version '{}' is not served in this way; use {}, or begin "
-                             "with initialize",
-                             *version, kModernVersion),
-                 JsonObject{{"supported", json::array{kModernVersion}}, {"requested", *version}}});
+    return std::unexpected(RpcError{
+        RpcCode::kUnsupportedVersion,
+        fmt::format("protocol version '{}' is not served in this way; use {}, or begin "
+                    "with initialize",
+                    Quoted(*version), kModernVersion),
+        JsonObject{{"supported", json::array{kModernVersion}}, {"requested", Quoted(*version)}}});
   }
   const JsonObject* capabilities = ObjectIn(*meta, kClientCapabilitiesKey);
   if (capabilities == nullptr) {
@@ -219,7 +226,10 @@ Answer<CallFacts> DecodeModernFacts(const JsonObject& params) {
 void AddCommonFacts(const JsonObject& params, CallFacts& facts) {
   if (const JsonObject* meta = ObjectIn(params, "_meta")) {
     const json::value* token = meta->if_contains("progressToken");
-    if (token != nullptr && (token->is_string() || token->is_number())) {
+    // It comes back with every message, as an id does.
+    const bool text = token != nullptr && token->is_string();
+    if ((text && token->get_string().size() <= kLongestId) ||
+        (token != nullptr && token->is_number())) {
       facts.progress_token = *token;
     }
   }

@@ -11,6 +11,7 @@ ServerCore::ServerCore(boost::asio::any_io_executor executor, Service& service,
     : executor_(std::move(executor)),
       service_(service),
       options_(options),
+      backlog_(std::make_shared<Backlog>(executor_, options_.most_answer_bytes)),
       tasks_(std::make_shared<TaskStore>(*this)) {}
 
 std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel) {

@@ -53,6 +53,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   Service& service() { return service_; }
   const ServerOptions& options() const { return options_; }
   TaskStore& tasks() { return *tasks_; }
+  Backlog& backlog() { return *backlog_; }
   const std::shared_ptr<Questions>& questions() const { return questions_; }
 
   /// The encoded result of `tools/list` in a revision of the protocol, which most clients ask for
@@ -73,6 +74,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   Service& service_;
   ServerOptions options_;
   std::shared_ptr<Questions> questions_ = std::make_shared<Questions>();  // shared with calls
+  std::shared_ptr<Backlog> backlog_;  // shared with the answers that wait
   std::shared_ptr<TaskStore> tasks_;  // shared with the coroutines of its tasks
   std::list<std::weak_ptr<Connection>> connections_ = {};
   std::map<std::string, std::string> kept_tools_ = {};  ///< by revision

@@ -1,5 +1,6 @@
 #include "mcp/service.h"
 
+#include "base/text.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {
@@ -7,7 +8,7 @@ namespace igloo::mcp {
 namespace asio = boost::asio;
 
 asio::awaitable<Answer<Outcome<ToolResult>>> Service::Run(Call&, ToolCall request) {
-  co_return Refuse(RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+  co_return Refuse(RpcCode::kInvalidParams, "Unknown tool: " + Quoted(request.name));
 }
 
 asio::awaitable<Answer<Outcome<std::vector<ResourceContents>>>> Service::Read(
@@ -16,16 +17,17 @@ asio::awaitable<Answer<Outcome<std::vector<ResourceContents>>>> Service::Read(
 }
 
 asio::awaitable<Answer<Outcome<PromptResult>>> Service::Prepare(Call&, GetPrompt request) {
-  co_return Refuse(RpcCode::kInvalidParams, "Unknown prompt: " + request.name);
+  co_return Refuse(RpcCode::kInvalidParams, "Unknown prompt: " + Quoted(request.name));
 }
 
 asio::awaitable<Answer<Completion>> Service::Suggest(Call&, Complete) { co_return Completion{}; }
 
 std::unexpected<RpcError> ResourceNotFound(const std::string& uri) {
+  const std::string named = Quoted(uri);
   return std::unexpected(
       RpcError{RpcCode::kInvalidParams,
-               "Resource not found: '" + uri + "'; resources/list has those that exist",
-               JsonObject{{"uri", uri}}});
+               "Resource not found: '" + named + "'; resources/list has those that exist",
+               JsonObject{{"uri", named}}});
 }
 
 ToolResult ToolFailure(std::string text) {

@@ -42,6 +42,7 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
     message.text += '\n';
     queued_ += message.text.size();
     queue_.push_back(std::move(message.text));
+    shares_.push_back(std::move(message.share));
     if (!gathering_) WriteNow();
   }
   bool congested() const override { return queued_ > kCongested; }
@@ -60,6 +61,7 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
   void Close() {
     gone_ = true;
     queue_.clear();
+    shares_.clear();
     queued_ = 0;
     boost::system::error_code ignored;
     if (input_.is_open()) input_.close(ignored);
@@ -72,8 +74,9 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
  private:
   /// As much as goes without waiting.
   void WriteNow();
-  /// The messages of what was read in one go, each a line.
-  void Take(LineBuffer& lines, Connection& connection);
+  /// The messages of what was read in one go, each a line; false when answers must leave before
+  /// the rest of them can be taken.
+  bool Take(LineBuffer& lines, Connection& connection);
   asio::awaitable<bool> WaitFor(stream_descriptor& descriptor, stream_descriptor::wait_type what);
 
   Outlet outlet_;
@@ -81,9 +84,10 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
   asio::steady_timer left_;  ///< cancelled when something is left for Write to do
   asio::steady_timer room_;  ///< cancelled when the queue has shrunk
   std::deque<std::string> queue_ = {};
-  std::size_t begun_ = 0;   ///< how much of the first is written
-  std::size_t queued_ = 0;  ///< bytes in the queue
-  bool gathering_ = false;  ///< more answers are about to come
+  std::deque<Backlog::Share> shares_ = {};  ///< one for each of the queue
+  std::size_t begun_ = 0;                   ///< how much of the first is written
+  std::size_t queued_ = 0;                  ///< bytes in the queue
+  bool gathering_ = false;                  ///< more answers are about to come
   bool stopped_ = false, broken_ = false, gone_ = false;
 };
 
@@ -117,6 +121,7 @@ void StdioServer::Pipe::WriteNow() {
     for (written += begun_; !queue_.empty() && written >= queue_.front().size();) {
       written -= queue_.front().size();
       queue_.pop_front();
+      shares_.pop_front();
     }
     begun_ = written;
     room_.cancel();
@@ -147,20 +152,24 @@ asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Connection> connec
       co_await WaitAt(room_);
       continue;
     }
+    if (!Take(lines, *connection)) continue;
     const bool readable = co_await WaitFor(input_, stream_descriptor::wait_read);
     if (!readable) break;
     const ssize_t count = ::read(input_.native_handle(), buffer.data(), buffer.size());
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) break;
     lines.Append({buffer.data(), static_cast<std::size_t>(count)});
-    Take(lines, *connection);
   }
 }
 
-void StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
+bool StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
   // Answers that are there at once leave together.
   gathering_ = true;
-  while (const auto line = lines.Next()) {
+  bool all = false;
+  while (queued_ <= kFull && !all) {
+    const auto line = lines.Next();
+    all = !line;
+    if (all) break;
     if (line->too_long) {
       connection.Reject({RpcCode::kInvalidRequest,
                          "the message is longer than 16 MB and was not read; send less at once",
@@ -171,6 +180,7 @@ void StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
   }
   gathering_ = false;
   WriteNow();
+  return all;
 }
 
 asio::awaitable<void> StdioServer::Pipe::Write() {

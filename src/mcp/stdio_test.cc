@@ -142,6 +142,19 @@ TEST_P(Stdio, AClientThatSendsFasterThanItReadsLosesNothing) {
   for (int i = 0; i < kCalls; ++i) EXPECT_THAT(served.Hear(), HasSubstr("\"result\""));
 }
 
+TEST_P(Stdio, WhatCameAtOnceIsNotAnsweredAtOnceToAClientThatDoesNotRead) {
+  Served served(GetParam());
+  served.service().resources = {{.uri = "r://1", .description = std::string(1U << 20, 'x')}};
+  std::string all;
+  constexpr int kRequests = 64;
+  for (int i = 0; i < kRequests; ++i) all += Legacy(std::to_string(i), "resources/list") + "\n";
+  served.Say(all);
+  EXPECT_THAT(served.Hear(), HasSubstr("r://1"));
+  served.CloseOutput();
+  served.Join();
+  EXPECT_LT(served.service().listed, kRequests / 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, Stdio,
                          ::testing::Values(Served::Over::kPipes, Served::Over::kSockets),
                          [](const auto& param) {

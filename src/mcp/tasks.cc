@@ -98,6 +98,7 @@ asio::awaitable<void> TaskStore::Drive(std::shared_ptr<Task> task, std::size_t b
   const auto self = shared_from_this();
   const auto core = core_.shared_from_this();
   const ScopeExit release([core, bytes] { core->Release(bytes); });
+  co_await core->backlog().WaitForRoom(task->call.cancellation());
   while (!task->call.cancellation().requested()) {
     Answer<Outcome<ToolResult>> outcome = Refuse(RpcCode::kInternalError, "the call did not end");
     try {

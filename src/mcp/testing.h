@@ -77,7 +77,10 @@ class FakeService : public Service {
   /// Lets the n-th waiting call go.
   void LetGo(std::size_t index) { waiting.at(index)->cancel(); }
 
-  std::vector<Resource> Resources() override { return resources; }
+  std::vector<Resource> Resources() override {
+    ++listed;
+    return resources;
+  }
   std::vector<ResourceTemplate> ResourceTemplates() override { return {{"t://{id}", "t"}}; }
   boost::asio::awaitable<Answer<Outcome<std::vector<ResourceContents>>>> Read(
       Call&, ReadResource request) override {
@@ -108,17 +111,22 @@ class FakeService : public Service {
   std::vector<std::string> more_tools = {};
   std::vector<Resource> resources = {};
   std::vector<boost::asio::steady_timer*> waiting = {};
-  int cancelled = 0, ended = 0;
+  int cancelled = 0, ended = 0, listed = 0;
   CallFacts last_facts = {};
 };
 
 class FakeChannel : public Channel {
  public:
-  void Send(Outgoing message) override { sent.push_back(std::move(message.text)); }
+  void Send(Outgoing message) override {
+    sent.push_back(std::move(message.text));
+    if (!reads) unread.push_back(std::move(message.share));
+  }
   bool congested() const override { return full; }
 
   std::vector<std::string> sent = {};
   bool full = false;
+  bool reads = true;
+  std::vector<Backlog::Share> unread = {};
 };
 
 /// A client and a server without anything in between.
