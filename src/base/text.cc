@@ -127,6 +127,17 @@ std::string ToUtf8(std::string_view bytes) {
   return out;
 }
 
+std::string Quoted(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  constexpr std::size_t kLongestTail = 3;  // of a character, behind its first byte
+  const auto is_tail = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  };
+  std::size_t end = most;
+  while (end > 0 && most - end < kLongestTail && is_tail(end)) --end;
+  return fmt::format("{}... ({} bytes)", text.substr(0, end), text.size());
+}
+
 std::string ShellQuote(std::string_view word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+";

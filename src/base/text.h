@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ std::string Printable(std::string_view text, Newlines newlines = Newlines::kEsca
 bool IsUtf8(std::string_view bytes);
 /// Valid UTF-8 of the same text: every offending byte becomes U+FFFD.
 std::string ToUtf8(std::string_view bytes);
+
+/// What a message repeats of others' words: `text` itself, or as many whole characters as fit into
+/// `most` bytes and how long it was ("abc... (9000000 bytes)"). Quotation marks are the caller's.
+std::string Quoted(std::string_view text, std::size_t most = 200);
 
 /// Quotes a word for a POSIX shell when it needs quoting.
 std::string ShellQuote(std::string_view word);

@@ -119,6 +119,19 @@ TEST(ToUtf8Test, ItsOwnOutputIsAlwaysValid) {
   EXPECT_EQ(ToUtf8(once), once);
 }
 
+TEST(QuotedTest, RepeatsShortTextAndCutsLongTextBetweenCharacters) {
+  const Row rows[] = {{"", ""},
+                      {"abcd", "abcd"},
+                      {"abcde", "abcd... (5 bytes)"},
+                      {"ab\u96eac", "ab... (6 bytes)"},
+                      {"a\u96eac", "a\u96ea... (5 bytes)"},
+                      {"\U0001F9CA\U0001F9CA", "\U0001F9CA... (8 bytes)"},
+                      {"a\U0001F9CA", "a... (5 bytes)"},
+                      {"\x80\x80\x80\x80\x80\x80", "\x80... (6 bytes)"}};
+  for (const Row& row : rows) EXPECT_EQ(Quoted(row.in, 4), row.out);
+  EXPECT_EQ(Quoted(std::string(9'000'000, 'x')), std::string(200, 'x') + "... (9000000 bytes)");
+}
+
 TEST(ShellQuoteTest, QuotesOnlyWhatNeedsIt) {
   const Row rows[] = {{"plain", "plain"},
                       {"/a-b_c.d=e:f,g@h%i+1", "/a-b_c.d=e:f,g@h%i+1"},
