@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "environment/run_policy.h"
@@ -13,8 +15,10 @@ namespace igloo::session {
 struct LeftFile {
   std::string path = {};  ///< relative, with '/'; any bytes that a name can have
   std::uint64_t size = 0;
-  bool read = false;  ///< `bytes` holds all of it; otherwise it was too large, or not readable
-  std::string bytes = {};
+  enum class State { kRead, kTooLarge, kUnreadable };
+  State state = State::kUnreadable;
+  std::string bytes = {};  ///< all of it, when it was read
+  bool text = false;       ///< and it IsPlainText
 };
 
 /// How much of what a run left is looked at.
@@ -36,7 +40,7 @@ using Stamps = std::map<std::string, Stamp>;
 
 struct Leftovers {
   std::vector<LeftFile> files = {};  ///< by path
-  bool complete = true;              ///< there was no more than the limits allow
+  bool complete = true;              ///< everything could be looked at, within the limits
 };
 
 /// New and changed files below `directory`, which a run handed out. What it was given and did not
@@ -46,5 +50,27 @@ struct Leftovers {
 /// followed, everything is counted.
 Leftovers ReadLeftovers(int directory, const std::vector<environment::GivenFile>& given,
                         const LeftLimits& limits = {}, Stamps* stamps = nullptr);
+
+/// The same in slices, for a thread that has other things to do: all of it together takes long.
+class LeftoversReader {
+ public:
+  /// All of these outlive it.
+  LeftoversReader(int directory, const std::vector<environment::GivenFile>& given,
+                  const LeftLimits& limits = {}, Stamps* stamps = nullptr);
+  ~LeftoversReader();
+
+  /// Reads one file, or looks at some names; false when there is nothing left to do.
+  bool Step();
+  /// Once, when there is nothing left to do.
+  Leftovers Take();
+
+ private:
+  class Walk;
+  std::unique_ptr<Walk> walk_;
+};
+
+/// UTF-8 without control characters but those that lines are made of: nothing in it grows sixfold
+/// in JSON.
+bool IsPlainText(std::string_view bytes);
 
 }  // namespace igloo::session

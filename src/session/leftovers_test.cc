@@ -16,6 +16,7 @@ namespace igloo::session {
 namespace {
 
 using ::testing::ElementsAre;
+using State = LeftFile::State;
 
 class LeftoversTest : public ::testing::Test {
  protected:
@@ -47,7 +48,7 @@ TEST_F(LeftoversTest, FindsFilesInTheirOrderAndReadsThem) {
   const Leftovers left = Read();
   EXPECT_THAT(Paths(left), ElementsAre("a.txt", "a/deep/c.bin", "b.txt"));
   EXPECT_EQ(left.files[1].bytes, std::string("\0\xff", 2));
-  EXPECT_TRUE(left.files[0].read) << "an empty file is one, too";
+  EXPECT_EQ(left.files[0].state, State::kRead) << "an empty file is one, too";
   EXPECT_TRUE(left.complete);
 }
 
@@ -85,11 +86,11 @@ TEST_F(LeftoversTest, TooMuchIsCountedAndNotRead) {
   EXPECT_FALSE(few.complete);
   const Leftovers small = Read({}, {.file_bytes = 3});
   EXPECT_EQ(small.files.size(), 5U);
-  EXPECT_FALSE(small.files[0].read);
+  EXPECT_EQ(small.files[0].state, State::kTooLarge);
   EXPECT_EQ(small.files[0].size, 4U);
   const Leftovers total = Read({}, {.total_bytes = 9});
-  EXPECT_TRUE(total.files[1].read);
-  EXPECT_FALSE(total.files[2].read);
+  EXPECT_EQ(total.files[1].state, State::kRead);
+  EXPECT_EQ(total.files[2].state, State::kTooLarge);
 }
 
 TEST_F(LeftoversTest, WithStampsOnlyWhatChangedSinceIsNews) {
@@ -108,6 +109,47 @@ TEST_F(LeftoversTest, WithStampsOnlyWhatChangedSinceIsNews) {
   EXPECT_THAT(news(), ElementsAre("a")) << "the same bytes in a new file";
 }
 
+TEST_F(LeftoversTest, WhatCannotBeReadIsNotCalledTooLarge) {
+  Put("ball.txt", "1");
+  Put("closed/inside.txt", "1");
+  using std::filesystem::perms;
+  ASSERT_EQ(::chmod(dir_.path().c_str(), 0755), 0);
+  std::filesystem::permissions(dir_.path() + "/ball.txt", perms::none);
+  std::filesystem::permissions(dir_.path() + "/closed", perms::none);
+  // Nothing is closed to root.
+  const bool root = ::geteuid() == 0;
+  if (root) ASSERT_EQ(::seteuid(65534), 0);
+  const Leftovers left = Read();
+  if (root) ASSERT_EQ(::seteuid(0), 0);
+  std::filesystem::permissions(dir_.path() + "/closed", perms::owner_all);
+  ASSERT_THAT(Paths(left), ElementsAre("ball.txt"));
+  EXPECT_EQ(left.files[0].state, State::kUnreadable);
+  EXPECT_FALSE(left.complete) << "there is something behind the directory";
+}
+
+TEST_F(LeftoversTest, InSlicesItIsTheSame) {
+  for (int i = 0; i < 5; ++i) Put("d/f" + std::to_string(i), std::string(1U << 20, 'x'));
+  Put("z/small", "\x01");
+  const std::vector<environment::GivenFile> given;
+  LeftoversReader reader(handle_.get(), given);
+  int slices = 1;
+  while (reader.Step()) ++slices;
+  EXPECT_GE(slices, 5) << "one for each large file at least";
+  const Leftovers left = reader.Take();
+  EXPECT_EQ(Paths(left), Paths(Read()));
+  EXPECT_TRUE(left.files[0].text);
+  EXPECT_FALSE(left.files[5].text);
+  EXPECT_TRUE(left.complete);
+}
+
+TEST(IsPlainTextTest, ControlsAndBrokenBytesAreNone) {
+  EXPECT_TRUE(IsPlainText("a\tb\r\n\xc3\xa4"));
+  EXPECT_TRUE(IsPlainText(""));
+  EXPECT_FALSE(IsPlainText("\x7f"));
+  EXPECT_FALSE(IsPlainText("a\x1b"));
+  EXPECT_FALSE(IsPlainText("\xff"));
+}
+
 TEST_F(LeftoversTest, DepthIsBounded) {
   Put("a/b/c/d/e", "1");
   const Leftovers left = Read({}, {.depth = 3});
@@ -121,7 +163,7 @@ TEST_F(LeftoversTest, ASparseGiantCostsNothing) {
   const Leftovers left = Read();
   ASSERT_EQ(left.files.size(), 1U);
   EXPECT_EQ(left.files[0].size, 1ULL << 40);
-  EXPECT_FALSE(left.files[0].read);
+  EXPECT_EQ(left.files[0].state, State::kTooLarge);
 }
 
 }  // namespace

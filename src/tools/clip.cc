@@ -81,6 +81,20 @@ std::string_view WholeCharacters(std::string_view text, std::size_t most) {
   return text.substr(0, end);
 }
 
+std::size_t JsonSize(std::string_view text) {
+  std::size_t size = text.size();
+  for (const char c : text) {
+    const bool named =
+        c == '"' || c == '\\' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f';
+    if (named) {
+      size += 1;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      size += 5;
+    }
+  }
+  return size;
+}
+
 std::string Clean(std::string_view bytes) {
   if (bytes.find('\x1b') == std::string_view::npos) return ToUtf8(bytes);
   return ToUtf8(WithoutSequences(bytes));

@@ -31,4 +31,7 @@ Share Divide(std::size_t room, std::uint64_t output, std::uint64_t error);
 /// The longest beginning of at most `most` bytes that does not cut a character.
 std::string_view WholeCharacters(std::string_view text, std::size_t most);
 
+/// How many bytes valid UTF-8 takes as a string in JSON, without the quotation marks.
+std::size_t JsonSize(std::string_view text);
+
 }  // namespace igloo::tools

@@ -3,22 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/arguments.h"
 #include "tools/clip.h"
+#include "tools/named.h"
+#include "tools/picture.h"
 
 namespace igloo::tools {
 namespace {
 
 using session::Verdict;
 
-/// An answer is one line that must stay below 8 MiB, and pictures travel in base64.
-constexpr std::size_t kMostPictures = 4U << 20;
-/// So that reading one back fits into an answer, whatever is in it.
-constexpr std::size_t kPart = 3U << 20;
+/// An answer is one line that must stay below 8 MiB; some of them are for what stands around the
+/// result and for links.
+constexpr std::size_t kMostAnswer = (8U << 20) - (512U << 10);
+/// Files that a result lists, and the bytes of each path that it shows: a list must not crowd the
+/// output out of a model's memory.
+constexpr std::size_t kListed = 20, kLongestPath = 200;
+/// What a session shows as text is at most this long, together.
+constexpr std::size_t kMostParts = 100'000;
 
 std::string Seconds(std::uint64_t micros) {
   return fmt::format("{:.{}f} s", static_cast<double>(micros) / 1e6, micros < 10'000'000 ? 2 : 0);
@@ -63,66 +68,6 @@ std::string Explain(const Finished& finished) {
   return "?";
 }
 
-/// Something to keep for a run, and where the result says so.
-struct KeptOutput {
-  std::string_view stream;
-  std::vector<std::string> uris = {};
-};
-
-/// A stream as it is kept: the beginning and the end, when it was too long even for that.
-std::string WholeText(const session::CappedText& stream) {
-  if (!stream.cut()) return stream.kept();
-  return fmt::format("{}\n[... {} bytes were not kept]\n{}", stream.kept(), stream.omitted(),
-                     stream.last());
-}
-
-void AddStream(std::string_view name, const session::CappedText& stream, std::size_t room,
-               std::vector<Store::Item>& items, std::vector<std::string_view>& owners) {
-  if (stream.total() <= room) return;
-  const std::string whole = WholeText(stream);
-  std::string_view rest = whole;
-  for (int part = 1; !rest.empty(); ++part) {
-    const std::string_view piece = WholeCharacters(rest, kPart);
-    rest.remove_prefix(piece.size());
-    const bool only = part == 1 && rest.empty();
-    items.push_back({.name = only ? std::string(name) : fmt::format("{}-{}", name, part),
-                     .mime_type = "text/plain",
-                     .bytes = std::string(piece)});
-    owners.push_back(name);
-  }
-}
-
-/// Everything of one run that its result only names.
-struct Named {
-  std::vector<std::string> output = {}, error = {};
-  std::vector<std::string> files = {};  ///< in the order of the files; empty: not kept
-};
-
-Named KeepAll(const Finished& finished, const Share& share, Store& store) {
-  std::vector<Store::Item> items;
-  std::vector<std::string_view> owners;
-  AddStream("stdout", finished.run.output, share.output, items, owners);
-  AddStream("stderr", finished.run.error, share.error, items, owners);
-  const std::size_t streams = items.size();
-  for (const session::LeftFile& file : finished.left.files) {
-    if (!file.read) continue;
-    items.push_back({.name = "files/" + file.path,
-                     .mime_type = MimeTypeOf(file.path, file.bytes),
-                     .bytes = file.bytes});
-  }
-  const std::vector<std::string> uris = store.Keep(std::move(items));
-  Named named;
-  for (std::size_t i = 0; i < streams && i < uris.size(); ++i) {
-    (owners[i] == "stdout" ? named.output : named.error).push_back(uris[i]);
-  }
-  std::size_t next = streams;
-  for (const session::LeftFile& file : finished.left.files) {
-    named.files.push_back(file.read && next < uris.size() ? uris[next] : "");
-    if (file.read) ++next;
-  }
-  return named;
-}
-
 std::string Advice(const session::CappedText& stream, const std::vector<std::string>& uris) {
   if (uris.empty()) return "";
   std::string advice = stream.cut() ? "its first and last parts are in " : "all of it is in ";
@@ -130,44 +75,86 @@ std::string Advice(const session::CappedText& stream, const std::vector<std::str
   return advice;
 }
 
-mcp::JsonObject FileJson(const session::LeftFile& file, const std::string& uri) {
-  mcp::JsonObject out{{"path", ToUtf8(file.path)},
-                      {"size", file.size},
-                      {"mime_type", MimeTypeOf(file.path, file.bytes)}};
-  if (!uri.empty()) out["uri"] = uri;
+mcp::JsonObject FileJson(const Thing& file) {
+  mcp::JsonObject out{{"path", ToUtf8(file.name)}, {"size", file.size}, {"mime_type", file.type}};
+  if (!file.uri.empty()) out["uri"] = file.uri;
   return out;
 }
 
-std::string FileLine(const session::LeftFile& file, const std::string& uri) {
-  std::string line = fmt::format("[file {}, {} bytes, ", Printable(file.path), file.size);
-  line += uri.empty() ? "too large to be kept: print what is needed of it" : uri;
-  return line + "]\n";
+std::string WhyNotKept(const Thing& thing) {
+  if (thing.state == session::LeftFile::State::kUnreadable) return "cannot be read";
+  return "too large to be kept: print what is needed of it";
 }
 
-/// Links to what was kept, and the pictures themselves.
-void AddContent(const Finished& finished, const Named& named, mcp::ToolResult& result) {
-  std::size_t pictures = 0;
-  const auto& files = finished.left.files;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string type = MimeTypeOf(files[i].path, files[i].bytes);
-    const bool picture = IsImage(type) && pictures + files[i].bytes.size() <= kMostPictures;
-    if (picture && !files[i].bytes.empty()) {
-      pictures += files[i].bytes.size();
-      result.content.emplace_back(mcp::content::Image{{files[i].bytes}, type});
-    }
-    if (named.files[i].empty()) continue;
-    result.content.emplace_back(mcp::content::Link{{.uri = named.files[i],
-                                                    .name = ToUtf8(files[i].path),
-                                                    .mime_type = type,
-                                                    .size = files[i].size}});
-  }
-  for (const auto* uris : {&named.output, &named.error}) {
-    for (const std::string& uri : *uris) {
-      result.content.emplace_back(mcp::content::Link{
-          {.uri = uri, .name = uri.substr(uri.rfind('/') + 1), .mime_type = "text/plain"}});
-    }
-  }
+std::string FileLine(const Thing& file) {
+  return fmt::format("[file {}, {} bytes, {}]\n", Printable(Quoted(file.name, kLongestPath)),
+                     file.size, file.uri.empty() ? WhyNotKept(file) : file.uri);
 }
+
+std::string FileLines(const std::vector<Thing>& files) {
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(files.size(), kListed); ++i) lines += FileLine(files[i]);
+  if (files.size() > kListed) {
+    lines += fmt::format("[and {} more files: resources/list]\n", files.size() - kListed);
+  }
+  return lines;
+}
+
+mcp::Content LinkTo(const Thing& thing) {
+  return mcp::content::Link{{.uri = thing.uri,
+                             .name = Quoted(ToUtf8(thing.name), kLongestPath),
+                             .mime_type = thing.type,
+                             .size = thing.size}};
+}
+
+/// Pictures as far as there is room for them, and links to what was kept.
+class Contents {
+ public:
+  Contents(std::size_t room, mcp::ToolResult& result) : room_(room), result_(result) {}
+
+  void Add(Named& named) {
+    for (std::size_t i = 0; i < named.files.size(); ++i) {
+      Thing& file = named.files[i];
+      const bool shown = file.shown && AddPicture(*std::move(file.shown), file.type);
+      if ((shown || i < kListed) && !file.uri.empty()) result_.content.push_back(LinkTo(file));
+    }
+    for (const auto* uris : {&named.output, &named.error, &named.value}) {
+      for (const std::string& uri : *uris) {
+        result_.content.emplace_back(mcp::content::Link{
+            {.uri = uri, .name = uri.substr(uri.rfind('/') + 1), .mime_type = "text/plain"}});
+      }
+    }
+    for (Thing& part : named.parts) AddPart(part);
+  }
+
+ private:
+  void AddPart(Thing& part) {
+    if (part.shown && !IsImage(part.type)) {
+      AddText(Clean(part.shown->bytes));
+    } else if (part.shown && AddPicture(*std::move(part.shown), part.type)) {
+      return;
+    } else if (!part.uri.empty() && links_++ < kListed) {
+      result_.content.push_back(LinkTo(part));
+    }
+  }
+  void AddText(std::string text) {
+    const std::size_t size = JsonSize(text);
+    if (size > room_) return;
+    room_ -= size;
+    result_.content.emplace_back(mcp::content::Text{std::move(text)});
+  }
+  bool AddPicture(mcp::Blob picture, const std::string& type) {
+    const std::size_t size = (picture.bytes.size() + 2) / 3 * 4;
+    if (size > room_) return false;
+    room_ -= size;
+    result_.content.emplace_back(mcp::content::Image{std::move(picture), type});
+    return true;
+  }
+
+  std::size_t room_;
+  std::size_t links_ = 0;  ///< to parts
+  mcp::ToolResult& result_;
+};
 
 boost::json::array Texts(const std::vector<std::string>& texts) {
   boost::json::array out;
@@ -175,17 +162,35 @@ boost::json::array Texts(const std::vector<std::string>& texts) {
   return out;
 }
 
-mcp::JsonObject Structured(const Finished& finished, const Presentation& how, const Shown& out,
-                           const Shown& err, const Named& named) {
+/// What of each stream is shown.
+struct Streams {
+  Shown output = {}, error = {};
+  std::optional<Shown> value = {};
+};
+
+Streams ClipAll(const Finished& finished, const Room& room, const Named& named) {
+  const session::RunResult& run = finished.run;
+  Streams streams{.output = Clip(run.output, room.output, Advice(run.output, named.output)),
+                  .error = Clip(run.error, room.error, Advice(run.error, named.error))};
+  if (finished.value) {
+    session::CappedText value(finished.value->size());
+    value.Append(*finished.value);
+    streams.value = Clip(value, room.value, Advice(value, named.value));
+  }
+  return streams;
+}
+
+mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
+                           const Streams& streams, const Named& named) {
   const session::RunResult& run = finished.run;
   mcp::JsonObject o{{"verdict", session::Name(run.verdict)},
                     {"summary", Explain(finished)},
                     {"env", how.environment},
                     {"exit_code", run.exit_code},
                     {"timed_out", run.verdict == Verdict::kTimeout},
-                    {"stdout", out.text},
-                    {"stderr", err.text},
-                    {"truncated", out.omitted + err.omitted > 0},
+                    {"stdout", streams.output.text},
+                    {"stderr", streams.error.text},
+                    {"truncated", streams.output.omitted + streams.error.omitted > 0},
                     {"stdout_bytes", run.output.total()},
                     {"stderr_bytes", run.error.total()},
                     {"duration_ms", run.usage.wall_micros / 1000},
@@ -193,26 +198,19 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how, co
                     {"memory_bytes", run.usage.peak_kib * 1024}};
   if (run.signal != 0) o["signal"] = run.signal;
   if (!finished.session.empty()) o["session"] = finished.session;
-  if (finished.value) o["value"] = *finished.value;
+  if (streams.value) o["value"] = streams.value->text;
   if (!finished.notes.empty()) o["notes"] = Texts(finished.notes);
   std::vector<std::string> kept = named.output;
   kept.insert(kept.end(), named.error.begin(), named.error.end());
+  kept.insert(kept.end(), named.value.begin(), named.value.end());
   if (!kept.empty()) o["full_output"] = Texts(kept);
   boost::json::array files;
-  for (std::size_t i = 0; i < finished.left.files.size(); ++i) {
-    files.push_back(FileJson(finished.left.files[i], named.files[i]));
+  for (std::size_t i = 0; i < std::min(named.files.size(), kListed); ++i) {
+    files.push_back(FileJson(named.files[i]));
   }
   o["files"] = std::move(files);
+  if (named.files.size() > kListed) o["more_files"] = named.files.size() - kListed;
   return o;
-}
-
-/// Parts that are no pictures are kept to be read.
-void AddPart(const session::Part& part, mcp::ToolResult& result) {
-  if (IsImage(part.type)) {
-    result.content.emplace_back(mcp::content::Image{{part.bytes}, part.type});
-  } else {
-    result.content.emplace_back(mcp::content::Text{part.bytes});
-  }
 }
 
 void AddSection(std::string& text, std::string_view heading, const std::string& section) {
@@ -222,15 +220,13 @@ void AddSection(std::string& text, std::string_view heading, const std::string& 
   text += section;
 }
 
-std::string Text(const Finished& finished, const Shown& out, const Shown& err, const Named& named) {
-  std::string text = out.text;
-  AddSection(text, text.empty() ? "" : "--- stderr ---\n", err.text);
-  if (finished.value) AddSection(text, "", *finished.value + "\n");
+std::string Text(const Finished& finished, const Streams& streams, const Named& named) {
+  std::string text = streams.output.text;
+  AddSection(text, text.empty() ? "" : "--- stderr ---\n", streams.error.text);
+  if (streams.value) AddSection(text, "", streams.value->text + "\n");
   std::string footer;
   for (const std::string& note : finished.notes) footer += "[" + note + "]\n";
-  for (std::size_t i = 0; i < finished.left.files.size(); ++i) {
-    footer += FileLine(finished.left.files[i], named.files[i]);
-  }
+  footer += FileLines(named.files);
   if (!finished.looked_for_files) {
     footer += "[files are not returned: the environment's backend, bubblewrap, cannot]\n";
   }
@@ -240,28 +236,32 @@ std::string Text(const Finished& finished, const Shown& out, const Shown& err, c
   return text;
 }
 
-mcp::JsonObject Property(std::string_view type, std::string_view description) {
-  return {{"type", type}, {"description", description}};
+Room RoomFor(const Finished& finished, std::size_t room) {
+  const std::uint64_t output = finished.run.output.total(), error = finished.run.error.total();
+  // The value of an expression is to output what errors are: short as a rule, and it matters.
+  const std::uint64_t value = finished.value ? finished.value->size() : 0;
+  const Share first = Divide(room, output + error, value);
+  const Share rest = Divide(first.output, output, error);
+  return {.output = rest.output,
+          .error = rest.error,
+          .value = first.error,
+          .parts = std::min(room, kMostParts)};
 }
 
 }  // namespace
 
-mcp::ToolResult RenderRun(const Finished& finished, const Presentation& how, Store& store) {
-  const session::RunResult& run = finished.run;
-  const Share share = Divide(how.room, run.output.total(), run.error.total());
-  const Named named = KeepAll(finished, share, store);
-  const Shown out = Clip(run.output, share.output, Advice(run.output, named.output));
-  const Shown err = Clip(run.error, share.error, Advice(run.error, named.error));
+mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& store) {
+  const Room room = RoomFor(finished, how.room);
+  Named named = NameAll(finished, room, store);
+  const Streams streams = ClipAll(finished, room, named);
+  std::string text = Text(finished, streams, named);
   mcp::ToolResult result;
-  result.content.emplace_back(mcp::content::Text{Text(finished, out, err, named)});
-  AddContent(finished, named, result);
-  std::size_t shown = 0;
-  for (const session::Part& part : finished.parts) {
-    shown += part.bytes.size();
-    if (shown <= kMostPictures) AddPart(part, result);
-  }
-  result.structured = Structured(finished, how, out, err, named);
-  result.is_error = run.verdict != Verdict::kOk;
+  result.structured = Structured(finished, how, streams, named);
+  // INVARIANT: text and lists are bounded so that they always fit; pictures get what they leave.
+  const std::size_t taken = JsonSize(text) + boost::json::serialize(*result.structured).size();
+  result.content.emplace_back(mcp::content::Text{std::move(text)});
+  Contents(kMostAnswer - std::min(taken, kMostAnswer), result).Add(named);
+  result.is_error = finished.run.verdict != Verdict::kOk;
   return result;
 }
 
@@ -280,49 +280,6 @@ mcp::ToolResult RenderFailure(const Error& error, const std::string& environment
                                       {"files", boost::json::array{}}};
   result.is_error = true;
   return result;
-}
-
-mcp::JsonObject OutputSchema() {
-  const mcp::JsonObject file{
-      {"type", "object"},
-      {"properties",
-       mcp::JsonObject{{"path", Property("string", "relative to the working directory")},
-                       {"size", Property("integer", "in bytes")},
-                       {"mime_type", Property("string", "its type")},
-                       {"uri", Property("string", "resource to read it from")}}},
-      {"required", boost::json::array{"path", "size", "mime_type"}}};
-  mcp::JsonObject files = Property("array", "new and changed files in the working directory");
-  files["items"] = file;
-  mcp::JsonObject full = Property("array", "resources with output that is cut here");
-  full["items"] = mcp::JsonObject{{"type", "string"}};
-  mcp::JsonObject notes = Property("array", "what became of the session");
-  notes["items"] = mcp::JsonObject{{"type", "string"}};
-  return {{"type", "object"},
-          {"properties",
-           mcp::JsonObject{
-               {"verdict", Property("string",
-                                    "ok, exit, signal, timeout, memory, processes, disk, "
-                                    "output, interrupted, killed; refused: it did not run")},
-               {"summary", Property("string", "how it ended, and what to do about it")},
-               {"env", Property("string", "the environment it ran in")},
-               {"exit_code", Property("integer", "as a shell says it; absent if it did not run")},
-               {"signal", Property("integer", "that ended it; absent if none did")},
-               {"session", Property("string", "the session it ran in; absent if it had none")},
-               {"value", Property("string", "of a last expression; absent if there is none")},
-               {"notes", std::move(notes)},
-               {"timed_out", Property("boolean", "it hit its time limit")},
-               {"stdout", Property("string", "what it printed")},
-               {"stderr", Property("string", "what it printed as errors")},
-               {"truncated", Property("boolean", "stdout or stderr is cut in the middle")},
-               {"stdout_bytes", Property("integer", "before the cut")},
-               {"stderr_bytes", Property("integer", "before the cut")},
-               {"full_output", std::move(full)},
-               {"duration_ms", Property("integer", "wall-clock time")},
-               {"cpu_ms", Property("integer", "processor time")},
-               {"memory_bytes", Property("integer", "of its largest process")},
-               {"files", std::move(files)}}},
-          {"required", boost::json::array{"verdict", "summary", "env", "timed_out", "stdout",
-                                          "stderr", "truncated", "duration_ms", "files"}}};
 }
 
 }  // namespace igloo::tools

@@ -14,8 +14,8 @@ struct Presentation {
 };
 
 /// A run as igloo tells it: the text and the structured half each say everything. What is not
-/// shown whole goes into the store and is named.
-mcp::ToolResult RenderRun(const Finished& finished, const Presentation& how, Store& store);
+/// shown whole goes into the store and is named. Whatever the run did, it fits into an answer.
+mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& store);
 
 /// Why there was no run; the structured half says it too, because some clients show nothing else.
 mcp::ToolResult RenderFailure(const Error& error, const std::string& environment);

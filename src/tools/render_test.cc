@@ -2,23 +2,48 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
+#include "mcp/encode.h"
 #include "tools/testing.h"
 
 namespace igloo::tools {
 namespace {
 
 using testing::Ended;
+using testing::Png;
+using State = session::LeftFile::State;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::TextOf;
 
+/// Descriptors cannot be copied; no result tells of them.
+Finished Copy(const Finished& from) {
+  Finished to{.left = from.left,
+              .looked_for_files = from.looked_for_files,
+              .time_limit_ms = from.time_limit_ms,
+              .memory_limit_bytes = from.memory_limit_bytes,
+              .queued_micros = from.queued_micros,
+              .session = from.session,
+              .value = from.value,
+              .parts = from.parts,
+              .notes = from.notes};
+  to.run.verdict = from.run.verdict;
+  to.run.exit_code = from.run.exit_code;
+  to.run.signal = from.run.signal;
+  to.run.output = from.run.output;
+  to.run.error = from.run.error;
+  to.run.usage = from.run.usage;
+  return to;
+}
+
 class RenderRunTest : public ::testing::Test {
  protected:
   mcp::ToolResult Render(const Finished& finished, std::size_t room = 10'000) {
-    mcp::ToolResult result = RenderRun(finished, {.environment = "python", .room = room}, store_);
+    mcp::ToolResult result =
+        RenderRun(Copy(finished), {.environment = "python", .room = room}, store_);
     CheckSchema(result);
     return result;
   }
@@ -44,6 +69,19 @@ class RenderRunTest : public ::testing::Test {
   }
   static std::string Field(const mcp::ToolResult& result, const char* name) {
     return boost::json::serialize(result.structured->at(name));
+  }
+
+  static session::LeftFile Left(std::string path, std::string bytes) {
+    return {.path = std::move(path),
+            .size = bytes.size(),
+            .state = State::kRead,
+            .bytes = bytes,
+            .text = session::IsPlainText(bytes)};
+  }
+  template <class Kind>
+  static std::size_t Count(const mcp::ToolResult& result) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        result.content, [](const auto& each) { return std::holds_alternative<Kind>(each); }));
   }
 
   Store store_ = {};
@@ -100,21 +138,23 @@ TEST_F(RenderRunTest, LongOutputIsKeptInPartsThatCanBeRead) {
 
 TEST_F(RenderRunTest, FilesAreNamedPicturesAreShown) {
   Finished finished = Ended("done\n");
-  const std::string png = "\x89PNG\r\n\x1a\n123";
-  finished.left.files = {{.path = "data.csv", .size = 4, .read = true, .bytes = "a,b\n"},
-                         {.path = "huge.bin", .size = 1ULL << 40},
-                         {.path = "plot.png", .size = png.size(), .read = true, .bytes = png}};
+  const std::string png = Png("123");
+  finished.left.files = {Left("data.csv", "a,b\n"),
+                         {.path = "huge.bin", .size = 1ULL << 40, .state = State::kTooLarge},
+                         {.path = "locked", .size = 3, .state = State::kUnreadable},
+                         Left("plot.png", png)};
   const mcp::ToolResult result = Render(finished);
   const std::string text = TextOf(result);
   EXPECT_THAT(text, HasSubstr("[file data.csv, 4 bytes, igloo://run/"));
   EXPECT_THAT(text, HasSubstr("[file huge.bin, 1099511627776 bytes, too large"));
+  EXPECT_THAT(text, HasSubstr("[file locked, 3 bytes, cannot be read]"));
   ASSERT_EQ(result.content.size(), 4U);
   EXPECT_EQ(std::get<mcp::content::Image>(result.content[2]).data.bytes, png);
   const auto& files = result.structured->at("files").as_array();
-  ASSERT_EQ(files.size(), 3U);
+  ASSERT_EQ(files.size(), 4U);
   EXPECT_EQ(files[0].at("mime_type").as_string(), "text/csv");
   EXPECT_FALSE(files[1].as_object().contains("uri"));
-  const std::string uri(files[2].at("uri").as_string());
+  const std::string uri(files[3].at("uri").as_string());
   EXPECT_EQ(std::get<mcp::content::Link>(result.content[3]).resource.uri, uri);
   EXPECT_EQ(std::get<mcp::Blob>(store_.Read(uri)->body).bytes, png);
 }
@@ -125,21 +165,76 @@ TEST_F(RenderRunTest, WhereFilesCannotBeHadItSaysSo) {
   EXPECT_THAT(TextOf(Render(finished)), HasSubstr("[files are not returned: "));
 }
 
-TEST_F(RenderRunTest, PicturesNeverMakeAnAnswerTooLong) {
+TEST_F(RenderRunTest, PicturesAreFewWholeAndNotTooLarge) {
   Finished finished = Ended("");
-  for (int i = 0; i < 8; ++i) {
-    std::string png = "\x89PNG\r\n\x1a\n" + std::string(1U << 20, 'x');
-    finished.left.files.push_back(
-        {.path = std::to_string(i), .size = png.size(), .read = true, .bytes = std::move(png)});
+  for (int i = 0; i < 12; ++i) finished.left.files.push_back(Left(std::to_string(i), Png("x")));
+  EXPECT_EQ(Count<mcp::content::Image>(Render(finished)), 8U);
+  EXPECT_EQ(Count<mcp::content::Link>(Render(finished)), 12U);
+  finished.left.files = {Left("broken", "\x89PNG\r\n\x1a\n")};
+  EXPECT_EQ(Count<mcp::content::Image>(Render(finished)), 0U);
+  finished.left.files = {Left("huge", Png(std::string(4U << 20, 'x')))};
+  EXPECT_EQ(Count<mcp::content::Image>(Render(finished)), 0U);
+  EXPECT_EQ(Count<mcp::content::Link>(Render(finished)), 1U);
+}
+
+TEST_F(RenderRunTest, PicturesOfASessionThatAreNotShownCanBeRead) {
+  Finished finished = Ended("");
+  for (int i = 0; i < 9; ++i) finished.parts.push_back({"image/png", Png("x")});
+  finished.parts.push_back({"text/html", "<b>"});
+  finished.parts.push_back({"text/html", std::string(20'000, 'x')});
+  const mcp::ToolResult result = Render(finished);
+  EXPECT_EQ(Count<mcp::content::Image>(result), 8U);
+  EXPECT_EQ(Count<mcp::content::Text>(result), 2U) << "with the first";
+  ASSERT_EQ(Count<mcp::content::Link>(result), 2U);
+  const auto& uri = std::get<mcp::content::Link>(result.content.back()).resource.uri;
+  EXPECT_EQ(std::get<std::string>(store_.Read(uri)->body).size(), 20'000U);
+}
+
+TEST_F(RenderRunTest, AValueSharesTheRoom) {
+  Finished finished = Ended("out\n");
+  finished.value = std::string(1U << 20, '\x01');
+  const mcp::ToolResult result = Render(finished);
+  EXPECT_LT(TextOf(result).size(), 10'500U);
+  const auto& kept = result.structured->at("full_output").as_array();
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(std::get<mcp::Blob>(store_.Read(kept[0].as_string())->body).bytes, finished.value);
+  finished.value = "42";
+  EXPECT_EQ(TextOf(Render(finished)), "out\n42\n[exit code 0, 1.23 s]");
+}
+
+TEST_F(RenderRunTest, ManyFilesAreCountedAndNotListed) {
+  Finished finished = Ended("");
+  for (int i = 0; i < 100; ++i) finished.left.files.push_back(Left("f" + std::to_string(i), "x"));
+  const mcp::ToolResult result = Render(finished);
+  EXPECT_THAT(TextOf(result), HasSubstr("[and 80 more files: resources/list]"));
+  EXPECT_LT(TextOf(result).size(), 3000U);
+  EXPECT_EQ(Field(result, "more_files"), "80");
+  EXPECT_EQ(result.structured->at("files").as_array().size(), 20U);
+  EXPECT_EQ(store_.List().size(), 100U) << "all of them can be read";
+}
+
+/// The worst that a run can do, in each way and in all of them.
+TEST_F(RenderRunTest, EveryAnswerFits) {
+  const std::string controls(400'000, '\x01');
+  std::string deep;
+  for (int i = 0; i < 15; ++i) deep += std::string(255, '\x01') + "/";
+  Finished loud = Ended(controls, controls);
+  Finished files = Ended("");
+  for (int i = 0; i < 100; ++i) files.left.files.push_back(Left(deep + std::to_string(i), "x"));
+  Finished pictures = Ended("");
+  pictures.parts.assign(8, {"image/png", Png(std::string(3'000'000, 'x'))});
+  pictures.parts.push_back({"text/html", controls});
+  Finished all = Copy(loud);
+  all.left = files.left;
+  all.parts = pictures.parts;
+  all.value = controls;
+  EXPECT_GT(Count<mcp::content::Image>(Render(pictures)), 0U);
+  for (const Finished* each : {&loud, &files, &pictures, &all}) {
+    const mcp::ToolResult result = Render(*each, 400'000);
+    EXPECT_LT(boost::json::serialize(mcp::Encode(result, {})).size(), (8U << 20) - 4096);
+    const mcp::ToolResult usual = Render(*each);
+    EXPECT_LT(TextOf(usual).size(), 40'000U);
   }
-  std::size_t shown = 0;
-  for (const mcp::Content& each : Render(finished).content) {
-    if (const auto* image = std::get_if<mcp::content::Image>(&each)) {
-      shown += image->data.bytes.size();
-    }
-  }
-  EXPECT_GT(shown, 1U << 20);
-  EXPECT_LE(shown, 4U << 20);
 }
 
 TEST_F(RenderRunTest, EveryVerdictSaysWhatToDo) {

@@ -9,6 +9,7 @@
 #include "tools/arguments.h"
 #include "tools/instructions.h"
 #include "tools/render.h"
+#include "tools/schema.h"
 
 namespace igloo::tools {
 
@@ -35,10 +36,6 @@ Rights Together(const std::vector<const Offered*>& served) {
     rights.writable_host = rights.writable_host || each->rights.writable_host;
   }
   return rights;
-}
-
-mcp::JsonObject Property(std::string_view type, std::string description) {
-  return {{"type", type}, {"description", std::move(description)}};
 }
 
 mcp::JsonObject FilesProperty() {
@@ -184,7 +181,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
                           .files = std::move(arguments->files)};
     auto finished = co_await Execute(workshop_, call, std::move(asked), **offered, setup, trace);
     if (!finished) co_return RenderFailure(finished.error(), trace.environment);
-    co_return RenderRun(*finished, how, workshop_.store);
+    co_return RenderRun(*std::move(finished), how, workshop_.store);
   }
   auto order = setup->OrderFor(arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)},
@@ -194,7 +191,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
   Order now = *std::move(order);
   auto finished = co_await Execute(workshop_, call, std::move(now), trace);
   if (!finished) co_return RenderFailure(finished.error(), trace.environment);
-  co_return RenderRun(*finished, how, workshop_.store);
+  co_return RenderRun(*std::move(finished), how, workshop_.store);
 }
 
 }  // namespace igloo::tools

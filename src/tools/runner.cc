@@ -17,6 +17,16 @@ constexpr std::uint64_t kEndlessOutput = 128;
 
 }  // namespace
 
+asio::awaitable<session::Leftovers> ReadInSlices(int directory,
+                                                 const std::vector<environment::GivenFile>& given,
+                                                 session::LeftLimits limits,
+                                                 session::Stamps* stamps) {
+  session::LeftoversReader reader(directory, given, limits, stamps);
+  const auto executor = co_await asio::this_coro::executor;
+  while (reader.Step()) co_await asio::post(executor, asio::use_awaitable);
+  co_return reader.Take();
+}
+
 Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options options)
     : loop_(loop),
       programs_(programs),
@@ -84,8 +94,8 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
                     .memory_limit_bytes = plan->payload.memory_bytes,
                     .queued_micros = began - came};
   if (!finished.run.handed_out.empty() && !cancellation.requested()) {
-    finished.left = session::ReadLeftovers(finished.run.handed_out.front().get(),
-                                           order.request.files, options_.left);
+    finished.left = co_await ReadInSlices(finished.run.handed_out.front().get(),
+                                          order.request.files, options_.left);
   }
   finished.run.handed_out.clear();
   co_return finished;

@@ -35,6 +35,12 @@ struct Finished {
   std::vector<std::string> notes = {};    ///< what became of the session, a sentence each
 };
 
+/// What is below `directory` now, read in slices between which the event loop goes on. All of these
+/// outlive it.
+boost::asio::awaitable<session::Leftovers> ReadInSlices(
+    int directory, const std::vector<environment::GivenFile>& given, session::LeftLimits limits,
+    session::Stamps* stamps = nullptr);
+
 /// An interpreter and what it was made of, which it refers to.
 struct OpenInterpreter {
   sandbox::Plan plan = {};

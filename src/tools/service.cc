@@ -101,11 +101,11 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
   Trace trace{.came = std::chrono::system_clock::now(),
               .tool = request.name,
               .client = call.facts().client_name};
-  const std::size_t before = store_.bytes();
+  const std::uint64_t before = store_.generation();
   auto answer = co_await contract.Run(call, std::move(request), setup, trace);
   if (call.cancellation().requested()) trace.verdict = "cancelled";
   if (parts_.observe) parts_.observe(trace);
-  if (store_.bytes() != before && parts_.kept) parts_.kept();
+  if (store_.generation() != before && parts_.kept) parts_.kept();
   if (!answer) co_return std::unexpected(std::move(answer).error());
   co_return mcp::Outcome<mcp::ToolResult>(*std::move(answer));
 }

@@ -170,6 +170,11 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   if (!result) co_return std::unexpected(forget(result.error()));
   Finished finished = Describe(*living, *std::move(result), time_ms);
   finished.session = asked.id;
+  const int workspace = interpreter.workspace();
+  if (workspace >= 0) {
+    const session::LeftLimits limits{.file_bytes = 4U << 20};
+    finished.left = co_await ReadInSlices(workspace, living->given, limits, &living->stamps);
+  }
   co_return finished;
 }
 
@@ -202,11 +207,6 @@ Finished Sessions::Describe(Living& living, session::CallResult result, std::uin
   finished.run.output = std::move(result.output);
   finished.run.error = std::move(result.error);
   finished.run.usage.wall_micros = static_cast<std::uint64_t>(result.wall_micros);
-  const int workspace = living.open->interpreter->workspace();
-  if (workspace >= 0) {
-    finished.left =
-        session::ReadLeftovers(workspace, living.given, {.file_bytes = 4U << 20}, &living.stamps);
-  }
   return finished;
 }
 

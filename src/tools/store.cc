@@ -2,10 +2,13 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.h"
+#include "session/leftovers.h"
+#include "tools/clip.h"
 
 namespace igloo::tools {
 namespace {
@@ -44,14 +47,19 @@ std::string Escaped(std::string_view name) {
   return out;
 }
 
-/// Text that travels as itself: nothing in it grows sixfold in JSON.
+/// Longer names are of no use to anybody in a URI; the number keeps those apart that are cut.
+constexpr std::size_t kLongestName = 240;
+std::string NameInUri(std::string_view name, std::size_t number) {
+  std::string escaped = Escaped(name);
+  if (escaped.size() <= kLongestName) return escaped;
+  escaped.resize(std::min(escaped.find('%', kLongestName - 2), kLongestName));
+  return escaped + "~" + std::to_string(number);
+}
+
+/// As text it must fit into an answer; as bytes it always does.
+constexpr std::size_t kMostJson = 6U << 20;
 bool TravelsAsText(std::string_view bytes) {
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool control = byte < 0x20 && c != '\n' && c != '\t' && c != '\r';
-    if (control || byte == 0x7f) return false;
-  }
-  return ToUtf8(bytes) == bytes;
+  return session::IsPlainText(bytes) && JsonSize(bytes) <= kMostJson;
 }
 
 constexpr std::pair<std::string_view, std::string_view> kMagic[] = {
@@ -80,21 +88,15 @@ constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
 
 }  // namespace
 
-std::string MimeTypeOf(std::string_view path, std::string_view bytes) {
+std::string MimeTypeOf(std::string_view path, std::string_view bytes, bool text) {
   for (const auto& [magic, type] : kMagic) {
     if (bytes.starts_with(magic)) return std::string(type);
   }
   if (bytes.starts_with("RIFF") && bytes.substr(0, 12).ends_with("WEBP")) return "image/webp";
-  const bool text = TravelsAsText(bytes);
   for (const auto& [ending, type] : kEndings) {
     if (text && path.ends_with(ending)) return std::string(type);
   }
   return text && !bytes.empty() ? "text/plain" : "application/octet-stream";
-}
-
-bool IsImage(std::string_view mime_type) {
-  return mime_type == "image/png" || mime_type == "image/jpeg" || mime_type == "image/gif" ||
-         mime_type == "image/webp";
 }
 
 std::vector<std::string> Store::Keep(std::vector<Item> items) {
@@ -106,8 +108,8 @@ std::vector<std::string> Store::Keep(std::vector<Item> items) {
   std::vector<std::string> uris;
   Run run{.bytes = size};
   for (Item& item : items) {
-    mcp::Resource resource{.uri = prefix + Escaped(item.name),
-                           .name = ToUtf8(item.name),
+    mcp::Resource resource{.uri = prefix + NameInUri(item.name, uris.size()),
+                           .name = Quoted(ToUtf8(item.name), kLongestName),
                            .mime_type = std::move(item.mime_type),
                            .size = item.bytes.size()};
     uris.push_back(resource.uri);
@@ -116,6 +118,7 @@ std::vector<std::string> Store::Keep(std::vector<Item> items) {
   bytes_ += size;
   items_ += run.items.size();
   runs_.push_back(std::move(run));
+  ++generation_;
   return uris;
 }
 

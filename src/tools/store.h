@@ -30,7 +30,8 @@ class Store {
   };
 
   /// Keeps the items of one run: the URI of each, in their order, or none at all when they are too
-  /// large together. SECURITY: nobody guesses a URI; it has 128 random bits.
+  /// large together. SECURITY: nobody guesses a URI; it has 128 random bits. A name that is too
+  /// long for one is cut in it.
   std::vector<std::string> Keep(std::vector<Item> items);
 
   /// The newest first.
@@ -38,6 +39,8 @@ class Store {
   std::optional<mcp::ResourceContents> Read(std::string_view uri) const;
 
   std::size_t bytes() const { return bytes_; }
+  /// Another number whenever the list is another.
+  std::uint64_t generation() const { return generation_; }
 
  private:
   struct Kept {
@@ -53,12 +56,10 @@ class Store {
   Limits limits_;
   std::list<Run> runs_ = {};  ///< oldest first
   std::size_t bytes_ = 0, items_ = 0;
+  std::uint64_t generation_ = 0;
 };
 
-/// The type of a file, by its first bytes and its name.
-std::string MimeTypeOf(std::string_view path, std::string_view bytes);
-
-/// Whether clients can show it as a picture.
-bool IsImage(std::string_view mime_type);
+/// The type of a file, by its first bytes and its name. `text`: it IsPlainText.
+std::string MimeTypeOf(std::string_view path, std::string_view bytes, bool text);
 
 }  // namespace igloo::tools

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "session/leftovers.h"
+
 namespace igloo::tools {
 namespace {
 
@@ -44,16 +46,53 @@ TEST(StoreTest, TheOldestRunMakesRoom) {
   EXPECT_TRUE(store.Read(second[0])) << "what cannot be kept drives nothing out";
 }
 
+TEST(StoreTest, EverythingThatIsKeptCanBeRead) {
+  Store store;
+  const auto uris = store.Keep({{"a", "text/plain", std::string(1U << 20, '"')},
+                                {"b", "text/plain", std::string(4U << 20, '"')}});
+  EXPECT_TRUE(std::holds_alternative<std::string>(store.Read(uris[0])->body));
+  const auto large = store.Read(uris[1]);
+  ASSERT_TRUE(std::holds_alternative<mcp::Blob>(large->body)) << "as text it has twice the bytes";
+  EXPECT_EQ(std::get<mcp::Blob>(large->body).bytes.size(), 4U << 20);
+}
+
+TEST(StoreTest, LongNamesAreCutInTheirUris) {
+  Store store;
+  for (std::size_t shift = 0; shift < 3; ++shift) {
+    const std::string name = "files/" + std::string(shift, 'x') + std::string(3000, '\x01');
+    const auto uris = store.Keep({{name + "a", "", "1"}, {name + "b", "", "2"}});
+    EXPECT_LT(uris[0].size(), 300U);
+    EXPECT_THAT(uris[0], ::testing::EndsWith("%01~0")) << "no escape is cut";
+    EXPECT_EQ(std::get<std::string>(store.Read(uris[0])->body), "1");
+    EXPECT_EQ(std::get<std::string>(store.Read(uris[1])->body), "2");
+    EXPECT_LT(store.List()[0].name.size(), 300U);
+  }
+}
+
+TEST(StoreTest, TheGenerationTellsOfEveryChange) {
+  Store store({.bytes = 4, .items = 3});
+  const auto before = store.generation();
+  store.Keep({{"a", "", "1234"}});
+  const auto first = store.generation();
+  EXPECT_NE(first, before);
+  store.Keep({{"b", "", "1234"}});
+  EXPECT_NE(store.generation(), first) << "full, and of the same size as before";
+  const auto second = store.generation();
+  store.Keep({{"c", "", "12345"}});
+  EXPECT_EQ(store.generation(), second) << "not kept";
+}
+
 TEST(MimeTypeTest, BytesCountMoreThanNames) {
-  EXPECT_EQ(MimeTypeOf("x.txt", "\x89PNG\r\n\x1a\n..."), "image/png");
-  EXPECT_EQ(MimeTypeOf("x", "\xff\xd8\xff\xe0"), "image/jpeg");
-  EXPECT_EQ(MimeTypeOf("x", "RIFF1234WEBPVP8"), "image/webp");
-  EXPECT_EQ(MimeTypeOf("x.png", "no picture"), "text/plain");
-  EXPECT_EQ(MimeTypeOf("x.csv", "a,b\n"), "text/csv");
-  EXPECT_EQ(MimeTypeOf("x.csv", std::string("\0", 1)), "application/octet-stream");
-  EXPECT_EQ(MimeTypeOf("x.svg", "<svg/>"), "image/svg+xml");
-  EXPECT_FALSE(IsImage("image/svg+xml")) << "models cannot look at those";
-  EXPECT_TRUE(IsImage("image/webp"));
+  const auto type = [](std::string_view path, std::string_view bytes) {
+    return MimeTypeOf(path, bytes, session::IsPlainText(bytes));
+  };
+  EXPECT_EQ(type("x.txt", "\x89PNG\r\n\x1a\n..."), "image/png");
+  EXPECT_EQ(type("x", "\xff\xd8\xff\xe0"), "image/jpeg");
+  EXPECT_EQ(type("x", "RIFF1234WEBPVP8"), "image/webp");
+  EXPECT_EQ(type("x.png", "no picture"), "text/plain");
+  EXPECT_EQ(type("x.csv", "a,b\n"), "text/csv");
+  EXPECT_EQ(type("x.csv", std::string("\0", 1)), "application/octet-stream");
+  EXPECT_EQ(type("x.svg", "<svg/>"), "image/svg+xml");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "mcp/types.h"
 #include "tools/runner.h"
 #include "tools/setup.h"
 
@@ -20,6 +21,12 @@ inline Finished Ended(std::string_view output, std::string_view error = {}, int 
   finished.run.error.Append(error);
   finished.run.usage.wall_micros = 1'230'000;
   return finished;
+}
+
+/// A picture as far as anybody looks; `inside` makes it as long as wanted.
+inline std::string Png(std::string_view inside) {
+  using namespace std::string_literals;
+  return "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s + std::string(inside) + "\0\0\0\0IEND\xae\x42\x60\x82"s;
 }
 
 inline std::string TextOf(const mcp::ToolResult& result) {

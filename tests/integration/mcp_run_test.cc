@@ -65,18 +65,19 @@ TEST_F(McpRun, FilesGoInAndComeOut) {
       "data = open('data/in.bin', 'rb').read()\n"
       "print(data.hex(), os.getcwd())\n"
       "open('out.csv', 'w').write('a,b\\n')\n"
-      "open('dot.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n' + data)\n",
+      "open('dot.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n\\0\\0\\0\\rIHDR' + data +\n"
+      "    b'\\0\\0\\0\\0IEND\\xae\\x42\\x60\\x82')\n",
       {{"files", boost::json::array{JsonObject{{"path", "data/in.bin"}, {"base64", "AAH/"}},
                                     JsonObject{{"path", "same.txt"}, {"content", "same"}}}}});
   const std::string text = TextOf(result);
   EXPECT_THAT(text, StartsWith("0001ff /workspace\n"));
   EXPECT_THAT(text, AllOf(HasSubstr("[file out.csv, 4 bytes, igloo://run/"),
-                          HasSubstr("[file dot.png, 11 bytes, igloo://run/"),
+                          HasSubstr("[file dot.png, 31 bytes, igloo://run/"),
                           Not(HasSubstr("same.txt")), Not(HasSubstr("in.bin"))));
   const auto& content = result.at("content").as_array();
   ASSERT_EQ(content.size(), 4U) << boost::json::serialize(content);
   EXPECT_EQ(content[1].at("type").as_string(), "image");
-  EXPECT_EQ(content[1].at("data").as_string(), "iVBORw0KGgoAAf8=");
+  EXPECT_EQ(content[1].at("data").as_string(), "iVBORw0KGgoAAAANSUhEUgAB/wAAAABJRU5ErkJggg==");
   const auto& files = result.at("structuredContent").at("files").as_array();
   ASSERT_EQ(files.size(), 2U);
   const auto& uri = files[1].at("uri").as_string();
