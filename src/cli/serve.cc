@@ -53,14 +53,6 @@ audit::Record RecordOf(const tools::Trace& trace) {
   return record;
 }
 
-/// A home that is not there stays so: nothing is made outside of what the user has.
-std::string JournalPlace() {
-  const config::Variables variables = ReadVariables();
-  const bool missing =
-      variables.xdg_state_home.empty() && ::access(variables.home.c_str(), F_OK) != 0;
-  return missing ? "" : config::StateDirectory(variables);
-}
-
 std::string Line(const Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
 }
@@ -164,17 +156,24 @@ class Server {
 
   void SetJournal(const config::AuditConfig& config) {
     journal_.reset();
+    nowhere_.reset();
     if (!config.enabled) return;
+    auto place = StatePlace();
+    if (!place) {
+      nowhere_ = std::move(place).error();
+      nowhere_->hint += ", or set audit.enabled = false";
+      return;
+    }
     journal_.emplace(
-        audit::JournalOptions{.directory = JournalPlace(),
+        audit::JournalOptions{.directory = *std::move(place),
                               .rotate_bytes = config.rotate_bytes,
                               .keep = config.keep,
                               .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
   }
 
   void Remember(const tools::Trace& trace) {
-    if (!journal_) return;
-    auto written = journal_->Write(RecordOf(trace));
+    if (!journal_ && !nowhere_) return;
+    auto written = journal_ ? journal_->Write(RecordOf(trace)) : std::unexpected(*nowhere_);
     if (written) {
       complained_ = false;
     } else if (!std::exchange(complained_, true)) {
@@ -222,7 +221,8 @@ class Server {
   Serving serving_;
   tools::Store store_ = {};
   std::optional<audit::Journal> journal_ = {};
-  bool complained_ = false;  ///< that calls are not written down
+  std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
+  bool complained_ = false;            ///< that calls are not written down
   std::unique_ptr<tools::Runner> runner_ = {};
   std::unique_ptr<tools::Sessions> sessions_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};

@@ -27,11 +27,13 @@ Result<Which> ReadTools(const ParsedArgs& args) {
 /// Where the token is that HTTP clients must bring.
 Result<std::string> TokenFile(const ParsedArgs& args) {
   if (auto file = args.Get("--token-file")) return *std::move(file);
-  const std::string state = config::StateDirectory(ReadVariables());
-  if (state.empty()) {
-    return Fail(Errc::kFailedPrecondition, "there is no place for a token",
-                "set HOME, or name a file with --token-file");
+  auto place = StatePlace();
+  if (!place) {
+    Error error = Wrap("there is no place for a token", std::move(place).error()).error();
+    error.hint += ", or name a file with --token-file";
+    return std::unexpected(std::move(error));
   }
+  const std::string& state = *place;
   std::error_code failure;
   std::filesystem::create_directories(state, failure);
   if (!failure) {
