@@ -133,7 +133,7 @@ class Server {
   Result<std::shared_ptr<const tools::Setup>> Load() {
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
     // Before anything else is read, so that no change is missed.
-    if (watch_) watch_->Set(SourcesOf(serving_.args, config, serving_.sandboxes));
+    Follow(SourcesOf(serving_.args, config, serving_.sandboxes));
     config::SandboxScan scan;
     if (serving_.sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
@@ -152,6 +152,17 @@ class Server {
       serving_.say("'" + each.directory + "' is no environment: " + Line(each.error));
     }
     return setup;
+  }
+
+  void Follow(std::vector<watch::Watched> sources) {
+    if (!watch_) return;
+    watch_->Set(std::move(sources));
+    const auto& why = watch_->incomplete();
+    const std::string text = why ? Line(*why) : "";
+    if (why && text != unwatched_) {
+      serving_.say("not every change of the configuration is noticed, but SIGHUP is: " + text);
+    }
+    unwatched_ = text;
   }
 
   void SetJournal(const config::AuditConfig& config) {
@@ -220,6 +231,7 @@ class Server {
   Console& console_;
   Serving serving_;
   tools::Store store_ = {};
+  std::string unwatched_ = {};  ///< why not everything is watched, as it was said
   std::optional<audit::Journal> journal_ = {};
   std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
   bool complained_ = false;            ///< that calls are not written down
