@@ -133,15 +133,20 @@ class Server {
   Result<std::shared_ptr<const tools::Setup>> Load() {
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
     // Before anything else is read, so that no change is missed.
-    Follow(SourcesOf(serving_.args, config, serving_.sandboxes));
+    const Sandboxes sandboxes =
+        serving_.sandboxes ? serving_.sandboxes(config) : Sandboxes::kIgnore;
+    Follow(SourcesOf(serving_.args, config, sandboxes));
     config::SandboxScan scan;
-    if (serving_.sandboxes == Sandboxes::kServe) {
+    if (sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
       scan = config::ScanSandboxes(own.sandboxes_path);
       for (const std::string& note : scan.notes) serving_.say(note);
       for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
     }
     SetJournal(config.audit);
+    sessions_->SetLimits({.most = config.session.most,
+                          .idle = std::chrono::milliseconds(config.session.idle_ms),
+                          .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
     const auto lookup = [](const std::string& name) -> std::optional<std::string> {
       const char* value = std::getenv(name.c_str());
       return value == nullptr ? std::nullopt : std::optional<std::string>(value);

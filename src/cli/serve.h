@@ -22,7 +22,8 @@ struct Serving {
   /// Makes the contracts, over the parts that all of them share.
   std::function<std::vector<std::unique_ptr<tools::Contract>>(tools::Workshop)> contracts = {};
   ParsedArgs args = {};  ///< --config, --project, --no-project
-  Sandboxes sandboxes = Sandboxes::kIgnore;
+  /// What counts with this configuration; they are ignored unless it is given.
+  std::function<Sandboxes(const config::Config&)> sandboxes = {};
   std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
   /// A line for people; standard error unless it is given.
   std::function<void(std::string_view)> say = {};

@@ -13,16 +13,29 @@
 namespace igloo::cli {
 namespace {
 
-enum class Which { kRun, kPerEnvironment, kBoth };
+using config::Tools;
 
-Result<Which> ReadTools(const ParsedArgs& args) {
-  const std::string text = args.Get("--tools").value_or("run");
-  if (text == "run") return Which::kRun;
-  if (text == "per-environment") return Which::kPerEnvironment;
-  if (text == "both") return Which::kBoth;
-  return Fail(Errc::kInvalidArgument, "there are no tools '" + Printable(text) + "'",
-              "write --tools run, --tools per-environment or --tools both");
-}
+/// A contract that counts only while the configuration (or the command line) asks for its tools.
+class Chosen : public tools::Contract {
+ public:
+  using When = std::function<bool(const config::Config&)>;
+  Chosen(std::unique_ptr<tools::Contract> contract, When when)
+      : contract_(std::move(contract)), when_(std::move(when)) {}
+
+  std::vector<mcp::Tool> Tools(const tools::Setup& setup) const override {
+    if (!when_(setup.config())) return {};
+    return contract_->Tools(setup);
+  }
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const tools::Setup> setup,
+      tools::Trace& trace) override {
+    return contract_->Run(call, std::move(request), std::move(setup), trace);
+  }
+
+ private:
+  std::unique_ptr<tools::Contract> contract_;
+  When when_;
+};
 
 /// Where the token is that HTTP clients must bring.
 Result<std::string> TokenFile(const ParsedArgs& args) {
@@ -78,24 +91,37 @@ Result<std::optional<mcp::HttpOptions>> ReadHttp(const ParsedArgs& args, Console
 
 }  // namespace
 
+Result<std::optional<config::Tools>> ToolsFlag(const ParsedArgs& args) {
+  const auto text = args.Get("--tools");
+  if (!text) return std::nullopt;
+  if (const auto tools = config::FindTools(*text)) return tools;
+  return Fail(Errc::kInvalidArgument, "there are no tools '" + Printable(*text) + "'",
+              "write --tools run, --tools per-environment or --tools both");
+}
+
 Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
-  IGLOO_ASSIGN(const Which which, ReadTools(args));
+  IGLOO_ASSIGN(const std::optional<Tools> flag, ToolsFlag(args));
+  const auto chosen = [flag](const config::Config& config) {
+    return flag.value_or(config.daemon.tools);
+  };
   Serving serving{.face = {.info = {.name = "igloo",
                                     .version = IGLOO_VERSION,
                                     .title = "Igloo",
                                     .description = "Runs code in disposable sandboxes"},
                            .instructions = tools::Instructions},
                   .args = WithNamedProject(args),
-                  .sandboxes = which == Which::kRun ? Sandboxes::kIgnore : Sandboxes::kServe};
-  serving.contracts = [which](tools::Workshop workshop) {
+                  .sandboxes = [chosen](const config::Config& config) {
+                    return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
+                  }};
+  serving.contracts = [chosen](tools::Workshop workshop) {
     std::vector<std::unique_ptr<tools::Contract>> contracts;
-    if (which != Which::kPerEnvironment) {
-      contracts.push_back(std::make_unique<tools::RunContract>(workshop));
-    }
-    if (which != Which::kRun) {
-      contracts.push_back(
-          std::make_unique<tools::PerEnvironmentContract>(workshop, tools::Uncovered::kServe));
-    }
+    contracts.push_back(std::make_unique<Chosen>(std::make_unique<tools::RunContract>(workshop),
+                                                 [chosen](const config::Config& config) {
+                                                   return chosen(config) != Tools::kPerEnvironment;
+                                                 }));
+    contracts.push_back(std::make_unique<Chosen>(
+        std::make_unique<tools::PerEnvironmentContract>(workshop, tools::Uncovered::kServe),
+        [chosen](const config::Config& config) { return chosen(config) != Tools::kRun; }));
     return contracts;
   };
   IGLOO_ASSIGN(serving.http, ReadHttp(args, console));

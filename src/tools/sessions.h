@@ -43,6 +43,9 @@ class Sessions {
                                                    mcp::Cancellation cancellation,
                                                    std::function<void(std::string_view)> heard);
 
+  /// For sessions that begin from here on; the others keep what they began with.
+  void SetLimits(SessionLimits limits) { limits_ = limits; }
+
   std::size_t count() const { return sessions_.size(); }
   /// Ends those that nobody used for too long. Never one with a call under way.
   void Reap(std::chrono::steady_clock::time_point now);

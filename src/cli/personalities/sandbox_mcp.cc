@@ -104,7 +104,7 @@ Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& cons
                            return contracts;
                          },
                      .args = WithNamedProject({}),
-                     .sandboxes = Sandboxes::kServe,
+                     .sandboxes = [](const config::Config&) { return Sandboxes::kServe; },
                      .say = [&console](std::string_view text) { Log(console, text); }},
                     console);
 }
