@@ -78,7 +78,20 @@ Result<std::string> ServerName(const ParsedArgs& args) {
               "use up to 64 letters, digits, '-' and '_'");
 }
 
-Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exist) {
+/// Without its project the server runs nothing, and says so to models alone.
+void WarnOfProject(const std::string& path, Console& console) {
+  const std::string directory = path.substr(0, path.rfind(':'));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored) ||
+      std::filesystem::is_directory(directory, ignored)) {
+    return;
+  }
+  console.Note(fmt::format("warning: there is no directory '{}'; the server needs it",
+                           Printable(directory)));
+}
+
+Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exist,
+                                   Console& console) {
   clients::Server server{.args = {"mcp"}};
   IGLOO_ASSIGN(server.name, ServerName(args));
   IGLOO_ASSIGN(server.command, OwnPath());
@@ -88,12 +101,14 @@ Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exis
                 fmt::format("{} is for the server, which clients start without it", flag),
                 "a client that is to use HTTP gets the server's address instead");
   }
-  if (const auto tools = args.Get("--tools")) {
-    server.args.insert(server.args.end(), {"--tools", *tools});
+  IGLOO_ASSIGN(const std::optional<config::Tools> tools, ToolsFlag(args));
+  if (tools) {
+    server.args.insert(server.args.end(), {"--tools", std::string(config::Name(*tools))});
   }
   if (const auto project = args.Get("--project")) {
     // The client starts igloo from wherever it likes.
     IGLOO_ASSIGN(const std::string path, Absolute(*project));
+    WarnOfProject(path, console);
     server.args.insert(server.args.end(), {"--project", path});
   }
   if (args.Has("--no-project")) server.args.emplace_back("--no-project");
@@ -165,7 +180,7 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(order.client, ClientOf(args));
   const bool remove = args.Has("--remove");
   order.action = remove ? clients::Action::kRemove : clients::Action::kInstall;
-  IGLOO_ASSIGN(order.server, MakeServer(args, !remove));
+  IGLOO_ASSIGN(order.server, MakeServer(args, !remove, console));
   IGLOO_ASSIGN(order.scope, ScopeOf(args));
   IGLOO_ASSIGN(order.file, ClientFileOf(args, *order.client, order.scope));
   order.foreign = args.Has("--force") ? clients::Foreign::kReplace : clients::Foreign::kKeep;
@@ -189,14 +204,10 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
 }
 
 Result<int> RunPrint(const ParsedArgs& args, Console& console) {
-  for (const std::string_view flag : {"--remove", "--force", "--dry-run"}) {
-    if (args.Has(flag)) {
-      return Fail(Errc::kInvalidArgument, fmt::format("'igloo mcp print-config' has no {}", flag),
-                  "it changes nothing");
-    }
-  }
+  constexpr std::string_view kOfInstall[] = {"--remove", "--force", "--dry-run"};
+  IGLOO_TRY(RefuseFlags(args, kOfInstall, "'igloo mcp print-config'", "it changes nothing"));
   IGLOO_ASSIGN(const clients::Client* client, ClientOf(args));
-  IGLOO_ASSIGN(const clients::Server server, MakeServer(args, false));
+  IGLOO_ASSIGN(const clients::Server server, MakeServer(args, false, console));
   IGLOO_ASSIGN(const clients::Scope scope, ScopeOf(args));
   // Where it belongs is a note: without a home there is still something to print.
   const auto file = ClientFileOf(args, *client, scope);

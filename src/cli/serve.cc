@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "audit/journal.h"
+#include "base/text.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
@@ -250,12 +251,17 @@ class Server {
 
 }  // namespace
 
-ParsedArgs WithNamedProject(ParsedArgs args) {
+ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say) {
   const char* named = std::getenv("PROJECT_DIR");
+  if (named == nullptr || *named == '\0') return args;
+  if (args.Has("--project") || args.Has("--no-project")) return args;
   struct stat info{};
-  const bool usable = named != nullptr && ::stat(named, &info) == 0 && S_ISDIR(info.st_mode);
-  if (usable && !args.Has("--project") && !args.Has("--no-project")) {
+  const bool there = ::stat(named, &info) == 0;
+  if (there && S_ISDIR(info.st_mode)) {
     args.flags["--project"] = named;
+  } else {
+    say(fmt::format("no project is shown: PROJECT_DIR is '{}', which {}", Printable(named),
+                    there ? "is no directory" : "cannot be looked at or does not exist"));
   }
   return args;
 }

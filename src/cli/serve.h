@@ -32,7 +32,8 @@ struct Serving {
 /// Serves until the client has gone, or a signal ends it. Ends everything that it started.
 Result<int> Serve(Serving serving, Console& console);
 
-/// The project that PROJECT_DIR names, unless the command line has a say.
-ParsedArgs WithNamedProject(ParsedArgs args);
+/// The project that PROJECT_DIR names, unless the command line has a say. One that cannot be shown
+/// is left out, and `say` is told: the server is of use without it.
+ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say);
 
 }  // namespace igloo::cli

@@ -1,5 +1,7 @@
 #include "cli/serve_mcp.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/text.h"
@@ -99,17 +101,39 @@ Result<std::optional<config::Tools>> ToolsFlag(const ParsedArgs& args) {
               "write --tools run, --tools per-environment or --tools both");
 }
 
+Result<void> RefuseFlags(const ParsedArgs& args, std::span<const std::string_view> flags,
+                         std::string_view whose, std::string hint) {
+  for (const std::string_view flag : flags) {
+    if (!args.Has(flag)) continue;
+    return Fail(Errc::kInvalidArgument, fmt::format("{} has no {}", whose, flag), std::move(hint));
+  }
+  return {};
+}
+
 Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
+  constexpr std::string_view kOfInstall[] = {"--remove", "--json",  "--dry-run", "--force",
+                                             "--name",   "--scope", "--file"};
+  IGLOO_TRY(RefuseFlags(args, kOfInstall, "the server",
+                        "leave it out, or write 'igloo mcp install CLIENT'"));
   IGLOO_ASSIGN(const std::optional<Tools> flag, ToolsFlag(args));
   const auto chosen = [flag](const config::Config& config) {
     return flag.value_or(config.daemon.tools);
   };
+  // The model is told as well: it would look for /project.
+  std::string missing;
+  const ParsedArgs named = WithNamedProject(args, [&](std::string_view note) {
+    console.Note(note);
+    missing = fmt::format("\nNote: {}.\n", note);
+  });
   Serving serving{.face = {.info = {.name = "igloo",
                                     .version = IGLOO_VERSION,
                                     .title = "Igloo",
                                     .description = "Runs code in disposable sandboxes"},
-                           .instructions = tools::Instructions},
-                  .args = WithNamedProject(args),
+                           .instructions =
+                               [missing](const tools::Setup& setup) {
+                                 return tools::Instructions(setup) + missing;
+                               }},
+                  .args = named,
                   .sandboxes = [chosen](const config::Config& config) {
                     return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
                   }};

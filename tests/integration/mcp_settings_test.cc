@@ -101,5 +101,49 @@ TEST_F(McpSettings, AnUnusedSessionMakesRoomAfterItsTime) {
   }
 }
 
+TEST_F(McpSettings, AProjectThatIsNotThereIsNamed) {
+  const auto client = Start("", {}, {"PROJECT_DIR=" + Path("nowhere")});
+  const std::string note = "PROJECT_DIR is '" + Path("nowhere") + "'";
+  EXPECT_TRUE(client->running().WaitForErrors(note));
+  EXPECT_THAT(greeting_.at("instructions").as_string().c_str(), HasSubstr(note));
+  EXPECT_THAT(TextOf(client->Run("shell", "echo served")), StartsWith("served\n"));
+  const auto named = Start("", {"--no-project"}, {"PROJECT_DIR=" + Path("nowhere")});
+  EXPECT_THAT(greeting_.at("instructions").as_string().c_str(), Not(HasSubstr(note)));
+  EXPECT_THAT(named->running().Finish().err, Not(HasSubstr("PROJECT_DIR")));
+}
+
+TEST_F(McpSettings, AHomeThatIsNotThereIsNamed) {
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("missing")}});
+  client.Initialize();
+  client.Run("shell", "true");
+  EXPECT_TRUE(client.running().WaitForErrors("HOME is '" + Path("missing") + "'"));
+}
+
+TEST_F(McpSettings, TheServerRefusesOptionsOfInstall) {
+  for (const char* flag :
+       {"--remove", "--json", "--dry-run", "--force", "--name=x", "--scope=user", "--file=x"}) {
+    const Outcome outcome = Run({"mcp", flag});
+    EXPECT_EQ(outcome.status, 125) << flag;
+    EXPECT_THAT(outcome.out + outcome.err, HasSubstr("the server has no --")) << flag;
+  }
+}
+
+TEST_F(McpSettings, InstallWritesNothingThatCannotStart) {
+  for (const char* verb : {"install", "print-config"}) {
+    const Outcome outcome = Run({"mcp", verb, "codex", "--tools", "bogus"});
+    EXPECT_EQ(outcome.status, 125) << verb;
+    EXPECT_THAT(outcome.err, HasSubstr("there are no tools 'bogus'")) << verb;
+  }
+  EXPECT_FALSE(std::filesystem::exists(Path(".codex/config.toml")));
+  const Outcome printed = Run({"mcp", "print-config", "codex", "--project", Path("nowhere")});
+  EXPECT_EQ(printed.status, 0);
+  EXPECT_THAT(printed.err, HasSubstr("warning: there is no directory '" + Path("nowhere") + "'"));
+  std::filesystem::create_directory(Path("here"));
+  for (const char* mode : {"", ":overlay"}) {
+    EXPECT_THAT(Run({"mcp", "print-config", "codex", "--project", Path("here") + mode}).err,
+                Not(HasSubstr("warning")));
+  }
+}
+
 }  // namespace
 }  // namespace igloo::testing
