@@ -1,6 +1,7 @@
 // What the configuration and the command line say about the server, and what they cannot say.
 
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <boost/json/serialize.hpp>
 
@@ -117,6 +118,27 @@ TEST_F(McpSettings, AHomeThatIsNotThereIsNamed) {
   client.Initialize();
   client.Run("shell", "true");
   EXPECT_TRUE(client.running().WaitForErrors("HOME is '" + Path("missing") + "'"));
+}
+
+TEST_F(McpSettings, WhatIsNotWatchedIsNamedOnce) {
+  // One watch for everything: in a user namespace of its own the limit concerns nobody else.
+  Running running(Invocation{
+      .program = "/usr/bin/unshare",
+      .args = {"-Ur", "sh", "-c", "echo 1 > /proc/sys/user/max_inotify_watches && exec \"$0\" mcp",
+               BinDirectory() + "/igloo"},
+      .env = Environment()});
+  running.Write(
+      boost::json::serialize(JsonObject{{"jsonrpc", "2.0"},
+                                        {"id", 2},
+                                        {"method", "tools/list"},
+                                        {"params", JsonObject{{"_meta", ModernMeta()}}}}) +
+      "\n");
+  EXPECT_TRUE(running.WaitForErrors("not every change of the configuration is noticed"));
+  running.Signal(SIGHUP);
+  EXPECT_TRUE(running.WaitForErrors("the configuration was read again"));
+  const std::string said = running.Finish().err;
+  const std::size_t first = said.find("not every change");
+  EXPECT_EQ(said.find("not every change", first + 1), std::string::npos) << said;
 }
 
 TEST_F(McpSettings, TheServerRefusesOptionsOfInstall) {
