@@ -13,11 +13,29 @@
 namespace igloo::audit {
 namespace {
 
+/// SECURITY: whoever may rename files there could put a file of their own in the log's place.
+Result<void> CheckDirectory(const std::string& directory) {
+  struct stat info{};
+  if (::stat(directory.c_str(), &info) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot look at '" + directory + "', the place of the audit log");
+  }
+  const bool own = info.st_uid == ::geteuid();
+  const bool closed = (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0;
+  if (closed && (own || info.st_uid == 0)) return {};
+  // A generous umask made it so; whose files are in it is looked at, too.
+  if (own && ::chmod(directory.c_str(), 0700) == 0) return {};
+  return Fail(Errc::kPermissionDenied,
+              "others may replace files in '" + directory + "', the place of the audit log",
+              "move it away: igloo makes a new one");
+}
+
 Result<void> MakeDirectory(const std::string& directory) {
   std::error_code ignored;  // a parent that cannot be made shows in the next call
   std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), ignored);
-  if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  if (::mkdir(directory.c_str(), 0700) == 0) return {};
   const int saved_errno = errno;
+  if (saved_errno == EEXIST) return CheckDirectory(directory);
   return FailSys(saved_errno, "cannot make '" + directory + "' for the audit log",
                  "let yourself write there, or set audit.enabled = false");
 }
@@ -35,6 +53,10 @@ Result<void> CheckFile(int fd, const std::string& path) {
   IGLOO_ASSIGN(const struct stat info, Look(fd, path));
   if (!S_ISREG(info.st_mode)) {
     return Fail(Errc::kFailedPrecondition, "the audit log '" + path + "' is not a regular file",
+                "move it away: igloo makes a new one");
+  }
+  if (info.st_nlink > 1) {
+    return Fail(Errc::kPermissionDenied, "the audit log '" + path + "' has a second name",
                 "move it away: igloo makes a new one");
   }
   if (info.st_uid != ::geteuid() || (info.st_mode & 022) != 0) {

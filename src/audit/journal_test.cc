@@ -216,7 +216,26 @@ TEST_F(JournalTest, NeverFollowsALinkOrTrustsAFileOfOthers) {
   EXPECT_THAT(refusal(), HasSubstr("can be written by others"));
   ASSERT_EQ(::mkfifo(File().c_str(), 0600), 0);
   EXPECT_THAT(refusal(), HasSubstr("is not a regular file"));
+  fs::permissions(elsewhere, fs::perms(0600));
+  fs::create_hard_link(elsewhere, File());
+  EXPECT_THAT(refusal(), HasSubstr("has a second name"));
+  EXPECT_EQ(ReadFile(elsewhere, 100).value(), "mine\n");
   EXPECT_EQ(refusal(), "written");
+}
+
+TEST_F(JournalTest, NobodyElseMayReplaceItsFiles) {
+  fs::create_directories(Directory());
+  fs::permissions(Directory(), fs::perms(0777));
+  EXPECT_TRUE(Journal(Options()).Write(Numbered(1)));
+  EXPECT_EQ(fs::status(Directory()).permissions(), fs::perms(0700)) << "it is ours: it is closed";
+  // Only root can give a directory away; for others the root directory's own rules must do.
+  if (::geteuid() == 0) {
+    fs::permissions(Directory(), fs::perms(0777));
+    ASSERT_EQ(::chown(Directory().c_str(), 12345, 12345), 0);
+    const auto refused = Journal(Options()).Write(Numbered(2));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what, HasSubstr("others may replace files in"));
+  }
 }
 
 TEST_F(JournalTest, SaysWhyItCannotWriteAndTriesAgain) {

@@ -11,6 +11,7 @@
 #include "backend/bubblewrap/bubblewrap.h"
 #include "backend/jail/jail.h"
 #include "base/text.h"
+#include "cli/check_mcp.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"
@@ -79,6 +80,7 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   } else {
     all.push_back(Missing("bubblewrap", bubblewrap.error(), false));
   }
+  all.push_back(ProbeServer(args, console));
   return all;
 }
 

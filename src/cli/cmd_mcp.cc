@@ -6,11 +6,12 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/file.h"
 #include "base/text.h"
+#include "cli/check_mcp.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/mcp_output.h"
+#include "cli/programs.h"
 #include "cli/serve_mcp.h"
 #include "cli/settings.h"
 #include "clients/apply.h"
@@ -43,21 +44,12 @@ std::string Variable(std::string_view name) {
   return value != nullptr ? value : "";
 }
 
-/// igloo as a client is to start it: the small program, from a build tree or installed.
+/// igloo as it can be written into a client's file.
 Result<std::string> OwnPath() {
-  IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
-  const std::string directory = self.substr(0, self.rfind('/'));
-  for (const std::string& place : {directory + "/igloo", directory + "/../../bin/igloo"}) {
-    std::string path = std::filesystem::path(place).lexically_normal().string();
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0) {
-      if (ToUtf8(path) == path) return path;
-      return Fail(Errc::kFailedPrecondition, "igloo's own path is not UTF-8",
-                  "clients cannot write it down: install igloo elsewhere");
-    }
-  }
-  return Fail(Errc::kNotFound, "there is no igloo beside '" + self + "' nor in ../../bin",
-              "install igloo completely ('make install')");
+  IGLOO_ASSIGN(std::string path, FindIgloo());
+  if (IsUtf8(path)) return path;
+  return Fail(Errc::kFailedPrecondition, "igloo's own path is not UTF-8",
+              "clients cannot write it down: install igloo elsewhere");
 }
 
 Result<std::string> Absolute(const std::string& path) {
@@ -78,7 +70,20 @@ Result<std::string> ServerName(const ParsedArgs& args) {
               "use up to 64 letters, digits, '-' and '_'");
 }
 
-Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exist) {
+/// Without its project the server runs nothing, and says so to models alone.
+void WarnOfProject(const std::string& path, Console& console) {
+  const std::string directory = path.substr(0, path.rfind(':'));
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored) ||
+      std::filesystem::is_directory(directory, ignored)) {
+    return;
+  }
+  console.Note(fmt::format("warning: there is no directory '{}'; the server needs it",
+                           Printable(directory)));
+}
+
+Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exist,
+                                   Console& console) {
   clients::Server server{.args = {"mcp"}};
   IGLOO_ASSIGN(server.name, ServerName(args));
   IGLOO_ASSIGN(server.command, OwnPath());
@@ -88,12 +93,14 @@ Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exis
                 fmt::format("{} is for the server, which clients start without it", flag),
                 "a client that is to use HTTP gets the server's address instead");
   }
-  if (const auto tools = args.Get("--tools")) {
-    server.args.insert(server.args.end(), {"--tools", *tools});
+  IGLOO_ASSIGN(const std::optional<config::Tools> tools, ToolsFlag(args));
+  if (tools) {
+    server.args.insert(server.args.end(), {"--tools", std::string(config::Name(*tools))});
   }
   if (const auto project = args.Get("--project")) {
     // The client starts igloo from wherever it likes.
     IGLOO_ASSIGN(const std::string path, Absolute(*project));
+    WarnOfProject(path, console);
     server.args.insert(server.args.end(), {"--project", path});
   }
   if (args.Has("--no-project")) server.args.emplace_back("--no-project");
@@ -165,7 +172,7 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(order.client, ClientOf(args));
   const bool remove = args.Has("--remove");
   order.action = remove ? clients::Action::kRemove : clients::Action::kInstall;
-  IGLOO_ASSIGN(order.server, MakeServer(args, !remove));
+  IGLOO_ASSIGN(order.server, MakeServer(args, !remove, console));
   IGLOO_ASSIGN(order.scope, ScopeOf(args));
   IGLOO_ASSIGN(order.file, ClientFileOf(args, *order.client, order.scope));
   order.foreign = args.Has("--force") ? clients::Foreign::kReplace : clients::Foreign::kKeep;
@@ -189,14 +196,10 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
 }
 
 Result<int> RunPrint(const ParsedArgs& args, Console& console) {
-  for (const std::string_view flag : {"--remove", "--force", "--dry-run"}) {
-    if (args.Has(flag)) {
-      return Fail(Errc::kInvalidArgument, fmt::format("'igloo mcp print-config' has no {}", flag),
-                  "it changes nothing");
-    }
-  }
+  constexpr std::string_view kOfInstall[] = {"--remove", "--force", "--dry-run"};
+  IGLOO_TRY(RefuseFlags(args, kOfInstall, "'igloo mcp print-config'", "it changes nothing"));
   IGLOO_ASSIGN(const clients::Client* client, ClientOf(args));
-  IGLOO_ASSIGN(const clients::Server server, MakeServer(args, false));
+  IGLOO_ASSIGN(const clients::Server server, MakeServer(args, false, console));
   IGLOO_ASSIGN(const clients::Scope scope, ScopeOf(args));
   // Where it belongs is a note: without a home there is still something to print.
   const auto file = ClientFileOf(args, *client, scope);
@@ -211,9 +214,20 @@ Result<int> RunPrint(const ParsedArgs& args, Console& console) {
   return 0;
 }
 
+Result<int> RunCheck(const ParsedArgs& args, Console& console) {
+  constexpr std::string_view kOfOthers[] = {"--http",  "--token-file", "--no-token", "--stdio",
+                                            "--name",  "--scope",      "--file",     "--remove",
+                                            "--force", "--dry-run"};
+  IGLOO_TRY(RefuseFlags(args, kOfOthers, "'igloo mcp check'",
+                        "it takes --config, --project, --no-project, --tools and --json"));
+  IGLOO_TRY(ToolsFlag(args));
+  return CheckMcp(args, console);
+}
+
 Result<int> RunMcp(const ParsedArgs& args, Console& console) {
   if (args.words.empty()) return ServeMcp(args, console);
   IGLOO_ASSIGN(const std::string_view verb, TakeWord(kMcpCommand, args));
+  if (verb == "check") return RunCheck(args, console);
   return verb == "install" ? RunInstall(args, console) : RunPrint(args, console);
 }
 
@@ -222,8 +236,8 @@ constexpr Flag kFlags[] = {
     {"--project", "DIR[:MODE]", "server: show DIR at /project; MODE is ro (default) or overlay",
      Values::kDirectory},
     {"--no-project", "", "server: show no project, also when the configuration names one"},
-    {"--tools", "WHICH", "server: run (default), per-environment, or both", Values::kChoices,
-     "run per-environment both"},
+    {"--tools", "WHICH", "server: run (default), per-environment, or both; beats daemon.tools",
+     Values::kChoices, "run per-environment both"},
     {"--http", "ADDRESS", "server: listen on 127.0.0.1:8730, say, instead of standard input"},
     {"--token-file", "FILE", "server: where the token of HTTP clients is kept", Values::kFile},
     {"--no-token", "", "server: ask HTTP clients for no token; on this machine only"},
@@ -241,6 +255,7 @@ constexpr Flag kFlags[] = {
 constexpr Word kWords[] = {
     {"install", "write igloo into a client's configuration", Values::kChoices, kNames},
     {"print-config", "print what belongs there", Values::kChoices, kNames},
+    {"check", "start the server as clients do, and run something in it"},
 };
 
 }  // namespace
@@ -248,22 +263,27 @@ constexpr Word kWords[] = {
 const Command kMcpCommand = {
     .name = "mcp",
     .summary = "serve models that run code, and set up their clients",
-    .usage = "[(install | print-config) CLIENT] [OPTIONS]",
+    .usage = "[(install | print-config) CLIENT | check] [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
     .details =
         "Without a word: the server. Clients start it themselves and speak to it on its standard\n"
         "input and output; it ends with them. It reads its configuration again when that changes\n"
-        "and at SIGHUP.\n"
+        "and at SIGHUP. Models call its tool 'run': a fresh sandbox for each call, or a session, "
+        "in\n"
+        "which Python, Node and the shell remember variables and files from call to call.\n"
         "CLIENT is claude-code, claude-desktop, codex, gemini, opencode, cursor or vscode.\n"
         "install changes one block and no other byte of the client's file, keeps a backup beside\n"
-        "it, and changes nothing the second time; --remove takes back exactly what it did.\n\n"
+        "it, and changes nothing the second time; --remove takes back exactly what it did.\n"
+        "check prints a line for each step with its time; exit code 0: the server works, 1: "
+        "not.\n\n"
         "Examples:\n"
         "  igloo mcp install claude-code\n"
         "  igloo mcp install codex --dry-run\n"
         "  igloo mcp install vscode --scope project\n"
         "  igloo mcp install cursor --remove\n"
-        "  igloo mcp print-config gemini\n",
+        "  igloo mcp print-config gemini\n"
+        "  igloo mcp check\n",
     .run = RunMcp,
 };
 

@@ -34,6 +34,8 @@ constexpr LimitRow kLimits[] = {
     {"output", &Limits::output_bytes, LimitRow::Unit::kBytes},
 };
 
+double Seconds(std::uint64_t millis) { return static_cast<double>(millis) / 1000.0; }
+
 std::string LimitsText(const Limits& limits) {
   std::string out;
   for (const LimitRow& row : kLimits) {
@@ -41,7 +43,7 @@ std::string LimitsText(const Limits& limits) {
     if (!value) continue;
     const std::string number = row.unit == LimitRow::Unit::kBytes ? HumanBytes(*value)
                                : row.unit == LimitRow::Unit::kMillis
-                                   ? fmt::format("{:g} s", static_cast<double>(*value) / 1000.0)
+                                   ? fmt::format("{:g} s", Seconds(*value))
                                    : std::to_string(*value);
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", row.name, number);
   }
@@ -124,6 +126,17 @@ json::object AuditJson(const config::AuditConfig& audit) {
           {"keep", audit.keep}};
 }
 
+std::string SessionsText(const config::SessionConfig& session) {
+  return fmt::format("{} at once, unused for {:g} s, {:g} s in all", session.most,
+                     Seconds(session.idle_ms), Seconds(session.lifetime_ms));
+}
+
+json::object SessionsJson(const config::SessionConfig& session) {
+  return {{"limit", session.most},
+          {"idle_timeout_ms", session.idle_ms},
+          {"max_lifetime_ms", session.lifetime_ms}};
+}
+
 }  // namespace
 
 std::string ConfigText(const Config& config) {
@@ -136,7 +149,8 @@ std::string ConfigText(const Config& config) {
            Line("mode", config::Name(config.project.mode));
     out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
   }
-  out += "server\n" + Line("audit", AuditText(config.audit));
+  out += "server\n" + Line("tools", config::Name(config.daemon.tools)) +
+         Line("sessions", SessionsText(config.session)) + Line("audit", AuditText(config.audit));
   for (const auto& each : config.environments) out += EnvironmentText(config, each.second);
   if (!config.unavailable.empty()) out += "not available yet, refused when used\n";
   for (const config::Unavailable& missing : config.unavailable) {
@@ -177,6 +191,9 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"backend", std::string(config::Name(config.backend))},
       {"limits", LimitsJson(config::LimitsFor(config, ""))},
       {"audit", AuditJson(config.audit)},
+      {"tools", config::Name(config.daemon.tools)},
+      {"always_load", config.daemon.always_load},
+      {"sessions", SessionsJson(config.session)},
       {"project", nullptr},
       {"environments", std::move(environments)},
       {"unavailable", std::move(unavailable)},

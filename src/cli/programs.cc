@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/file.h"
 
 namespace igloo::cli {
@@ -15,6 +17,19 @@ Result<backend::jail::Programs> FindPrograms() {
   }
   return Fail(Errc::kNotFound, "igloo-jail is not beside '" + self + "' nor in ../libexec/igloo",
               "install igloo completely ('make install'), or run it from build/release/bin");
+}
+
+Result<std::string> FindIgloo() {
+  IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
+  const std::string directory = self.substr(0, self.rfind('/'));
+  for (const std::string& place : {directory + "/igloo", directory + "/../../bin/igloo"}) {
+    std::string path = std::filesystem::path(place).lexically_normal().string();
+    std::error_code ignored;
+    const bool file = std::filesystem::is_regular_file(path, ignored);
+    if (file && ::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return Fail(Errc::kNotFound, "there is no igloo beside '" + self + "' nor in ../../bin",
+              "install igloo completely ('make install')");
 }
 
 }  // namespace igloo::cli

@@ -8,4 +8,7 @@ namespace igloo::cli {
 /// igloo's helper programs: beside igloo itself in a build tree, in libexec once installed.
 Result<backend::jail::Programs> FindPrograms();
 
+/// igloo as others are to start it: the small program, from a build tree or installed.
+Result<std::string> FindIgloo();
+
 }  // namespace igloo::cli

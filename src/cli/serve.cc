@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "audit/journal.h"
+#include "base/text.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
@@ -51,14 +52,6 @@ audit::Record RecordOf(const tools::Trace& trace) {
   }
   record.Describe(trace.code);
   return record;
-}
-
-/// A home that is not there stays so: nothing is made outside of what the user has.
-std::string JournalPlace() {
-  const config::Variables variables = ReadVariables();
-  const bool missing =
-      variables.xdg_state_home.empty() && ::access(variables.home.c_str(), F_OK) != 0;
-  return missing ? "" : config::StateDirectory(variables);
 }
 
 std::string Line(const Error& error) {
@@ -141,15 +134,20 @@ class Server {
   Result<std::shared_ptr<const tools::Setup>> Load() {
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
     // Before anything else is read, so that no change is missed.
-    if (watch_) watch_->Set(SourcesOf(serving_.args, config, serving_.sandboxes));
+    const Sandboxes sandboxes =
+        serving_.sandboxes ? serving_.sandboxes(config) : Sandboxes::kIgnore;
+    Follow(SourcesOf(serving_.args, config, sandboxes));
     config::SandboxScan scan;
-    if (serving_.sandboxes == Sandboxes::kServe) {
+    if (sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
       scan = config::ScanSandboxes(own.sandboxes_path);
       for (const std::string& note : scan.notes) serving_.say(note);
       for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
     }
     SetJournal(config.audit);
+    sessions_->SetLimits({.most = config.session.most,
+                          .idle = std::chrono::milliseconds(config.session.idle_ms),
+                          .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
     const auto lookup = [](const std::string& name) -> std::optional<std::string> {
       const char* value = std::getenv(name.c_str());
       return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -162,19 +160,37 @@ class Server {
     return setup;
   }
 
+  void Follow(std::vector<watch::Watched> sources) {
+    if (!watch_) return;
+    watch_->Set(std::move(sources));
+    const auto& why = watch_->incomplete();
+    const std::string text = why ? Line(*why) : "";
+    if (why && text != unwatched_) {
+      serving_.say("not every change of the configuration is noticed, but SIGHUP is: " + text);
+    }
+    unwatched_ = text;
+  }
+
   void SetJournal(const config::AuditConfig& config) {
     journal_.reset();
+    nowhere_.reset();
     if (!config.enabled) return;
+    auto place = StatePlace();
+    if (!place) {
+      nowhere_ = std::move(place).error();
+      nowhere_->hint += ", or set audit.enabled = false";
+      return;
+    }
     journal_.emplace(
-        audit::JournalOptions{.directory = JournalPlace(),
+        audit::JournalOptions{.directory = *std::move(place),
                               .rotate_bytes = config.rotate_bytes,
                               .keep = config.keep,
                               .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
   }
 
   void Remember(const tools::Trace& trace) {
-    if (!journal_) return;
-    auto written = journal_->Write(RecordOf(trace));
+    if (!journal_ && !nowhere_) return;
+    auto written = journal_ ? journal_->Write(RecordOf(trace)) : std::unexpected(*nowhere_);
     if (written) {
       complained_ = false;
     } else if (!std::exchange(complained_, true)) {
@@ -221,8 +237,10 @@ class Server {
   Console& console_;
   Serving serving_;
   tools::Store store_ = {};
+  std::string unwatched_ = {};  ///< why not everything is watched, as it was said
   std::optional<audit::Journal> journal_ = {};
-  bool complained_ = false;  ///< that calls are not written down
+  std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
+  bool complained_ = false;            ///< that calls are not written down
   std::unique_ptr<tools::Runner> runner_ = {};
   std::unique_ptr<tools::Sessions> sessions_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};
@@ -233,12 +251,17 @@ class Server {
 
 }  // namespace
 
-ParsedArgs WithNamedProject(ParsedArgs args) {
+ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say) {
   const char* named = std::getenv("PROJECT_DIR");
+  if (named == nullptr || *named == '\0') return args;
+  if (args.Has("--project") || args.Has("--no-project")) return args;
   struct stat info{};
-  const bool usable = named != nullptr && ::stat(named, &info) == 0 && S_ISDIR(info.st_mode);
-  if (usable && !args.Has("--project") && !args.Has("--no-project")) {
+  const bool there = ::stat(named, &info) == 0;
+  if (there && S_ISDIR(info.st_mode)) {
     args.flags["--project"] = named;
+  } else {
+    say(fmt::format("no project is shown: PROJECT_DIR is '{}', which {}", Printable(named),
+                    there ? "is no directory" : "cannot be looked at or does not exist"));
   }
   return args;
 }

@@ -22,7 +22,8 @@ struct Serving {
   /// Makes the contracts, over the parts that all of them share.
   std::function<std::vector<std::unique_ptr<tools::Contract>>(tools::Workshop)> contracts = {};
   ParsedArgs args = {};  ///< --config, --project, --no-project
-  Sandboxes sandboxes = Sandboxes::kIgnore;
+  /// What counts with this configuration; they are ignored unless it is given.
+  std::function<Sandboxes(const config::Config&)> sandboxes = {};
   std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
   /// A line for people; standard error unless it is given.
   std::function<void(std::string_view)> say = {};
@@ -31,7 +32,8 @@ struct Serving {
 /// Serves until the client has gone, or a signal ends it. Ends everything that it started.
 Result<int> Serve(Serving serving, Console& console);
 
-/// The project that PROJECT_DIR names, unless the command line has a say.
-ParsedArgs WithNamedProject(ParsedArgs args);
+/// The project that PROJECT_DIR names, unless the command line has a say. One that cannot be shown
+/// is left out, and `say` is told: the server is of use without it.
+ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say);
 
 }  // namespace igloo::cli

@@ -1,5 +1,7 @@
 #include "cli/serve_mcp.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/text.h"
@@ -13,25 +15,40 @@
 namespace igloo::cli {
 namespace {
 
-enum class Which { kRun, kPerEnvironment, kBoth };
+using config::Tools;
 
-Result<Which> ReadTools(const ParsedArgs& args) {
-  const std::string text = args.Get("--tools").value_or("run");
-  if (text == "run") return Which::kRun;
-  if (text == "per-environment") return Which::kPerEnvironment;
-  if (text == "both") return Which::kBoth;
-  return Fail(Errc::kInvalidArgument, "there are no tools '" + Printable(text) + "'",
-              "write --tools run, --tools per-environment or --tools both");
-}
+/// A contract that counts only while the configuration (or the command line) asks for its tools.
+class Chosen : public tools::Contract {
+ public:
+  using When = std::function<bool(const config::Config&)>;
+  Chosen(std::unique_ptr<tools::Contract> contract, When when)
+      : contract_(std::move(contract)), when_(std::move(when)) {}
+
+  std::vector<mcp::Tool> Tools(const tools::Setup& setup) const override {
+    if (!when_(setup.config())) return {};
+    return contract_->Tools(setup);
+  }
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const tools::Setup> setup,
+      tools::Trace& trace) override {
+    return contract_->Run(call, std::move(request), std::move(setup), trace);
+  }
+
+ private:
+  std::unique_ptr<tools::Contract> contract_;
+  When when_;
+};
 
 /// Where the token is that HTTP clients must bring.
 Result<std::string> TokenFile(const ParsedArgs& args) {
   if (auto file = args.Get("--token-file")) return *std::move(file);
-  const std::string state = config::StateDirectory(ReadVariables());
-  if (state.empty()) {
-    return Fail(Errc::kFailedPrecondition, "there is no place for a token",
-                "set HOME, or name a file with --token-file");
+  auto place = StatePlace();
+  if (!place) {
+    Error error = Wrap("there is no place for a token", std::move(place).error()).error();
+    error.hint += ", or name a file with --token-file";
+    return std::unexpected(std::move(error));
   }
+  const std::string& state = *place;
   std::error_code failure;
   std::filesystem::create_directories(state, failure);
   if (!failure) {
@@ -76,24 +93,59 @@ Result<std::optional<mcp::HttpOptions>> ReadHttp(const ParsedArgs& args, Console
 
 }  // namespace
 
+Result<std::optional<config::Tools>> ToolsFlag(const ParsedArgs& args) {
+  const auto text = args.Get("--tools");
+  if (!text) return std::nullopt;
+  if (const auto tools = config::FindTools(*text)) return tools;
+  return Fail(Errc::kInvalidArgument, "there are no tools '" + Printable(*text) + "'",
+              "write --tools run, --tools per-environment or --tools both");
+}
+
+Result<void> RefuseFlags(const ParsedArgs& args, std::span<const std::string_view> flags,
+                         std::string_view whose, std::string hint) {
+  for (const std::string_view flag : flags) {
+    if (!args.Has(flag)) continue;
+    return Fail(Errc::kInvalidArgument, fmt::format("{} has no {}", whose, flag), std::move(hint));
+  }
+  return {};
+}
+
 Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
-  IGLOO_ASSIGN(const Which which, ReadTools(args));
+  constexpr std::string_view kOfInstall[] = {"--remove", "--json",  "--dry-run", "--force",
+                                             "--name",   "--scope", "--file"};
+  IGLOO_TRY(RefuseFlags(args, kOfInstall, "the server",
+                        "leave it out, or write 'igloo mcp install CLIENT'"));
+  IGLOO_ASSIGN(const std::optional<Tools> flag, ToolsFlag(args));
+  const auto chosen = [flag](const config::Config& config) {
+    return flag.value_or(config.daemon.tools);
+  };
+  // The model is told as well: it would look for /project.
+  std::string missing;
+  const ParsedArgs named = WithNamedProject(args, [&](std::string_view note) {
+    console.Note(note);
+    missing = fmt::format("\nNote: {}.\n", note);
+  });
   Serving serving{.face = {.info = {.name = "igloo",
                                     .version = IGLOO_VERSION,
                                     .title = "Igloo",
                                     .description = "Runs code in disposable sandboxes"},
-                           .instructions = tools::Instructions},
-                  .args = WithNamedProject(args),
-                  .sandboxes = which == Which::kRun ? Sandboxes::kIgnore : Sandboxes::kServe};
-  serving.contracts = [which](tools::Workshop workshop) {
+                           .instructions =
+                               [missing](const tools::Setup& setup) {
+                                 return tools::Instructions(setup) + missing;
+                               }},
+                  .args = named,
+                  .sandboxes = [chosen](const config::Config& config) {
+                    return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
+                  }};
+  serving.contracts = [chosen](tools::Workshop workshop) {
     std::vector<std::unique_ptr<tools::Contract>> contracts;
-    if (which != Which::kPerEnvironment) {
-      contracts.push_back(std::make_unique<tools::RunContract>(workshop));
-    }
-    if (which != Which::kRun) {
-      contracts.push_back(
-          std::make_unique<tools::PerEnvironmentContract>(workshop, tools::Uncovered::kServe));
-    }
+    contracts.push_back(std::make_unique<Chosen>(std::make_unique<tools::RunContract>(workshop),
+                                                 [chosen](const config::Config& config) {
+                                                   return chosen(config) != Tools::kPerEnvironment;
+                                                 }));
+    contracts.push_back(std::make_unique<Chosen>(
+        std::make_unique<tools::PerEnvironmentContract>(workshop, tools::Uncovered::kServe),
+        [chosen](const config::Config& config) { return chosen(config) != Tools::kRun; }));
     return contracts;
   };
   IGLOO_ASSIGN(serving.http, ReadHttp(args, console));

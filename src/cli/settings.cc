@@ -1,5 +1,8 @@
 #include "cli/settings.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -67,6 +70,22 @@ config::Variables ReadVariables() {
           .xdg_config_home = get("XDG_CONFIG_HOME"),
           .xdg_state_home = get("XDG_STATE_HOME"),
           .home = get("HOME")};
+}
+
+Result<std::string> StatePlace() {
+  const config::Variables variables = ReadVariables();
+  std::string place = config::StateDirectory(variables);
+  if (place.empty()) {
+    return Fail(Errc::kFailedPrecondition, "neither HOME nor XDG_STATE_HOME names a directory",
+                "set HOME or XDG_STATE_HOME");
+  }
+  const bool at_home = !variables.xdg_state_home.starts_with('/');
+  if (at_home && ::access(variables.home.c_str(), F_OK) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "HOME is '" + Printable(variables.home) + "', which is not there",
+                   "make it, or set XDG_STATE_HOME");
+  }
+  return place;
 }
 
 std::vector<std::string_view> PresetNames() {

@@ -28,6 +28,25 @@ std::string_view Name(environment::ProjectMode mode) {
                                                       : "readonly";
 }
 
+std::optional<Tools> FindTools(std::string_view word) {
+  if (word == "run") return Tools::kRun;
+  if (word == "per-environment") return Tools::kPerEnvironment;
+  if (word == "both") return Tools::kBoth;
+  return std::nullopt;
+}
+
+std::string_view Name(Tools tools) {
+  switch (tools) {
+    case Tools::kRun:
+      return "run";
+    case Tools::kPerEnvironment:
+      return "per-environment";
+    case Tools::kBoth:
+      return "both";
+  }
+  return "";
+}
+
 std::string_view Name(SourceKind kind) {
   switch (kind) {
     case SourceKind::kPreset:

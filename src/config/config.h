@@ -81,6 +81,27 @@ struct AuditConfig {
   bool operator==(const AuditConfig&) const = default;
 };
 
+/// Which tools the MCP server offers: one for all environments, one for each, or all of them.
+enum class Tools { kRun, kPerEnvironment, kBoth };
+/// "run", "per-environment" or "both"; nullopt for any other word.
+std::optional<Tools> FindTools(std::string_view word);
+std::string_view Name(Tools tools);
+
+struct DaemonConfig {
+  Tools tools = Tools::kRun;
+  /// Clients that search their tools are asked to show a harmless one to the model at once.
+  bool always_load = true;
+  bool operator==(const DaemonConfig&) const = default;
+};
+
+/// How long interpreters live that remember from call to call, and how many do so at once.
+struct SessionConfig {
+  std::uint64_t idle_ms = 300'000;
+  std::uint64_t lifetime_ms = 3'600'000;
+  std::size_t most = 16;
+  bool operator==(const SessionConfig&) const = default;
+};
+
 /// Something that the schema knows and this igloo does not do yet. It is refused when it is used;
 /// everything else keeps serving.
 struct Unavailable {
@@ -102,6 +123,8 @@ struct Config {
   ProjectConfig project = {};
   std::string artifacts = {};  ///< directory of mkSandbox artifacts; empty: not named
   AuditConfig audit = {};
+  DaemonConfig daemon = {};
+  SessionConfig session = {};
   std::map<std::string, EnvironmentConfig> environments = {};
   std::vector<Unavailable> unavailable = {};
   bool operator==(const Config&) const = default;

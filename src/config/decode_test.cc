@@ -313,8 +313,6 @@ transport = "stdio"
 log_level = "info"
 [project]
 use_flake = false
-[session]
-idle_timeout_seconds = 300
 [backends.jail]
 [environments.web]
 preset = "python"
@@ -323,6 +321,24 @@ allow = []
 )")
                   .unavailable,
               IsEmpty());
+}
+
+TEST(DecodeTest, TheServersOwnKeys) {
+  EXPECT_EQ(Fine("").daemon, (DaemonConfig{.tools = Tools::kRun, .always_load = true}));
+  EXPECT_EQ(Fine("").session,
+            (SessionConfig{.idle_ms = 300'000, .lifetime_ms = 3'600'000, .most = 16}));
+  const Config config = Fine(R"([daemon]
+tools = "both"
+always_load = false
+[session]
+idle_timeout_seconds = 0.5
+max_lifetime_seconds = 7200
+limit = 3
+)");
+  EXPECT_EQ(config.daemon, (DaemonConfig{.tools = Tools::kBoth, .always_load = false}));
+  EXPECT_EQ(config.session, (SessionConfig{.idle_ms = 500, .lifetime_ms = 7'200'000, .most = 3}));
+  EXPECT_THAT(config.unavailable, IsEmpty());
+  EXPECT_EQ(Fine("[daemon]\ntools = 'per-environment'\n").daemon.tools, Tools::kPerEnvironment);
 }
 
 TEST(DecodeTest, WhatIsNotAvailableYetIsCheckedLikeTheRest) {

@@ -68,6 +68,19 @@ void StoreAuditFiles(Target& target, const Checked& value) {
   target.config.audit.keep = static_cast<unsigned>(value.number);
 }
 
+void StoreTools(Target& target, const Checked& value) {
+  target.config.daemon.tools = FindTools(value.text).value_or(Tools::kRun);
+}
+
+void StoreAlwaysLoad(Target& target, const Checked& value) {
+  target.config.daemon.always_load = value.flag;
+}
+
+template <auto SessionConfig::* kField>
+void StoreSession(Target& target, const Checked& value) {
+  target.config.session.*kField = value.number;
+}
+
 void StoreInherit(Target& target, const Checked& value) {
   (target.environment != nullptr ? target.environment->inherit : target.config.project.inherit) =
       value.list;
@@ -106,8 +119,12 @@ constexpr Key kKeys[] = {
      "what the server says on standard error", kLater, kEveryone},
     {"daemon.listen", kText, "\"127.0.0.1:8730\"", "",
      "address of the transport http", kLater, kEveryone},
-    {"daemon.tools", Choice("run per-environment"), "\"run\"", "",
-     "one tool for all environments, or one for each", kLater, kEveryone},
+    {"daemon.tools", Choice("run per-environment both"), "\"run\"", "",
+     "one tool for all environments, one for each, or all of them; --tools beats it",
+     kNow, kEveryone, StoreTools},
+    {"daemon.always_load", kFlag, "true", "false",
+     "clients that search their tools are asked to show 'run' to the model at once",
+     kNow, kEveryone, StoreAlwaysLoad},
 
     {"defaults.backend", kBackends, "\"jail\"", "",
      "the wall", kNow, kBackend, StoreBackend},
@@ -163,11 +180,11 @@ constexpr Key kKeys[] = {
      "how many older files stay", kNow, kEveryone, StoreAuditFiles},
 
     {"session.idle_timeout_seconds", Seconds(7 * kDay), "300", "",
-     "an unused session ends after this time", kLater, kEveryone},
+     "an unused session ends after this time", kNow, kEveryone, StoreSession<&SessionConfig::idle_ms>},
     {"session.max_lifetime_seconds", Seconds(30 * kDay), "3600", "",
-     "every session ends after this time", kLater, kEveryone},
+     "every session ends after this time", kNow, kEveryone, StoreSession<&SessionConfig::lifetime_ms>},
     {"session.limit", Count(1, 1000), "16", "",
-     "sessions at once", kLater, kEveryone},
+     "sessions at once", kNow, kEveryone, StoreSession<&SessionConfig::most>},
 
     {"network.allow", kTexts, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
      "domains that every environment of tier allow may reach", kLater, kNetwork},

@@ -71,7 +71,7 @@ Result<std::string> ReadConfigFile(const std::string& path, Links links) {
   }
   if (!S_ISREG(info.st_mode)) {
     return Fail(Errc::kInvalidArgument, "the configuration '" + path + "' is not a regular file",
-                "name a file that holds TOML");
+                "put a plain file there");
   }
   auto text = ReadAll(fd.get(), kMaxFile);
   if (text) return text;

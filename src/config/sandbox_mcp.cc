@@ -126,6 +126,12 @@ void TakePermissions(JsonReader& reader, SandboxSpec::Mount& mount, std::vector<
       "write up to three octal digits, for example \"0644\""));
 }
 
+std::string_view WhyNoWorkdir(std::string_view path) {
+  if (!path.starts_with('/')) return "is no absolute path";
+  if (path == "/") return "is the root of all files";
+  return path.size() > 1024 ? "is too long" : "is no plain path";
+}
+
 void TakeMount(JsonReader& reader, SandboxSpec::Mount& mount, std::vector<Problem>& notes) {
   const bool there = reader.Take("workdir", mount.workdir);
   const std::string_view path = mount.workdir;
@@ -135,8 +141,8 @@ void TakeMount(JsonReader& reader, SandboxSpec::Mount& mount, std::vector<Proble
                      !(std::string(path) + "/").contains("/../");
   if (there && !plain) {
     reader.Complain("workdir",
-                    fmt::format("'{}' is '{}', which is no absolute path",
-                                reader.FullName("workdir"), Printable(path)),
+                    fmt::format("'{}' is '{}', which {}", reader.FullName("workdir"),
+                                Printable(path), WhyNoWorkdir(path)),
                     "write one without '.', '..' and a '/' at its end, for example \"/sandbox\"");
   }
   reader.Take("tmpdirPrefix", mount.tmpdir_prefix);

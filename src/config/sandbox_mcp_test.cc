@@ -176,6 +176,12 @@ TEST(SandboxMcp, TheWorkingDirectoryIsAnAbsolutePath) {
     EXPECT_FALSE(ProblemsWith(R"("mount": {"workdir": ")" + std::string(bad) + "\"}").empty())
         << bad;
   }
+  const auto why = [](const std::string& path) {
+    return ProblemsWith(R"("mount": {"workdir": ")" + path + "\"}").at(0);
+  };
+  EXPECT_THAT(why("sandbox"), HasSubstr("is no absolute path"));
+  EXPECT_THAT(why("/"), HasSubstr("is the root of all files"));
+  EXPECT_THAT(why("/a/../b"), HasSubstr("is no plain path"));
 }
 
 TEST(SandboxMcp, WhatIsWrittenReadsTheSame) {

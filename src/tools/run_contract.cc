@@ -152,7 +152,10 @@ std::vector<mcp::Tool> RunContract::Tools(const Setup& setup) const {
   const auto connected = Served(setup, kConnected);
   const auto harmless = Served(setup, kRun);
   // Without any environment `run` still stands there, and says why it cannot run anything.
-  if (!harmless.empty() || connected.empty()) tools.push_back(MakeTool(kRun, harmless));
+  if (!harmless.empty() || connected.empty()) {
+    tools.push_back(MakeTool(kRun, harmless));
+    tools.back().meta["anthropic/alwaysLoad"] = setup.config().daemon.always_load;
+  }
   if (!connected.empty()) tools.push_back(MakeTool(kConnected, connected));
   return tools;
 }

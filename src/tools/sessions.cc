@@ -47,9 +47,11 @@ std::string HowItEnded(session::Verdict verdict, int exit_code) {
 }  // namespace
 
 struct Sessions::Living {
-  Living(asio::io_context& loop, std::string of) : environment(std::move(of)), turns(loop, 1) {}
+  Living(asio::io_context& loop, std::string of, SessionLimits its)
+      : environment(std::move(of)), limits(its), turns(loop, 1) {}
 
   std::string environment;
+  SessionLimits limits;
   std::unique_ptr<OpenInterpreter> open = {};
   bool started = false;
   Turns turns;
@@ -117,7 +119,7 @@ Result<std::shared_ptr<Sessions::Living>> Sessions::Begin(const Asked& asked,
                 fmt::format("environment '{}' has no sessions", environment.name),
                 "leave 'session' out; every call then starts afresh");
   }
-  auto living = std::make_shared<Living>(loop_, environment.name);
+  auto living = std::make_shared<Living>(loop_, environment.name, limits_);
   living->usual_time_ms = environment.limits.time_ms;
   order.request.what = environment::Code{std::string(driver->text)};
   order.request.time_ms = 0;
@@ -220,7 +222,7 @@ void Sessions::Reap(Clock::time_point now) {
   std::erase_if(sessions_, [&](const auto& each) {
     const Living& living = *each.second;
     return !living.busy() &&
-           (now - living.used > limits_.idle || now - living.born > limits_.lifetime);
+           (now - living.used > living.limits.idle || now - living.born > living.limits.lifetime);
   });
 }
 

@@ -44,6 +44,9 @@ class Sessions {
                                                    mcp::Cancellation cancellation,
                                                    std::function<void(std::string_view)> heard);
 
+  /// For sessions that begin from here on; the others keep what they began with.
+  void SetLimits(SessionLimits limits) { limits_ = limits; }
+
   std::size_t count() const { return sessions_.size(); }
   /// Where a session lives; nothing when there is none of that name.
   std::optional<std::string> EnvironmentOf(std::string_view id) const;

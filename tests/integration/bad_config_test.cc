@@ -67,7 +67,7 @@ TEST_F(BadConfig, CannotBeRead) {
 TEST_F(BadConfig, IsAPipeThatNobodyWritesTo) {
   fs::create_directories(fs::path(Path(kUsual)).parent_path());
   ASSERT_EQ(::mkfifo(Path(kUsual).c_str(), 0600), 0);
-  ExpectRefused("is not a regular file", "TOML");
+  ExpectRefused("is not a regular file", "put a plain file there");
 }
 
 TEST_F(BadConfig, HasAHundredMegabytes) {

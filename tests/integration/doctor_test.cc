@@ -32,6 +32,7 @@ TEST(Doctor, FindsEveryWallOfEveryBackendStanding) {
   }
   EXPECT_THAT(good, Contains("read-only project")) << outcome.out;
   EXPECT_THAT(good, Contains("user namespaces")) << outcome.out;
+  EXPECT_THAT(good, Contains("MCP server")) << outcome.out;
   // Whether there are any is up to the machine; which, it says.
   const bool counted = cgroup::Find().kind != cgroup::Kind::kNone;
   EXPECT_EQ(std::ranges::count(good, "cgroups") == 1, counted) << outcome.out;

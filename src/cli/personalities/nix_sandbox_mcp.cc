@@ -36,7 +36,7 @@ Result<int> ServeOriginal(Console& console) {
                       contracts.push_back(std::make_unique<tools::OriginalContract>(workshop));
                       return contracts;
                     },
-                .args = WithNamedProject({})},
+                .args = WithNamedProject({}, [&](std::string_view note) { console.Note(note); })},
                console);
 }
 

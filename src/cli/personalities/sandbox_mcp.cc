@@ -94,19 +94,20 @@ Result<int> Pull(const std::string& place, Existing existing, Console& console) 
 
 Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& console) {
   for (const std::string& note : config.notes) Log(console, note);
-  return cli::Serve({.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
-                              .instructions = [](const tools::Setup&) { return std::string(); }},
-                     .contracts =
-                         [](tools::Workshop workshop) {
-                           std::vector<std::unique_ptr<tools::Contract>> contracts;
-                           contracts.push_back(std::make_unique<tools::PerEnvironmentContract>(
-                               workshop, tools::Uncovered::kLeaveOut));
-                           return contracts;
-                         },
-                     .args = WithNamedProject({}),
-                     .sandboxes = Sandboxes::kServe,
-                     .say = [&console](std::string_view text) { Log(console, text); }},
-                    console);
+  return cli::Serve(
+      {.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
+                .instructions = [](const tools::Setup&) { return std::string(); }},
+       .contracts =
+           [](tools::Workshop workshop) {
+             std::vector<std::unique_ptr<tools::Contract>> contracts;
+             contracts.push_back(std::make_unique<tools::PerEnvironmentContract>(
+                 workshop, tools::Uncovered::kLeaveOut));
+             return contracts;
+           },
+       .args = WithNamedProject({}, [&](std::string_view note) { Log(console, note); }),
+       .sandboxes = [](const config::Config&) { return Sandboxes::kServe; },
+       .say = [&console](std::string_view text) { Log(console, text); }},
+      console);
 }
 
 Result<int> Run(const std::set<std::string_view>& given, Console& console) {
