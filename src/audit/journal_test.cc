@@ -228,7 +228,7 @@ TEST_F(JournalTest, NobodyElseMayReplaceItsFiles) {
   fs::permissions(Directory(), fs::perms(0777));
   EXPECT_TRUE(Journal(Options()).Write(Numbered(1)));
   EXPECT_EQ(fs::status(Directory()).permissions(), fs::perms(0700)) << "it is ours: it is closed";
-  // Only root can give a directory away; for others the root directory's own rules must do.
+  // Only root can give a directory away.
   if (::geteuid() == 0) {
     fs::permissions(Directory(), fs::perms(0777));
     ASSERT_EQ(::chown(Directory().c_str(), 12345, 12345), 0);

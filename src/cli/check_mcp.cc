@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/clock.h"
+#include "base/temp_dir.h"
 #include "base/text.h"
 #include "cli/console.h"
 #include "cli/environments.h"
@@ -119,7 +120,8 @@ Result<void> Judge(const json::object& result) {
 /// One conversation, step by step.
 class Conversation {
  public:
-  Conversation(const ParsedArgs& args, Console& console) : args_(args), console_(console) {}
+  Conversation(const ParsedArgs& args, const std::string& state_home, Console& console)
+      : args_(args), state_home_(state_home), console_(console) {}
 
   std::vector<CheckStep> Run() {
     const bool done =
@@ -150,9 +152,10 @@ class Conversation {
       if (const auto value = args_.Get(flag)) command.insert(command.end(), {flag, *value});
     }
     if (args_.Has("--no-project")) command.emplace_back("--no-project");
-    for (const std::string& word : command)
+    for (const std::string& word : command) {
       detail += (detail.empty() ? "" : " ") + ShellQuote(word);
-    IGLOO_ASSIGN(McpPeer peer, McpPeer::Start(command));
+    }
+    IGLOO_ASSIGN(McpPeer peer, McpPeer::Start(command, state_home_));
     peer_.emplace(std::move(peer));
     return {};
   }
@@ -202,6 +205,7 @@ class Conversation {
   }
 
   const ParsedArgs& args_;
+  const std::string& state_home_;
   Console& console_;
   std::vector<CheckStep> steps_ = {};
   std::optional<McpPeer> peer_ = {};
@@ -240,8 +244,9 @@ void PrintJson(const std::vector<CheckStep>& steps, Console& console) {
 
 }  // namespace
 
-std::vector<CheckStep> TryServer(const ParsedArgs& args, Console& console) {
-  return Conversation(args, console).Run();
+std::vector<CheckStep> TryServer(const ParsedArgs& args, const std::string& state_home,
+                                 Console& console) {
+  return Conversation(args, state_home, console).Run();
 }
 
 Result<int> CheckMcp(const ParsedArgs& args, Console& console) {
@@ -249,7 +254,7 @@ Result<int> CheckMcp(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'igloo mcp check' takes no words",
                 "see 'igloo mcp --help'");
   }
-  const std::vector<CheckStep> steps = TryServer(args, console);
+  const std::vector<CheckStep> steps = TryServer(args, {}, console);
   if (args.Has("--json")) {
     PrintJson(steps, console);
   } else {
@@ -259,8 +264,18 @@ Result<int> CheckMcp(const ParsedArgs& args, Console& console) {
 }
 
 Finding ProbeServer(const ParsedArgs& args, Console& console) {
-  const std::vector<CheckStep> steps = TryServer(args, console);
   Finding finding{.name = "MCP server"};
+  const char* place = std::getenv("TMPDIR");
+  const auto state = TempDir::Make(place != nullptr ? place : "/tmp");
+  if (!state) {
+    finding.state = Finding::State::kMissing;
+    finding.detail = state.error().what;
+    finding.fix = state.error().hint;
+    return finding;
+  }
+  ParsedArgs alone = args;
+  alone.flags["--no-project"] = "";
+  const std::vector<CheckStep> steps = TryServer(alone, state->path(), console);
   for (const CheckStep& step : steps) {
     finding.detail +=
         fmt::format("{}{} {:.1f} ms", finding.detail.empty() ? "" : ", ", step.name, Millis(step));

@@ -19,13 +19,15 @@ struct CheckStep {
 };
 
 /// Starts igloo as a server, as clients do, asks what it is and what it has, and runs something
-/// tiny. The last step is the first that failed, if any did.
-std::vector<CheckStep> TryServer(const ParsedArgs& args, Console& console);
+/// tiny. The last step is the first that failed, if any did. `state_home` is where the server
+/// writes its log instead of the usual place, unless it is empty.
+std::vector<CheckStep> TryServer(const ParsedArgs& args, const std::string& state_home,
+                                 Console& console);
 
 /// `igloo mcp check`.
 Result<int> CheckMcp(const ParsedArgs& args, Console& console);
 
-/// The same as one row of the doctor's.
+/// The same as one row of the doctor's, who leaves nothing behind and looks at no project.
 Finding ProbeServer(const ParsedArgs& args, Console& console);
 
 }  // namespace igloo::cli

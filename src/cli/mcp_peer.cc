@@ -22,9 +22,14 @@ constexpr std::size_t kKeptOfErrors = 4096;
 /// A server whose client has gone ends by itself; one that does not is killed.
 constexpr int kFarewellMillis = 5000;
 
-std::vector<std::string> OwnEnvironment() {
+std::vector<std::string> EnvironmentWith(const std::string& state_home) {
+  constexpr std::string_view kName = "XDG_STATE_HOME=";
   std::vector<std::string> all;
-  for (char** each = environ; *each != nullptr; ++each) all.emplace_back(*each);
+  for (char** each = environ; *each != nullptr; ++each) {
+    const bool replaced = !state_home.empty() && std::string_view(*each).starts_with(kName);
+    if (!replaced) all.emplace_back(*each);
+  }
+  if (!state_home.empty()) all.push_back(std::string(kName) + state_home);
   return all;
 }
 
@@ -41,14 +46,15 @@ void Take(UniqueFd& fd, std::string& into) {
 
 }  // namespace
 
-Result<McpPeer> McpPeer::Start(const std::vector<std::string>& command) {
+Result<McpPeer> McpPeer::Start(const std::vector<std::string>& command,
+                               const std::string& state_home) {
   McpPeer peer;
   IGLOO_ASSIGN(FdPair input, MakePipe());
   IGLOO_ASSIGN(FdPair output, MakePipe());
   IGLOO_ASSIGN(FdPair errors, MakePipe());
   const SpawnOptions options{.program = command.front(),
                              .argv = command,
-                             .env = OwnEnvironment(),
+                             .env = EnvironmentWith(state_home),
                              .fds = {{input.first.get(), STDIN_FILENO},
                                      {output.second.get(), STDOUT_FILENO},
                                      {errors.second.get(), STDERR_FILENO}},

@@ -14,8 +14,10 @@ namespace igloo::cli {
 /// It ends when it is dropped.
 class McpPeer {
  public:
-  /// Starts `command` with this process's own environment.
-  static Result<McpPeer> Start(const std::vector<std::string>& command);
+  /// Starts `command` with this process's own environment; `state_home` is its XDG_STATE_HOME
+  /// unless it is empty.
+  static Result<McpPeer> Start(const std::vector<std::string>& command,
+                               const std::string& state_home);
   McpPeer(McpPeer&&) noexcept = default;
   ~McpPeer();
 
