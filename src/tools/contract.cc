@@ -1,6 +1,7 @@
 #include "tools/contract.h"
 
 #include "base/scope_exit.h"
+#include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/ticker.h"
 
@@ -31,7 +32,7 @@ void Remember(const Result<Finished>& finished, Trace& trace) {
 asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Sessions::Asked asked,
                                           const Offered& environment,
                                           std::shared_ptr<const Setup> setup, Trace& trace) {
-  trace.session = asked.id;
+  trace.session = Quoted(asked.id);
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
   const ScopeExit stop([&] { ticker->Stop(); });
   auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };

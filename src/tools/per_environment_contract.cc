@@ -36,7 +36,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
   const auto tool = std::ranges::find(all, request.name,
                                       [](const EnvironmentTool& each) { return each.spec.id; });
   if (tool == all.end()) {
-    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + Quoted(request.name));
   }
   trace.environment = tool->environment;
   auto prepared = Prepare(*tool, request.arguments);

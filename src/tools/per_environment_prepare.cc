@@ -91,7 +91,7 @@ mcp::Answer<void> PutAdditional(const Json& item, const SandboxSpec& spec,
   if (!config::IsPlainFileName(plain)) {
     return Wrong(fmt::format(
         "failed to write file {}: it must be a plain name without '/', in the working directory",
-        Printable(plain)));
+        Printable(Quoted(plain))));
   }
   Put(files, std::string(plain), content->get_string(), spec);
   return {};

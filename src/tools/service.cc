@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "mcp/pch.h"
 
 namespace igloo::tools {
@@ -93,7 +94,7 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
   const auto setup = Now().setup;
   const auto tool = std::ranges::find(served_->tools, request.name, &mcp::Tool::name);
   if (tool == served_->tools.end()) {
-    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + Quoted(request.name));
   }
   const auto index = static_cast<std::size_t>(tool - served_->tools.begin());
   Contract& contract = *parts_.contracts[served_->owners[index]];
