@@ -57,7 +57,7 @@ mcp::ToolResult RenderOriginal(const Finished& finished) {
   return result;
 }
 
-std::string OriginalInstructions(const Setup& setup) {
+std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool>&) {
   std::string text = "Execute code in isolated sandboxes.\n\nAvailable environments:\n";
   for (const Offered* each : Harmless(setup)) {
     text += fmt::format("- {}: {}\n", each->name, Printable(each->description));

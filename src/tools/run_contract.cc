@@ -17,9 +17,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::string_view kRun = "run";
-constexpr std::string_view kConnected = "run_connected";
-
 /// The environments that a tool serves.
 std::vector<const Offered*> Served(const Setup& setup, std::string_view tool) {
   std::vector<const Offered*> served;
