@@ -41,7 +41,7 @@ class Sessions {
   boost::asio::awaitable<Result<Finished>> Execute(Asked asked, const Offered& environment,
                                                    std::shared_ptr<const Setup> setup,
                                                    mcp::Cancellation cancellation,
-                                                   std::function<void(std::string_view)> heard);
+                                                   Listener listener);
 
   std::size_t count() const { return sessions_.size(); }
   /// Ends those that nobody used for too long. Never one with a call under way.
