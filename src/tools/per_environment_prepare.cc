@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "mcp/service.h"
+#include "tools/arguments.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
@@ -15,8 +16,6 @@ using config::SandboxSpec;
 using environment::GivenFile;
 using mcp::Json;
 using mcp::JsonObject;
-
-constexpr std::size_t kMaxFiles = 256;
 
 /// The contract's own words came as internal errors, and somebody may look for that.
 std::unexpected<mcp::RpcError> IsRequired(const std::string& file) {
@@ -110,7 +109,7 @@ mcp::Answer<void> PutAllAdditional(const SandboxSpec& spec, const JsonObject& ar
   if (!spec.additional_files && !list->empty()) {
     return Wrong("the tool '" + spec.id + "' takes no additional files: leave 'files' out");
   }
-  if (list->size() > kMaxFiles) return Wrong(fmt::format("'files' has more than {}", kMaxFiles));
+  if (list->size() > kMostFiles) return Wrong(fmt::format("'files' has more than {}", kMostFiles));
   for (const Json& item : *list) IGLOO_TRY(PutAdditional(item, spec, files));
   return {};
 }
