@@ -74,7 +74,8 @@ class Server {
         .contracts = serving_.contracts({*runner_, *sessions_, store_}),
         .load = [this] { return Load(); },
         .observe = [this](const tools::Trace& trace) { Remember(trace); },
-        .kept = [this] { core_->Announce(mcp::change::Resources{}); }};
+        .kept = [this] { core_->Announce(mcp::change::Resources{}); },
+        .note = [this](std::string_view text) { serving_.say(text); }};
     service_ = std::make_unique<tools::ToolService>(std::move(parts), store_);
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});

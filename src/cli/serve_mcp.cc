@@ -125,18 +125,19 @@ Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
     console.Note(note);
     missing = fmt::format("\nNote: {}.\n", note);
   });
-  Serving serving{.face = {.info = {.name = "igloo",
-                                    .version = IGLOO_VERSION,
-                                    .title = "Igloo",
-                                    .description = "Runs code in disposable sandboxes"},
-                           .instructions =
-                               [missing](const tools::Setup& setup) {
-                                 return tools::Instructions(setup) + missing;
-                               }},
-                  .args = named,
-                  .sandboxes = [chosen](const config::Config& config) {
-                    return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
-                  }};
+  Serving serving{
+      .face = {.info = {.name = "igloo",
+                        .version = IGLOO_VERSION,
+                        .title = "Igloo",
+                        .description = "Runs code in disposable sandboxes"},
+               .instructions =
+                   [missing](const tools::Setup& setup, const std::vector<mcp::Tool>& served) {
+                     return tools::Instructions(setup, served) + missing;
+                   }},
+      .args = named,
+      .sandboxes = [chosen](const config::Config& config) {
+        return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
+      }};
   serving.contracts = [chosen](tools::Workshop workshop) {
     std::vector<std::unique_ptr<tools::Contract>> contracts;
     contracts.push_back(std::make_unique<Chosen>(std::make_unique<tools::RunContract>(workshop),

@@ -91,6 +91,7 @@ class LeftoversReader::Walk {
 
   /// The cost of it.
   std::uint64_t Next() {
+    if (unchecked_) return Check(out_.files.back());
     Place& place = places_.back();
     if (place.next == place.names.size()) {
       places_.pop_back();
@@ -143,10 +144,26 @@ class LeftoversReader::Walk {
     if (file.state == LeftFile::State::kRead) {
       if (WasGiven(file)) return cost;
       total_ += cost;
-      file.text = IsPlainText(file.bytes);
+      unchecked_ = 0;
     }
     out_.files.push_back(std::move(file));
     return cost;
+  }
+
+  /// Whether a file is text, a slice of it at a time. The cost of it.
+  std::uint64_t Check(LeftFile& file) {
+    std::string_view piece = std::string_view(file.bytes).substr(*unchecked_);
+    if (piece.size() > kSlice) {
+      std::size_t end = kSlice;
+      // No piece ends inside a character; what has more than three such bytes is no text anyway.
+      const auto inside = [&] { return (static_cast<unsigned char>(piece[end]) & 0xC0) == 0x80; };
+      for (int i = 0; i < 3 && inside(); ++i) --end;
+      piece = piece.substr(0, end);
+    }
+    *unchecked_ += piece.size();
+    file.text = IsPlainText(piece);
+    if (!file.text || *unchecked_ == file.bytes.size()) unchecked_.reset();
+    return piece.size();
   }
 
   void ReadBytes(int directory, const std::string& name, LeftFile& file) {
@@ -173,6 +190,7 @@ class LeftoversReader::Walk {
   Stamps* stamps_;
   std::vector<Place> places_ = {};  ///< from the first directory to where it is now
   Leftovers out_ = {};
+  std::optional<std::size_t> unchecked_ = {};  ///< where the check of the last file goes on
   std::size_t seen_ = 0;
   std::uint64_t total_ = 0;
 };

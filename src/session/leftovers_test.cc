@@ -142,6 +142,21 @@ TEST_F(LeftoversTest, InSlicesItIsTheSame) {
   EXPECT_TRUE(left.complete);
 }
 
+TEST_F(LeftoversTest, TextIsToldInPiecesOfAnyCharacters) {
+  std::string wide;
+  while (wide.size() < (3U << 20)) wide += "\xe2\x82\xac";
+  for (int shift = 0; shift < 3; ++shift) {
+    Put("t" + std::to_string(shift), std::string(static_cast<std::size_t>(shift), 'x') + wide);
+  }
+  Put("u", wide + "\xe2\x82");
+  Put("v", std::string(2U << 20, '\x80'));
+  const Leftovers left = Read();
+  ASSERT_THAT(Paths(left), ElementsAre("t0", "t1", "t2", "u", "v"));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(left.files[static_cast<std::size_t>(i)].text) << i;
+  EXPECT_FALSE(left.files[3].text) << "its last character is cut";
+  EXPECT_FALSE(left.files[4].text);
+}
+
 TEST(IsPlainTextTest, ControlsAndBrokenBytesAreNone) {
   EXPECT_TRUE(IsPlainText("a\tb\r\n\xc3\xa4"));
   EXPECT_TRUE(IsPlainText(""));

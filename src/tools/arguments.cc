@@ -85,7 +85,8 @@ Result<environment::GivenFile> ReadGiven(const json::value& value, std::size_t i
   const json::object& object = value.as_object();
   for (const auto& each : object) {
     if (each.key() == "path" || each.key() == "content" || each.key() == "base64") continue;
-    return Fail(Errc::kInvalidArgument, fmt::format("{} has no '{}'", at, Printable(each.key())),
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("{} has no '{}'", at, Printable(Quoted(each.key()))),
                 "a file has 'path' and either 'content' or 'base64'");
   }
   IGLOO_ASSIGN(const auto path, Text(object, "path"));
@@ -120,7 +121,7 @@ Result<std::vector<environment::GivenFile>> ReadFiles(const json::object& argume
     for (const environment::GivenFile& other : files) {
       if (other.path != file.path) continue;
       return Fail(Errc::kInvalidArgument,
-                  fmt::format("files[{}]: '{}' is given twice", i, Printable(file.path)));
+                  fmt::format("files[{}]: '{}' is given twice", i, Printable(Quoted(file.path))));
     }
     files.push_back(std::move(file));
   }
@@ -130,9 +131,9 @@ Result<std::vector<environment::GivenFile>> ReadFiles(const json::object& argume
 Result<void> CheckNames(const json::object& arguments) {
   for (const auto& each : arguments) {
     if (std::ranges::find(kNames, std::string_view(each.key())) != kNames.end()) continue;
-    const std::string near = Nearest(each.key(), kNames.data(), kNames.size());
+    const std::string near = Nearest(Quoted(each.key()), kNames.data(), kNames.size());
     return Fail(Errc::kInvalidArgument,
-                fmt::format("there is no argument '{}'", Printable(each.key())),
+                fmt::format("there is no argument '{}'", Printable(Quoted(each.key()))),
                 near.empty() ? "the arguments are code, env, session, timeout_seconds, files and "
                                "max_output"
                              : fmt::format("did you mean '{}'?", near));
@@ -152,7 +153,8 @@ Result<void> CheckGivenPath(const std::string& path) {
     at = end + 1;
   }
   if (fine) return {};
-  return Fail(Errc::kInvalidArgument, fmt::format("'{}' cannot be a file's path", Printable(path)),
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("'{}' cannot be a file's path", Printable(Quoted(path))),
               "write it relative to the working directory, without '..': data/input.csv");
 }
 

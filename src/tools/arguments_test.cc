@@ -92,5 +92,20 @@ TEST(ArgumentsTest, PathsStayInside) {
   }
 }
 
+TEST(ArgumentsTest, ErrorsRepeatOnlyALittleOfWhatCame) {
+  const std::string long_one(1U << 20, 'x');
+  const boost::json::object file{{"path", long_one}, {"content", ""}};
+  const boost::json::object odd{{long_one, ""}};
+  for (const boost::json::object& arguments :
+       {boost::json::object{{long_one, 1}},
+        boost::json::object{{"code", ""}, {"env", "x"}, {"files", boost::json::array{file}}},
+        boost::json::object{{"code", ""}, {"env", "x"}, {"files", boost::json::array{odd}}}}) {
+    const auto read = ReadArguments(arguments);
+    ASSERT_FALSE(read);
+    EXPECT_LT(read.error().what.size(), 400U);
+    EXPECT_LT(read.error().hint.size(), 400U);
+  }
+}
+
 }  // namespace
 }  // namespace igloo::tools

@@ -11,10 +11,25 @@ namespace {
 
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-/// How long the terminal's sequence is that begins at text[0], which is ESC.
+/// Controls of one character (U+0080 to U+009F) are ESC and a letter in another form.
+bool IsOneControl(std::string_view text) {
+  return text.size() >= 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0;
+}
+
+/// Where the next sequence of a terminal's begins, or the end.
+std::size_t FindSequence(std::string_view text) {
+  std::size_t at = 0;
+  for (;; ++at) {
+    at = std::min(text.find_first_of("\x1b\xc2", at), text.size());
+    if (at == text.size() || text[at] == '\x1b' || IsOneControl(text.substr(at))) return at;
+  }
+}
+
+/// How long the terminal's sequence is that begins at text[0].
 std::size_t SequenceSize(std::string_view text) {
   if (text.size() < 2) return 1;
-  const char kind = text[1];
+  const bool one = IsOneControl(text);
+  const char kind = one ? static_cast<char>(text[1] - 0x40) : text[1];
   if (kind == '[') {  // parameters, then one final byte
     for (std::size_t i = 2; i < text.size(); ++i) {
       if (text[i] >= 0x40 && text[i] <= 0x7e) return i + 1;
@@ -25,11 +40,13 @@ std::size_t SequenceSize(std::string_view text) {
   if (kind == ']' || kind == 'P' || kind == '_' || kind == '^') {  // up to BEL or ESC backslash
     for (std::size_t i = 2; i < text.size(); ++i) {
       if (text[i] == '\a') return i + 1;
+      if (text.substr(i).starts_with("\xc2\x9c")) return i + 2;
       if (text[i] == '\x1b') return i + (i + 1 < text.size() && text[i + 1] == '\\' ? 2 : 0);
       if (text[i] == '\n') return i;
     }
     return text.size();
   }
+  if (one) return 2;
   // Intermediate bytes, then one final byte: character sets and the like.
   std::size_t i = 1;
   while (i < text.size() && text[i] >= 0x20 && text[i] <= 0x2f) ++i;
@@ -41,7 +58,7 @@ std::string WithoutSequences(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t plain = std::min(text.find('\x1b'), text.size());
+    const std::size_t plain = FindSequence(text);
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (!text.empty()) text.remove_prefix(SequenceSize(text));
@@ -96,7 +113,7 @@ std::size_t JsonSize(std::string_view text) {
 }
 
 std::string Clean(std::string_view bytes) {
-  if (bytes.find('\x1b') == std::string_view::npos) return ToUtf8(bytes);
+  if (FindSequence(bytes) == bytes.size()) return ToUtf8(bytes);
   return ToUtf8(WithoutSequences(bytes));
 }
 

@@ -27,6 +27,21 @@ TEST(CleanTest, ColoursGoAndTextStays) {
   EXPECT_EQ(Clean("\xff\xc3\xa4"), "\xef\xbf\xbd\xc3\xa4");
 }
 
+TEST(CleanTest, ControlsOfOneCharacterGoToo) {
+  EXPECT_EQ(Clean("\xc2\x9b"
+                  "31mred\xc2\x9b"
+                  "0m"),
+            "red");
+  EXPECT_EQ(Clean("\xc2\x9d"
+                  "0;title\xc2\x9ctext"),
+            "text");
+  EXPECT_EQ(Clean("a\xc2\x85"
+                  "b\xc2\x80"),
+            "ab");
+  EXPECT_EQ(Clean("\xc2\xa0\xc2\xb5 \xc3\x9b"), "\xc2\xa0\xc2\xb5 \xc3\x9b") << "no controls";
+  EXPECT_EQ(Clean("\xc2"), "\xef\xbf\xbd");
+}
+
 TEST(CleanTest, WhateverComesIsValidAndFinite) {
   std::string odd;
   for (int i = 0; i < 5000; ++i) odd += static_cast<char>((i * 7919) >> 3);

@@ -1,6 +1,7 @@
 #include "tools/contract.h"
 
 #include "base/scope_exit.h"
+#include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/ticker.h"
 
@@ -26,17 +27,21 @@ void Remember(const Result<Finished>& finished, Trace& trace) {
   trace.output_bytes = run.output.total() + run.error.total();
 }
 
+Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
+  return {.began = [ticker] { ticker->Begin(); },
+          .heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); }};
+}
+
 }  // namespace
 
 asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Sessions::Asked asked,
                                           const Offered& environment,
                                           std::shared_ptr<const Setup> setup, Trace& trace) {
-  trace.session = asked.id;
+  trace.session = Quoted(asked.id);
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
   const ScopeExit stop([&] { ticker->Stop(); });
-  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
   auto finished = co_await workshop.sessions.Execute(
-      std::move(asked), environment, std::move(setup), call.cancellation(), std::move(heard));
+      std::move(asked), environment, std::move(setup), call.cancellation(), ListenWith(ticker));
   Remember(finished, trace);
   co_return finished;
 }
@@ -45,9 +50,8 @@ asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Or
                                           Trace& trace) {
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
   const ScopeExit stop([&] { ticker->Stop(); });
-  auto heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); };
   auto finished =
-      co_await workshop.runner.Execute(std::move(order), call.cancellation(), std::move(heard));
+      co_await workshop.runner.Execute(std::move(order), call.cancellation(), ListenWith(ticker));
   Remember(finished, trace);
   co_return finished;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mcp/call.h"
@@ -17,6 +18,9 @@
 #include "tools/store.h"
 
 namespace igloo::tools {
+
+/// The environment of a call that named none that there is.
+inline constexpr std::string_view kUnknownEnvironment = "unknown";
 
 /// What is remembered of one call: who asked, for what, and how it came out.
 struct Trace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "tools/run_contract.h"
 
 namespace igloo::tools {
 namespace {
@@ -24,6 +25,43 @@ std::string LineOf(const Offered& offered) {
   return line + "]\n";
 }
 
+/// Which kinds of tools there are.
+struct Offer {
+  bool run = false, connected = false;
+  bool others = false;  ///< one for each environment
+};
+
+Offer OfferOf(const std::vector<mcp::Tool>& tools) {
+  Offer offer;
+  for (const mcp::Tool& tool : tools) {
+    // A user's sandbox may be called 'run', too, but has no schema for what comes out.
+    const bool own = tool.output_schema.has_value();
+    if (own && tool.name == kRun) {
+      offer.run = true;
+    } else if (own && tool.name == kConnected) {
+      offer.connected = true;
+    } else {
+      offer.others = true;
+    }
+  }
+  return offer;
+}
+
+std::string HowToCall(const Offer& offer) {
+  if (!offer.run && !offer.connected) {
+    return "Each tool runs code in an environment of its own: it starts afresh and keeps nothing.";
+  }
+  std::string text = fmt::format(
+      "Call {}(code, env){}", offer.run ? kRun : kConnected,
+      offer.run && offer.connected ? ", or run_connected for environments that can do more," : "");
+  text +=
+      ": it starts afresh in an empty /workspace and keeps nothing. With session=NAME (python, "
+      "node, shell) variables, files and the working directory last from call to call; a session "
+      "belongs to the environment of its first call and ends five minutes after its last one.";
+  if (offer.others) text += " The other tools run code in one environment each.";
+  return text;
+}
+
 }  // namespace
 
 std::string Names(const std::vector<const Offered*>& environments) {
@@ -40,13 +78,10 @@ std::string FitToClients(const std::string& text) {
   return text.substr(0, end + 1) + fmt::format("... and {} more lines", left_out);
 }
 
-std::string Instructions(const Setup& setup) {
-  std::string text =
-      "Runs code in disposable sandboxes. Call run(code, env): it starts afresh in an empty "
-      "/workspace and keeps nothing. With session=NAME (python, node, shell) variables, files and "
-      "the working directory last from call to call; a session belongs to the environment of its "
-      "first call and ends five minutes after its last one. There is no network and no access to "
-      "the user's files";
+std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools) {
+  const Offer offer = OfferOf(tools);
+  std::string text = "Runs code in disposable sandboxes. " + HowToCall(offer) +
+                     " There is no network and no access to the user's files";
   const auto& project = setup.config().project;
   if (project.path.empty()) {
     text += ".\n";
@@ -57,9 +92,11 @@ std::string Instructions(const Setup& setup) {
                                       : "changes to it are real";
     text += fmt::format(" but the project directory mounted at /project ({}).\n", mode);
   }
+  text += "On failure check stderr and the exit code.";
+  if (!offer.run && !offer.connected) return FitToClients(text + "\n");
   text +=
-      "On failure check stderr and the exit code. Input files go into 'files'; files that the code "
-      "leaves in its working directory come back, pictures as images.\n"
+      " Input files go into 'files'; files that the code leaves in its working directory come "
+      "back, pictures as images.\n"
       "Environments, with their time and memory limits:\n";
   for (const Offered& offered : setup.offered()) text += LineOf(offered);
   for (const Unusable& unusable : setup.unusable()) {

@@ -10,7 +10,7 @@ namespace igloo::tools {
 
 /// What the model is told about the server, the most important first, below the 4,000 characters
 /// that clients show.
-std::string Instructions(const Setup& setup);
+std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools);
 
 /// The environments by name, for a sentence: "python, shell".
 std::string Names(const std::vector<const Offered*>& environments);

@@ -58,7 +58,7 @@ mcp::ToolResult RenderOriginal(const Finished& finished) {
   return result;
 }
 
-std::string OriginalInstructions(const Setup& setup) {
+std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool>&) {
   std::string text = "Execute code in isolated sandboxes.\n\nAvailable environments:\n";
   for (const Offered* each : Harmless(setup)) {
     text += fmt::format("- {}: {}\n", each->name, Printable(each->description));
@@ -100,13 +100,14 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
     trace.error = arguments.error().what;
     co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, arguments.error().what);
   }
-  trace.environment = ToUtf8(arguments->environment).substr(0, 256);
+  trace.environment = kUnknownEnvironment;
   trace.code = arguments->code;
   const Offered* offered = setup->Find(arguments->environment);
   if (offered == nullptr || !offered->rights.harmless()) {
-    const std::string message = fmt::format("Unknown environment: '{}'. Available: [{}]",
-                                            Printable(trace.environment), Names(Harmless(*setup)));
-    trace.error = message;
+    const std::string message =
+        fmt::format("Unknown environment: '{}'. Available: [{}]",
+                    Printable(Quoted(arguments->environment)), Names(Harmless(*setup)));
+    trace.error = "there is no such environment";
     co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, message);
   }
   trace.environment = offered->name;

@@ -23,6 +23,6 @@ class OriginalContract : public Contract {
 mcp::ToolResult RenderOriginal(const Finished& finished);
 
 /// What it tells clients about itself when they connect.
-std::string OriginalInstructions(const Setup& setup);
+std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool>& tools);
 
 }  // namespace igloo::tools

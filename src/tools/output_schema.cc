@@ -36,6 +36,7 @@ mcp::JsonObject OutputSchema() {
                {"stderr_bytes", Property("integer", "before the cut")},
                {"full_output", TextsProperty("resources with what is cut here")},
                {"duration_ms", Property("integer", "wall-clock time")},
+               {"queued_ms", Property("integer", "it waited before, for a free place")},
                {"cpu_ms", Property("integer", "processor time")},
                {"memory_bytes", Property("integer", "of its largest process")},
                {"files", std::move(files)},

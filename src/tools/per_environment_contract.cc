@@ -30,13 +30,23 @@ std::vector<mcp::Tool> PerEnvironmentContract::Tools(const Setup& setup) const {
   return tools;
 }
 
+PerEnvironmentContract::All PerEnvironmentContract::ToolsOf(
+    const std::shared_ptr<const Setup>& setup) {
+  if (setup_ != setup) {
+    tools_ = std::make_shared<const std::vector<EnvironmentTool>>(
+        MakeEnvironmentTools(setup->sandboxes(), setup->catalogue(), uncovered_));
+    setup_ = setup;
+  }
+  return tools_;
+}
+
 asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
     mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const Setup> setup, Trace& trace) {
-  const auto all = MakeEnvironmentTools(setup->sandboxes(), setup->catalogue(), uncovered_);
-  const auto tool = std::ranges::find(all, request.name,
-                                      [](const EnvironmentTool& each) { return each.spec.id; });
-  if (tool == all.end()) {
-    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+  const All all = ToolsOf(setup);
+  const auto id = [](const EnvironmentTool& each) -> const std::string& { return each.spec.id; };
+  const auto tool = std::ranges::find(*all, request.name, id);
+  if (tool == all->end()) {
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + Quoted(request.name));
   }
   trace.environment = tool->environment;
   auto prepared = Prepare(*tool, request.arguments);

@@ -17,8 +17,14 @@ class PerEnvironmentContract : public Contract {
                                                            Trace& trace) override;
 
  private:
+  using All = std::shared_ptr<const std::vector<EnvironmentTool>>;  // shared with the calls
+  All ToolsOf(const std::shared_ptr<const Setup>& setup);
+
   Workshop workshop_;
   Uncovered uncovered_;
+  // Those of the last call: with thousands of sandboxes they take long to make.
+  std::shared_ptr<const Setup> setup_ = {};  // shared, so that no other gets its address
+  All tools_ = {};
 };
 
 }  // namespace igloo::tools

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "mcp/service.h"
+#include "tools/arguments.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
@@ -15,8 +16,6 @@ using config::SandboxSpec;
 using environment::GivenFile;
 using mcp::Json;
 using mcp::JsonObject;
-
-constexpr std::size_t kMaxFiles = 256;
 
 /// The contract's own words came as internal errors, and somebody may look for that.
 std::unexpected<mcp::RpcError> IsRequired(const std::string& file) {
@@ -91,7 +90,7 @@ mcp::Answer<void> PutAdditional(const Json& item, const SandboxSpec& spec,
   if (!config::IsPlainFileName(plain)) {
     return Wrong(fmt::format(
         "failed to write file {}: it must be a plain name without '/', in the working directory",
-        Printable(plain)));
+        Printable(Quoted(plain))));
   }
   Put(files, std::string(plain), content->get_string(), spec);
   return {};
@@ -110,7 +109,7 @@ mcp::Answer<void> PutAllAdditional(const SandboxSpec& spec, const JsonObject& ar
   if (!spec.additional_files && !list->empty()) {
     return Wrong("the tool '" + spec.id + "' takes no additional files: leave 'files' out");
   }
-  if (list->size() > kMaxFiles) return Wrong(fmt::format("'files' has more than {}", kMaxFiles));
+  if (list->size() > kMostFiles) return Wrong(fmt::format("'files' has more than {}", kMostFiles));
   for (const Json& item : *list) IGLOO_TRY(PutAdditional(item, spec, files));
   return {};
 }

@@ -33,6 +33,14 @@ std::string Limit(std::uint64_t milliseconds) {
   return fmt::format("{:g} s", static_cast<double>(milliseconds) / 1000.0);
 }
 
+/// A wait that somebody noticed: it is not the code that was slow.
+std::string Waited(const Finished& finished) {
+  constexpr std::int64_t kNoticed = 100'000;
+  if (finished.queued_micros <= kNoticed) return "";
+  return ", after " + Seconds(static_cast<std::uint64_t>(finished.queued_micros)) +
+         " of waiting for a free place";
+}
+
 /// How a run ended, and what can be done about it.
 std::string Explain(const Finished& finished) {
   const session::RunResult& run = finished.run;
@@ -194,6 +202,7 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
                     {"stdout_bytes", run.output.total()},
                     {"stderr_bytes", run.error.total()},
                     {"duration_ms", run.usage.wall_micros / 1000},
+                    {"queued_ms", finished.queued_micros / 1000},
                     {"cpu_ms", run.usage.cpu_micros / 1000},
                     {"memory_bytes", run.usage.peak_kib * 1024}};
   if (run.signal != 0) o["signal"] = run.signal;
@@ -231,7 +240,8 @@ std::string Text(const Finished& finished, const Streams& streams, const Named& 
     footer += "[files are not returned: the environment's backend, bubblewrap, cannot]\n";
   }
   if (!finished.left.complete) footer += "[there are more files, which are not listed]\n";
-  footer += fmt::format("[{}, {}]", Explain(finished), Seconds(finished.run.usage.wall_micros));
+  footer += fmt::format("[{}, {}{}]", Explain(finished), Seconds(finished.run.usage.wall_micros),
+                        Waited(finished));
   AddSection(text, "", footer);
   return text;
 }

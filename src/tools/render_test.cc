@@ -159,6 +159,16 @@ TEST_F(RenderRunTest, FilesAreNamedPicturesAreShown) {
   EXPECT_EQ(std::get<mcp::Blob>(store_.Read(uri)->body).bytes, png);
 }
 
+TEST_F(RenderRunTest, AWaitIsToldWhenItWasOne) {
+  Finished finished = Ended("");
+  finished.queued_micros = 90'000;
+  EXPECT_EQ(TextOf(Render(finished)), "[exit code 0, 1.23 s]");
+  EXPECT_EQ(Field(Render(finished), "queued_ms"), "90");
+  finished.queued_micros = 2'500'000;
+  EXPECT_EQ(TextOf(Render(finished)),
+            "[exit code 0, 1.23 s, after 2.50 s of waiting for a free place]");
+}
+
 TEST_F(RenderRunTest, WhereFilesCannotBeHadItSaysSo) {
   Finished finished = Ended("x\n");
   finished.looked_for_files = false;

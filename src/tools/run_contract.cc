@@ -17,9 +17,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::string_view kRun = "run";
-constexpr std::string_view kConnected = "run_connected";
-
 /// The environments that a tool serves.
 std::vector<const Offered*> Served(const Setup& setup, std::string_view tool) {
   std::vector<const Offered*> served;
@@ -133,11 +130,13 @@ Result<const Offered*> CheckServed(const Setup& setup, std::string_view tool,
                             tool == kRun ? kConnected : kRun),
                 "call that one");
   }
-  const auto found = setup.catalogue().Find(name);
+  const std::string quoted = Quoted(name);
+  const auto found = setup.catalogue().Find(quoted);
   // Why one that exists cannot be used; for one that does not, what was meant.
   Error error =
       found ? Error{Errc::kFailedPrecondition, "it cannot be used", {}, 0} : found.error();
-  error.what = fmt::format("there is no run in environment '{}': {}", Printable(name), error.what);
+  error.what =
+      fmt::format("there is no run in environment '{}': {}", Printable(quoted), error.what);
   const std::string names = Names(Served(setup, tool));
   if (!error.hint.empty()) error.hint += "; ";
   error.hint += names.empty() ? "no environment can be used here: run 'igloo doctor'"
@@ -170,10 +169,15 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
   };
   auto arguments = ReadArguments(request.arguments);
   if (!arguments) co_return refuse(arguments.error());
-  trace.environment = ToUtf8(arguments->environment).substr(0, 256);
+  const Offered* known = setup->Find(arguments->environment);
+  trace.environment = known != nullptr ? known->name : kUnknownEnvironment;
   trace.code = arguments->code;
   const auto offered = CheckServed(*setup, request.name, arguments->environment);
-  if (!offered) co_return refuse(offered.error());
+  if (!offered) {
+    // SECURITY: what came as a name may be anything, the code itself, and a trace is written down.
+    trace.error = "there is no such environment, or not for this tool";
+    co_return RenderFailure(offered.error(), trace.environment);
+  }
   trace.environment = (*offered)->name;
   const Presentation how{.environment = trace.environment,
                          .room = arguments->max_output.value_or(kUsualOutput)};

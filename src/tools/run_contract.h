@@ -4,6 +4,9 @@
 
 namespace igloo::tools {
 
+/// Its tools: environments that can change nothing outside, and the others.
+inline constexpr std::string_view kRun = "run", kConnected = "run_connected";
+
 /// igloo's own tools: `run`, and `run_connected` for environments that can do more than compute.
 /// Two, because a client's trust is given to a tool as a whole.
 class RunContract : public Contract {

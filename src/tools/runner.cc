@@ -67,12 +67,13 @@ Result<std::unique_ptr<OpenInterpreter>> Runner::Open(const Order& order) {
 }
 
 asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
-                                                  std::function<void(std::string_view)> heard) {
+                                                  Listener listener) {
   const std::int64_t came = MonotonicMicros();
   co_await turns_.Take(cancellation);
   const ScopeExit leaving([this] { turns_.GiveBack(); });
   if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
   const std::int64_t began = MonotonicMicros();
+  if (listener.began) listener.began();
 
   const auto backend = BackendFor(order.where.backend);
   if (!backend) co_return std::unexpected(backend.error());
@@ -80,7 +81,7 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
   order.request.hand_out = order.where.backend == config::Backend::kJail;
   auto plan = session::PlanFor(order.where.environment, order.request);
   if (!plan) co_return std::unexpected(std::move(plan).error());
-  auto io = IoFor(order, *plan, std::move(heard));
+  auto io = IoFor(order, *plan, std::move(listener.heard));
   if (!io) co_return std::unexpected(std::move(io).error());
 
   session::Run run(loop_, *plan, **backend, *std::move(io));

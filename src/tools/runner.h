@@ -35,6 +35,12 @@ struct Finished {
   std::vector<std::string> notes = {};    ///< what became of the session, a sentence each
 };
 
+/// Who wants to know how a run gets on.
+struct Listener {
+  std::function<void()> began = {};                  ///< it was its turn
+  std::function<void(std::string_view)> heard = {};  ///< output as it comes
+};
+
 /// What is below `directory` now, read in slices between which the event loop goes on. All of these
 /// outlive it.
 boost::asio::awaitable<session::Leftovers> ReadInSlices(
@@ -58,9 +64,9 @@ class Runner {
 
   Runner(boost::asio::io_context& loop, backend::jail::Programs programs, Options options);
 
-  /// `heard` gets output as it comes. A cancelled run is ended at once, or never begun.
+  /// A cancelled run is ended at once, or never begun.
   boost::asio::awaitable<Result<Finished>> Execute(Order order, mcp::Cancellation cancellation,
-                                                   std::function<void(std::string_view)> heard);
+                                                   Listener listener);
 
   /// Nobody waits any more: the event loop has ended, and what ran on it is being destroyed.
   void Close() { turns_.Close(); }

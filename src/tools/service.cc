@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "mcp/pch.h"
 
 namespace igloo::tools {
@@ -15,13 +16,17 @@ ToolService::Served ToolService::Make(std::shared_ptr<const Setup> setup) const 
     for (mcp::Tool& tool : parts_.contracts[i]->Tools(*served.setup)) {
       // Of one name the first counts: a user's sandbox may be called 'run', too.
       if (std::ranges::find(served.tools, tool.name, &mcp::Tool::name) != served.tools.end()) {
+        if (parts_.note) {
+          parts_.note("two tools have the name '" + tool.name +
+                      "', and only igloo's own is served; give the sandbox another id");
+        }
         continue;
       }
       served.tools.push_back(std::move(tool));
       served.owners.push_back(i);
     }
   }
-  served.instructions = parts_.face.instructions(*served.setup);
+  served.instructions = parts_.face.instructions(*served.setup, served.tools);
   return served;
 }
 
@@ -56,8 +61,9 @@ Result<bool> ToolService::Reload() {
   IGLOO_ASSIGN(auto loaded, parts_.load());
   Served fresh = Make(std::move(loaded));
   const auto same = [](const mcp::Tool& a, const mcp::Tool& b) {
-    return a.name == b.name && a.description == b.description && a.input_schema == b.input_schema &&
-           a.hints == b.hints;
+    return a.name == b.name && a.title == b.title && a.description == b.description &&
+           a.input_schema == b.input_schema && a.output_schema == b.output_schema &&
+           a.hints == b.hints && a.background == b.background && a.meta == b.meta;
   };
   const bool changed =
       !served_ || broken_ || !std::ranges::equal(served_->tools, fresh.tools, same);
@@ -93,7 +99,7 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
   const auto setup = Now().setup;
   const auto tool = std::ranges::find(served_->tools, request.name, &mcp::Tool::name);
   if (tool == served_->tools.end()) {
-    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + request.name);
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, "Unknown tool: " + Quoted(request.name));
   }
   const auto index = static_cast<std::size_t>(tool - served_->tools.begin());
   Contract& contract = *parts_.contracts[served_->owners[index]];

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "mcp/service.h"
@@ -12,7 +13,8 @@ namespace igloo::tools {
 /// What a server says it is. The instructions follow the live configuration.
 struct Face {
   mcp::ServerInfo info = {};
-  std::function<std::string(const Setup&)> instructions = {};
+  /// For the tools that are really served.
+  std::function<std::string(const Setup&, const std::vector<mcp::Tool>&)> instructions = {};
 };
 
 /// Serves the tools of its contracts over the configuration as it is now.
@@ -27,8 +29,9 @@ class ToolService : public mcp::Service {
     Face face = {};
     std::vector<std::unique_ptr<Contract>> contracts = {};
     Load load = {};
-    Observe observe = {};             ///< called once for every call of a tool
-    std::function<void()> kept = {};  ///< a run left something that can be read now
+    Observe observe = {};                             ///< called once for every call of a tool
+    std::function<void()> kept = {};                  ///< a run left something that can be read now
+    std::function<void(std::string_view)> note = {};  ///< something that its user should know
   };
 
   ToolService(Parts parts, Store& store) : parts_(std::move(parts)), store_(store) {}

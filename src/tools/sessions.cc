@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
 #include "drivers/drivers.h"
@@ -138,16 +139,19 @@ Result<std::shared_ptr<Sessions::Living>> Sessions::Begin(const Asked& asked,
 asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& environment,
                                                     std::shared_ptr<const Setup> setup,
                                                     mcp::Cancellation cancellation,
-                                                    std::function<void(std::string_view)> heard) {
+                                                    Listener listener) {
   auto found = Find(asked, environment, *setup);
   if (!found) co_return std::unexpected(std::move(found).error());
   const std::shared_ptr<Living> living = *std::move(found);
+  const std::int64_t came = MonotonicMicros();
   co_await living->turns.Take(cancellation);
   const ScopeExit leaving([&] {
     living->used = Clock::now();
     living->turns.GiveBack();
   });
   if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
+  const std::int64_t queued = MonotonicMicros() - came;
+  if (listener.began) listener.began();
   session::Interpreter& interpreter = *living->open->interpreter;
   const auto forget = [&](const Error& error) {
     const auto here = sessions_.find(asked.id);
@@ -166,12 +170,13 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   session::Interpreter::Call call{.code = std::move(asked.code),
                                   .time_ms = asked.time_ms.value_or(living->usual_time_ms),
                                   .echo = asked.echo,
-                                  .heard = std::move(heard)};
+                                  .heard = std::move(listener.heard)};
   const std::uint64_t time_ms = call.time_ms;
   auto result = co_await interpreter.Execute(std::move(call));
   if (!result) co_return std::unexpected(forget(result.error()));
   Finished finished = Describe(*living, *std::move(result), time_ms);
   finished.session = asked.id;
+  finished.queued_micros = queued;
   const int workspace = interpreter.workspace();
   if (workspace >= 0) {
     const session::LeftLimits limits{.file_bytes = 4U << 20};

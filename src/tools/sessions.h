@@ -42,7 +42,7 @@ class Sessions {
   boost::asio::awaitable<Result<Finished>> Execute(Asked asked, const Offered& environment,
                                                    std::shared_ptr<const Setup> setup,
                                                    mcp::Cancellation cancellation,
-                                                   std::function<void(std::string_view)> heard);
+                                                   Listener listener);
 
   /// For sessions that begin from here on; the others keep what they began with.
   void SetLimits(SessionLimits limits) { limits_ = limits; }

@@ -91,12 +91,35 @@ TEST(RunContractTest, HintsTellTheTruth) {
   }
 }
 
+mcp::Tool RunTool(std::string_view name) {
+  return {.name = std::string(name), .output_schema = mcp::JsonObject{}};
+}
+
+TEST(InstructionsTest, NameTheToolsThatThereAre) {
+  const auto setup = SetupOf({});
+  const mcp::Tool other{.name = "run"};
+  const std::string run = Instructions(*setup, {RunTool(kRun)});
+  EXPECT_THAT(run, HasSubstr("Call run(code, env): it starts afresh"));
+  EXPECT_THAT(run, HasSubstr("session=NAME"));
+  EXPECT_THAT(run, Not(HasSubstr("run_connected")));
+  EXPECT_THAT(run, Not(HasSubstr("other tools")));
+  EXPECT_THAT(Instructions(*setup, {RunTool(kConnected)}),
+              HasSubstr("Call run_connected(code, env): it starts afresh"));
+  EXPECT_THAT(Instructions(*setup, {RunTool(kRun), RunTool(kConnected)}),
+              HasSubstr("Call run(code, env), or run_connected for environments"));
+  EXPECT_THAT(Instructions(*setup, {RunTool(kRun), other}), HasSubstr("The other tools"));
+  const std::string each = Instructions(*setup, {other});
+  EXPECT_THAT(each, HasSubstr("Each tool runs code"));
+  EXPECT_THAT(each, Not(HasSubstr("session")));
+  EXPECT_THAT(each, Not(HasSubstr("- python")));
+}
+
 TEST(InstructionsTest, SayWhatThereIsAndFit) {
   const auto setup = SetupOf(WithProject(environment::ProjectMode::kReadOnly));
-  const std::string text = Instructions(*setup);
+  const std::string text = Instructions(*setup, {RunTool(kRun)});
   EXPECT_THAT(text, HasSubstr("- python (or "));
   EXPECT_THAT(text, HasSubstr("mounted at /project (read-only)"));
-  EXPECT_THAT(Instructions(*SetupOf({})), Not(HasSubstr("/project")));
+  EXPECT_THAT(Instructions(*SetupOf({}), {RunTool(kRun)}), Not(HasSubstr("/project")));
   EXPECT_LE(text.size(), 4000U);
   std::string much;
   for (int i = 0; i < 500; ++i) much += "- environment " + std::to_string(i) + "\n";

@@ -1,12 +1,10 @@
 #include "tools/store.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/text.h"
+#include "mcp/questions.h"
 #include "session/leftovers.h"
 #include "tools/clip.h"
 
@@ -14,18 +12,6 @@ namespace igloo::tools {
 namespace {
 
 constexpr char kHex[] = "0123456789abcdef";
-
-std::string RandomId() {
-  std::array<unsigned char, 16> bytes{};
-  // Never short for so few bytes once the kernel's pool is ready, which it is by now.
-  (void)!::getrandom(bytes.data(), bytes.size(), 0);
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    id += kHex[byte >> 4];
-    id += kHex[byte & 15];
-  }
-  return id;
-}
 
 bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -104,7 +90,7 @@ std::vector<std::string> Store::Keep(std::vector<Item> items) {
   for (const Item& item : items) size += item.bytes.size();
   if (items.empty() || size > limits_.bytes || items.size() > limits_.items) return {};
   while (bytes_ + size > limits_.bytes || items_ + items.size() > limits_.items) DropOldest();
-  const std::string prefix = "igloo://run/" + RandomId() + "/";
+  const std::string prefix = "igloo://run/" + mcp::RandomName() + "/";
   std::vector<std::string> uris;
   Run run{.bytes = size};
   for (Item& item : items) {

@@ -55,7 +55,7 @@ asio::awaitable<void> Ticker::Tick() {
     co_await timer_.async_wait(token);
     if (call_ == nullptr) co_return;
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
-    call_->Progress(taken.count(), {}, LastLine());
+    call_->Progress(taken.count(), {}, waiting_ ? "waiting for a free place" : LastLine());
   }
 }
 

@@ -13,7 +13,7 @@
 namespace igloo::tools {
 
 /// Tells a client that a run goes on: the seconds that it has taken, and the last line that it
-/// printed.
+/// printed, or that it waits for its turn.
 class Ticker : public std::enable_shared_from_this<Ticker> {
  public:
   /// `call` must live until Stop.
@@ -22,6 +22,8 @@ class Ticker : public std::enable_shared_from_this<Ticker> {
   Ticker(mcp::Call& call, const boost::asio::any_io_executor& executor)
       : call_(&call), timer_(executor) {}
 
+  /// It waits no longer.
+  void Begin() { waiting_ = false; }
   void Hear(std::string_view bytes);
   /// Nothing is told any more.
   void Stop();
@@ -33,6 +35,7 @@ class Ticker : public std::enable_shared_from_this<Ticker> {
   mcp::Call* call_;  ///< null once stopped
   boost::asio::steady_timer timer_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  bool waiting_ = true;      ///< until Begin
   std::string recent_ = {};  ///< the end of the output, a little of it
 };
 

@@ -100,12 +100,15 @@ TEST_F(McpProbe, WritesCallsDownAndNotTheCode) {
   client.Initialize();
   client.Run("shell", "echo secret-word; exit 3");
   client.Run("nowhere", "x");
+  client.Run("echo other-word", "shell");  // models mix them up
   EXPECT_EQ(client.running().Finish().status, 0);
   const std::string lines = Read(".local/state/igloo/runs.jsonl");
   EXPECT_THAT(lines, HasSubstr(R"("verdict":"exit")"));
   EXPECT_THAT(lines, HasSubstr(R"("client":"test)"));
   EXPECT_THAT(lines, HasSubstr(R"("verdict":"refused")"));
+  EXPECT_THAT(lines, HasSubstr(R"("environment":"unknown")"));
   EXPECT_THAT(lines, ::testing::Not(HasSubstr("secret-word")));
+  EXPECT_THAT(lines, ::testing::Not(HasSubstr("other-word")));
   const Outcome log = Run({"log"});
   EXPECT_THAT(log.out, HasSubstr("shell"));
   Write(kUsual, "[audit]\ncode = true\n");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "support/configured.h"
@@ -107,6 +108,38 @@ TEST_F(McpRun, EndlessOutputNeitherStallsNorBreaksTheLine) {
   const JsonObject result = client_.Run("shell", "yes | head -c 100000000; echo end");
   EXPECT_THAT(TextOf(result), HasSubstr("of 100000004 bytes left out"));
   EXPECT_THAT(TextOf(result), HasSubstr("end\n[exit code 0"));
+}
+
+TEST_F(McpRun, WhateverARunLeavesIsTold) {
+  const JsonObject result = client_.Run(
+      "python",
+      "import os, sys\n"
+      "sys.stdout.write('\\x01' * 400000)\n"
+      "open('big.png', 'wb').write(b'\\x89PNG\\r\\n\\x1a\\n\\0\\0\\0\\rIHDR' + bytes(3400000) +\n"
+      "    b'\\0\\0\\0\\0IEND\\xae\\x42\\x60\\x82')\n"
+      "open('quotes.txt', 'w').write('\"' * (4 << 20))\n"
+      "for i in range(15): os.mkdir('\\x02' * 255); os.chdir('\\x02' * 255)\n"
+      "for i in range(90): open(f'{i:03}' + '\\x02' * 250, 'w').write('x')\n",
+      {{"max_output", 400'000}});
+  EXPECT_THAT(TextOf(result), HasSubstr("more files: resources/list]"));
+  const auto& files = result.at("structuredContent").at("files").as_array();
+  ASSERT_EQ(files.size(), 20U);
+  const JsonObject list = client_.Ask("resources/list");
+  const auto& resources = list.at("result").at("resources").as_array();
+  const auto quotes = std::ranges::find_if(resources, [](const auto& each) {
+    return std::string_view(each.at("name").as_string()) == "files/quotes.txt";
+  });
+  ASSERT_NE(quotes, resources.end());
+  const JsonObject read = client_.Ask("resources/read", {{"uri", quotes->at("uri")}});
+  ASSERT_TRUE(read.contains("result")) << boost::json::serialize(read).substr(0, 300);
+  EXPECT_TRUE(read.at("result").at("contents").at(0).as_object().contains("blob"));
+}
+
+TEST_F(McpRun, ErrorsAreShortHoweverLongTheQuestion) {
+  const std::string name(1U << 20, 'x');
+  const JsonObject unknown = client_.Run(name, "1");
+  EXPECT_TRUE(IsError(unknown));
+  EXPECT_LT(boost::json::serialize(unknown).size(), 8000U);
 }
 
 TEST_F(McpRun, MistakesAreAnsweredWithWhatToDo) {

@@ -96,7 +96,7 @@ Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& cons
   for (const std::string& note : config.notes) Log(console, note);
   return cli::Serve(
       {.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
-                .instructions = [](const tools::Setup&) { return std::string(); }},
+                .instructions = [](const auto&, const auto&) { return std::string(); }},
        .contracts =
            [](tools::Workshop workshop) {
              std::vector<std::unique_ptr<tools::Contract>> contracts;
