@@ -51,8 +51,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   /// The answer that a head alone gets; nothing when its body is to be looked at.
   std::optional<HttpResponse> Refused(const HttpHead& head) const;
   HttpResponse Other(const HttpHead& head);
-  /// From now on it is noticed when the client hangs up.
-  void BeginExchange();
+  enum class HangUp { kEnds, kMeansNothing };
+  void BeginExchange(HangUp hang_up);
   void EndExchange();
   Awaitable<void> Watch(std::shared_ptr<HttpExchange> exchange);
 

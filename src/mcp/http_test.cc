@@ -67,6 +67,7 @@ class Caller {
     return heard;
   }
   void HangUp() { fd_.Reset(); }
+  void CloseSending() { EXPECT_EQ(::shutdown(fd_.get(), SHUT_WR), 0); }
   /// Without reading anything.
   void WaitUntilDropped() {
     pollfd state{fd_.get(), 0, 0};
@@ -172,6 +173,48 @@ TEST_F(Http, HangingUpCancelsAModernCall) {
   WaitFor([&] { return service_.waiting.size() == 1; });
   caller.HangUp();
   WaitFor([&] { return service_.cancelled == 1; });
+}
+
+TEST_F(Http, HangingUpIsNoticedBehindWhatWasSentAhead) {
+  Start();
+  Caller caller(port_);
+  caller.Send("POST", ModernHeaders("tools/call", "wait"),
+              Modern("1", "tools/call", R"("name":"wait")"));
+  WaitFor([&] { return service_.waiting.size() == 1; });
+  caller.SendBytes("P");
+  caller.HangUp();
+  WaitFor([&] { return service_.cancelled == 1; });
+}
+
+TEST_F(Http, WhatIsSentAheadIsServedAfterwards) {
+  Start();
+  Caller caller(port_);
+  caller.Send("POST", ModernHeaders("tools/call", "wait"),
+              Modern("1", "tools/call", R"("name":"wait")"));
+  WaitFor([&] { return service_.waiting.size() == 1; });
+  caller.Send("POST", kHost, Legacy("2", "ping"));
+  OnLoop([&] {
+    service_.LetGo(0);
+    return true;
+  });
+  EXPECT_THAT(caller.HearUntil("\"id\":2"), AllOf(HasSubstr("\"id\":1"), HasSubstr("\"id\":2")));
+}
+
+TEST_F(Http, WhoHasClosedOnlyItsSendingHalfIsAnswered) {
+  Start();
+  Caller modern(port_);
+  modern.Send("POST", ModernHeaders("tools/list"), Modern("1", "tools/list"));
+  modern.CloseSending();
+  EXPECT_THAT(modern.HearUntil("never"), HasSubstr("\"tools\""));
+  Caller legacy(port_);
+  legacy.Send("POST", kHost, Legacy("1", "tools/call", R"({"name":"wait"})"));
+  legacy.CloseSending();
+  WaitFor([&] { return service_.waiting.size() == 1; });
+  OnLoop([&] {
+    service_.LetGo(0);
+    return true;
+  });
+  EXPECT_THAT(legacy.HearUntil("never"), HasSubstr("\"result\""));
 }
 
 TEST_F(Http, ALegacyCallOutlivesItsConnectionUntilItIsCancelled) {
