@@ -30,7 +30,8 @@ asio::awaitable<void> HttpConnection::Serve() {
   const auto self = shared_from_this();
   bool sent = true;
   for (after_ = After::kKeepOpen; sent && after_ == After::kKeepOpen;) {
-    auto head = co_await stream_.ReadHead();
+    const HttpOptions& options = shared_->options;
+    auto head = co_await stream_.ReadHead(known_ ? options.idle_limit : options.head_limit);
     if (head) {
       after_ = head->keep_alive ? After::kKeepOpen : After::kClose;
       HttpHead request = *std::move(head);
@@ -83,6 +84,7 @@ asio::awaitable<bool> HttpConnection::Handle(HttpHead head) {
     const bool sent = co_await Reply(response);
     co_return sent;
   }
+  known_ = true;
   if (head.method == "POST") {
     const bool sent = co_await Post(head);
     co_return sent;

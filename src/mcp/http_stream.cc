@@ -80,11 +80,11 @@ asio::awaitable<bool> HttpStream::State::ReadMore() {
   co_return !error && !late;
 }
 
-asio::awaitable<std::expected<HttpHead, HttpFailure>> HttpStream::ReadHead() {
+asio::awaitable<std::expected<HttpHead, HttpFailure>> HttpStream::ReadHead(Milliseconds patience) {
   State& state = *state_;
   HttpParser& parser = state.parser.emplace(state.limits.longest_head, state.limits.longest_body);
   bool begun = false;
-  state.SetDeadline(state.limits.idle_limit);
+  state.SetDeadline(patience);
   for (;;) {
     // SECURITY: the time for the whole head, not for its next byte: or else a client that sends
     // a byte now and then keeps its place for ever.

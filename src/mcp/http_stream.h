@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <expected>
 #include <memory>
 #include <string>
@@ -20,7 +21,9 @@ class HttpStream {
              const HttpOptions& options);
   ~HttpStream();
 
-  boost::asio::awaitable<std::expected<HttpHead, HttpFailure>> ReadHead();
+  /// `patience` is for its first byte.
+  boost::asio::awaitable<std::expected<HttpHead, HttpFailure>> ReadHead(
+      std::chrono::milliseconds patience);
   /// Of the request whose head was read last.
   boost::asio::awaitable<std::expected<std::string, HttpFailure>> ReadBody();
   /// One part after the other; false when the client does not take them.

@@ -314,9 +314,38 @@ TEST_F(Http, ABodyThatDoesNotComeIsGivenUp) {
 }
 
 TEST_F(Http, WhoSaysNothingIsForgotten) {
+  // A client may be silent between its requests, for longer than one that never asked for anything.
+  Start({.idle_limit = std::chrono::hours(1), .head_limit = std::chrono::milliseconds(50)});
+  Caller stranger(port_), client(port_);
+  client.Send("POST", kHost, Legacy("1", "ping"));
+  EXPECT_THAT(client.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(stranger.HearUntil("never"), "");
+  client.Send("POST", kHost, Legacy("2", "ping"));
+  EXPECT_THAT(client.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Http, AClientThatAsksForNothingMoreIsForgotten) {
   Start({.idle_limit = std::chrono::milliseconds(50)});
   Caller caller(port_);
-  EXPECT_EQ(caller.HearUntil("never"), "");
+  caller.Send("POST", kHost, Legacy("1", "ping"));
+  EXPECT_THAT(caller.HearUntil("never"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Http, SilentStrangersMakeRoomForClients) {
+  Start({.token = "secret", .most_connections = 2});
+  const std::string token = std::string(kHost) + "Authorization: Bearer secret\r\n";
+  Caller client(port_);
+  client.Send("POST", token, Legacy("1", "ping"));
+  EXPECT_THAT(client.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
+  Caller silent(port_), half(port_);
+  half.SendBytes("POST /mcp HTTP/1.1\r\n");
+  EXPECT_EQ(silent.HearUntil("never"), "");
+  Caller other(port_);
+  other.Send("POST", token, Legacy("2", "ping"));
+  EXPECT_THAT(other.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(half.HearUntil("never"), "");
+  client.Send("POST", token, Legacy("3", "ping"));
+  EXPECT_THAT(client.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(Http, AClientThatDoesNotReadIsGivenUp) {
