@@ -75,11 +75,6 @@ std::string VersionInBody(const JsonObject& params) {
 }
 
 Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
-  const std::string in_body = VersionInBody(request.params);
-  if (!in_body.empty() && in_body != headers.version) {
-    return Mismatch(fmt::format("{} says '{}' and the body '{}'", kVersionHeader,
-                                Quoted(headers.version), Quoted(in_body)));
-  }
   if (headers.method != request.method) {
     return Mismatch(
         fmt::format("the header Mcp-Method must repeat the method '{}'", Quoted(request.method)));
@@ -146,6 +141,16 @@ Answer<Era> CheckHeaders(const HttpHeaders& headers, const Message& message) {
                                   kVersionHeader));
     }
     return Era::kLegacy;
+  }
+  const std::string in_body = request != nullptr ? VersionInBody(request->params) : std::string();
+  if (!in_body.empty() && in_body != headers.version) {
+    return Mismatch(fmt::format("{} says '{}' and the body '{}'", kVersionHeader,
+                                Quoted(headers.version), Quoted(in_body)));
+  }
+  // What is no message at all is refused for that.
+  const bool unknown = headers.version != kModernVersion;
+  if (unknown && !std::holds_alternative<Refusal>(message)) {
+    return UnsupportedVersion(headers.version);
   }
   return request != nullptr ? CheckModern(headers, *request) : Answer<Era>(Era::kModern);
 }

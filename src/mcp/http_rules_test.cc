@@ -99,6 +99,18 @@ TEST(HttpRules, HeadersRepeatTheBody) {
   }
 }
 
+TEST(HttpRules, AVersionThatNobodySpeaksIsNamed) {
+  const HttpHeaders headers{.version = "1999-01-01"};
+  for (const std::string& message :
+       {Legacy("1", "ping"), std::string(R"({"jsonrpc":"2.0","method":"notifications/x"})")}) {
+    const auto era = CheckHeaders(headers, DecodeMessage(message));
+    ASSERT_FALSE(era) << message;
+    EXPECT_EQ(era.error().code, RpcCode::kUnsupportedVersion);
+    EXPECT_NE(era.error().message.find("1999-01-01"), std::string::npos) << era.error().message;
+  }
+  EXPECT_EQ(Checked(headers, "{"), "modern") << "refused for what it is";
+}
+
 TEST(HttpRules, TheLegacyEraNeedsNoHeaders) {
   EXPECT_EQ(Checked({}, Legacy("1", "ping")), "legacy");
   EXPECT_EQ(Checked({.version = "2025-03-26"}, Legacy("1", "ping")), "legacy");

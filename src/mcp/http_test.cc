@@ -160,6 +160,21 @@ TEST_F(Http, StrangersAreTurnedAway) {
               StartsWith("HTTP/1.1 403"));
 }
 
+TEST_F(Http, TheTargetMayNameTheServer) {
+  Start();
+  const std::string ping = Legacy("1", "ping");
+  const auto ask = [&](const std::string& target, const std::string& host) {
+    Caller caller(port_);
+    caller.SendBytes("POST " + target + " HTTP/1.1\r\nHost: " + host + "\r\n" + kJson +
+                     "Connection: close\r\nContent-Length: " + std::to_string(ping.size()) +
+                     "\r\n\r\n" + ping);
+    return caller.HearUntil("never");
+  };
+  EXPECT_THAT(ask("http://localhost/mcp", "localhost"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(ask("http://evil.example/mcp", "localhost"), StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(ask("http://localhost", "localhost"), StartsWith("HTTP/1.1 404"));
+}
+
 TEST_F(Http, ABodyThatIsTooLongIsRefused) {
   Start({.longest_body = 1000});
   EXPECT_THAT(Post(kHost, std::string(1001, ' ')), StartsWith("HTTP/1.1 413"));
