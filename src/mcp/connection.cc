@@ -180,10 +180,10 @@ void Connection::Listen(const Request& request, const CallFacts& facts) {
   if (!filter) return Send(request.id, facts.dialect, false, std::unexpected(filter.error()));
   // What is not served is left out of what is agreed.
   const Features features = core_->service().Offers();
-  filter->tools = filter->tools && features.tools;
-  filter->prompts = filter->prompts && features.prompts;
-  filter->resources = filter->resources && features.resources;
-  if (!features.resources) filter->uris.clear();
+  filter->tools = filter->tools && features.tools && features.list_changes;
+  filter->prompts = filter->prompts && features.prompts && features.list_changes;
+  filter->resources = filter->resources && features.resources && features.list_changes;
+  if (!features.subscriptions) filter->uris.clear();
   std::erase_if(filter->tasks, [&](const auto& id) { return core_->tasks().Find(id) == nullptr; });
   channel_->Send(
       Pack(NotificationMessage("notifications/subscriptions/acknowledged",

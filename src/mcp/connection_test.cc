@@ -55,7 +55,7 @@ TEST(LegacyEra, InitializeTellsWhoServesWhat) {
   Conversation talk;
   EXPECT_EQ(boost::json::serialize(Initialized(talk, "2025-06-18")),
             R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},)"
-            R"("resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},)"
+            R"("resources":{"listChanged":true,"subscribe":true},"prompts":{"listChanged":true},)"
             R"("completions":{},"logging":{}},"serverInfo":{"name":"fake","version":"1",)"
             R"("title":"Fake"},"instructions":"Be kind."})");
   EXPECT_THAT(talk.Say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"), ElementsAre());
@@ -128,6 +128,23 @@ TEST(ModernEra, BothErasLiveOnOnePipe) {
   Initialized(talk, "2025-11-25");
   EXPECT_FALSE(ResultOf(talk.Say(Legacy("2", "tools/list"))).contains("resultType"));
   EXPECT_TRUE(ResultOf(talk.Say(Modern("3", "tools/list"))).contains("resultType"));
+}
+
+TEST(Connection, ChangesAreAnnouncedOnlyWhereTheServiceSaysSo) {
+  Conversation talk;
+  talk.service.features = {.resources = true, .prompts = true, .list_changes = false};
+  EXPECT_EQ(Initialized(talk, "2025-11-25").at("capabilities"),
+            boost::json::parse(R"({"tools":{},"resources":{},"prompts":{}})"));
+  EXPECT_EQ(CodeOf(talk.Say(Legacy("1", "resources/subscribe", R"({"uri":"r://1"})"))), -32601);
+  EXPECT_THAT(talk.Say(Modern("2", "subscriptions/listen",
+                              R"("notifications":{"toolsListChanged":true,)"
+                              R"("resourceSubscriptions":["r://1"]})")),
+              ElementsAre(HasSubstr(R"("notifications":{})")));
+  for (const Change& change : {Change(change::Tools{}), Change(change::Prompts{}),
+                               Change(change::Resources{}), Change(change::Updated{"r://1"})}) {
+    talk.core->Announce(change);
+  }
+  EXPECT_THAT(talk.Listen(), ElementsAre());
 }
 
 TEST(Connection, FeaturesThatAreNotOfferedDoNotExist) {

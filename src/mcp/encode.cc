@@ -200,11 +200,15 @@ JsonObject Encode(const ServerInfo& info, const Dialect& dialect) {
 
 JsonObject Encode(const Features& features, const Dialect& dialect) {
   JsonObject object;
-  if (features.tools) object["tools"] = JsonObject{{"listChanged", true}};
+  JsonObject lists;
+  if (features.list_changes) lists["listChanged"] = true;
+  if (features.tools) object["tools"] = lists;
   if (features.resources) {
-    object["resources"] = JsonObject{{"subscribe", true}, {"listChanged", true}};
+    JsonObject resources = lists;
+    if (features.subscriptions) resources["subscribe"] = true;
+    object["resources"] = std::move(resources);
   }
-  if (features.prompts) object["prompts"] = JsonObject{{"listChanged", true}};
+  if (features.prompts) object["prompts"] = std::move(lists);
   if (features.completions && Second(dialect)) object["completions"] = JsonObject{};
   if (features.logging) object["logging"] = JsonObject{};
   if (features.tasks && dialect.era == Era::kModern) {

@@ -2,7 +2,8 @@
 
 #include <sys/socket.h>
 
-#include <set>
+#include <algorithm>
+#include <list>
 
 #include "mcp/http_connection.h"
 #include "mcp/http_listener.h"
@@ -35,25 +36,38 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
 
   asio::awaitable<void> Attend(std::shared_ptr<HttpConnection> connection);
   void Admit(UniqueFd socket);
+  /// SECURITY: whoever says nothing, or has no token, keeps nobody out; false when all are clients.
+  bool DropStranger();
 
   std::shared_ptr<HttpShared> shared;         // shared with the connections
   std::optional<HttpListener> listener = {};  ///< not set: it does not listen, or not any more
   asio::posix::stream_descriptor watched;     ///< the listener's, borrowed
   asio::steady_timer pause;
-  std::set<std::shared_ptr<HttpConnection>> connections = {};  // shared with their coroutines
+  /// The oldest first; shared with their coroutines.
+  std::list<std::shared_ptr<HttpConnection>> connections = {};
 };
 
 asio::awaitable<void> HttpServer::State::Attend(std::shared_ptr<HttpConnection> connection) {
   const auto self = shared_from_this();
   co_await connection->Serve();
-  connections.erase(connection);
+  connections.remove(connection);
 }
 
 void HttpServer::State::Admit(UniqueFd socket) {
-  if (connections.size() >= shared->options.most_connections) return TurnAway(socket);
+  if (connections.size() >= shared->options.most_connections && !DropStranger()) {
+    return TurnAway(socket);
+  }
   const auto connection = std::make_shared<HttpConnection>(shared, std::move(socket));
-  connections.insert(connection);
+  connections.push_back(connection);
   asio::co_spawn(shared->core->executor(), Attend(connection), asio::detached);
+}
+
+bool HttpServer::State::DropStranger() {
+  const auto stranger = std::ranges::find(connections, false, &HttpConnection::known);
+  if (stranger == connections.end()) return false;
+  (*stranger)->Stop();
+  connections.erase(stranger);
+  return true;
 }
 
 HttpServer::HttpServer(asio::io_context& loop, std::shared_ptr<ServerCore> core,

@@ -23,13 +23,13 @@ struct HttpOptions {
   /// What Host and Origin may name, besides the address itself.
   std::vector<std::string> hosts = OwnNames{}.names;
 
-  std::size_t most_connections = 256;
-  std::size_t most_streams = 128;    ///< of them, those that wait for changes
-  std::size_t most_sessions = 1000;  ///< of the legacy era; the oldest make room
+  std::size_t most_connections = 256;  ///< those that were never let in make room for others
+  std::size_t most_streams = 128;      ///< of them, those that wait for changes
+  std::size_t most_sessions = 1000;    ///< of the legacy era; the oldest make room
   std::size_t longest_head = 32U << 10;
   std::size_t longest_body = 4U << 20;
-  /// What a client may take: from one request to the next, for a head, for a body, and to fetch
-  /// what it is sent.
+  /// What a client may take: from one request to the next, for a head (and to begin with the first
+  /// one), for a body, and to fetch what it is sent.
   std::chrono::milliseconds idle_limit{60'000};
   std::chrono::milliseconds head_limit{10'000};
   std::chrono::milliseconds body_limit{30'000};

@@ -107,7 +107,7 @@ bool IsLoopback(const HttpAddress& address) {
 }
 
 OwnNames NamesOf(const TcpAddress& address, std::vector<std::string> more) {
-  OwnNames own{.names = std::move(more)};
+  OwnNames own{.names = std::move(more), .port = address.port};
   const bool six = address.host.find(':') != std::string::npos;
   own.names.push_back(six ? "[" + address.host + "]" : address.host);
   own.any_number = address.host == "0.0.0.0" || address.host == "::";

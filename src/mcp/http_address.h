@@ -42,6 +42,8 @@ struct OwnNames {
   /// It listens on every address: each number is one of its own. A page that was led here has a
   /// name, so it does not get in by this.
   bool any_number = false;
+  /// Of its own pages, if it had any; 0 where a port means nothing: behind a Unix socket.
+  std::uint16_t port = 0;
 };
 OwnNames NamesOf(const TcpAddress& address, std::vector<std::string> more);
 

@@ -51,6 +51,7 @@ TEST(HttpAddress, AServerAnswersToItsOwnAddress) {
   EXPECT_THAT(NamesOf({.host = "10.0.0.1"}, {"box"}).names,
               ::testing::ElementsAre("box", "10.0.0.1"));
   EXPECT_THAT(NamesOf({.host = "fd00::1"}, {}).names, ::testing::ElementsAre("[fd00::1]"));
+  EXPECT_EQ(NamesOf({.host = "10.0.0.1", .port = 8730}, {}).port, 8730);
   EXPECT_FALSE(NamesOf({.host = "10.0.0.1"}, {}).any_number);
   EXPECT_TRUE(NamesOf({.host = "0.0.0.0"}, {}).any_number);
   EXPECT_TRUE(NamesOf({.host = "::"}, {}).any_number);

@@ -30,7 +30,8 @@ asio::awaitable<void> HttpConnection::Serve() {
   const auto self = shared_from_this();
   bool sent = true;
   for (after_ = After::kKeepOpen; sent && after_ == After::kKeepOpen;) {
-    auto head = co_await stream_.ReadHead();
+    const HttpOptions& options = shared_->options;
+    auto head = co_await stream_.ReadHead(known_ ? options.idle_limit : options.head_limit);
     if (head) {
       after_ = head->keep_alive ? After::kKeepOpen : After::kClose;
       HttpHead request = *std::move(head);
@@ -83,6 +84,7 @@ asio::awaitable<bool> HttpConnection::Handle(HttpHead head) {
     const bool sent = co_await Reply(response);
     co_return sent;
   }
+  known_ = true;
   if (head.method == "POST") {
     const bool sent = co_await Post(head);
     co_return sent;
@@ -176,7 +178,9 @@ asio::awaitable<bool> HttpConnection::Answer(Message message, std::size_t bytes,
   const auto* asked = std::get_if<Request>(&message);
   const bool answered = asked != nullptr;
   const bool begins = answered && era == Era::kLegacy && asked->method == "initialize";
-  BeginExchange();
+  // 2026-07-28: hanging up is how a client cancels. Before, it is not, and one that has closed only
+  // its sending half waits for its answer.
+  BeginExchange(era == Era::kModern ? HangUp::kEnds : HangUp::kMeansNothing);
   const auto exchange = exchange_;
   const auto connection = shared_->core->Connect(exchange, state, Hears::kAnswers);
   connection->Receive(std::move(message), bytes, era);
@@ -200,7 +204,6 @@ asio::awaitable<bool> HttpConnection::Answer(Message message, std::size_t bytes,
     sent = co_await Stream(std::move(first));
   }
   EndExchange();
-  // 2026-07-28: hanging up is how a client cancels. Before, it is not.
   if (era == Era::kModern) connection->Close();
   co_return sent;
 }
@@ -217,7 +220,7 @@ asio::awaitable<bool> HttpConnection::HearChanges(std::string session) {
   }
   ++shared_->streams;
   const ScopeExit done([shared = shared_] { --shared->streams; });
-  BeginExchange();
+  BeginExchange(HangUp::kEnds);
   const auto connection = shared_->core->Connect(exchange_, state, Hears::kChangesToo);
   std::optional<Outgoing> nothing;
   co_await Stream(std::move(nothing));
@@ -242,8 +245,9 @@ asio::awaitable<bool> HttpConnection::Stream(std::optional<Outgoing> first) {
   co_return false;
 }
 
-void HttpConnection::BeginExchange() {
+void HttpConnection::BeginExchange(HangUp hang_up) {
   exchange_ = std::make_shared<HttpExchange>(shared_->core->executor());
+  if (hang_up == HangUp::kMeansNothing) return;
   asio::co_spawn(shared_->core->executor(), Watch(exchange_), asio::detached);
 }
 

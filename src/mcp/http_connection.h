@@ -33,6 +33,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   /// Returns when the client has hung up or cannot go on, or after Stop.
   boost::asio::awaitable<void> Serve();
   void Stop();
+  /// Whether one of its requests was let in: before, it may be a stranger's.
+  bool known() const { return known_; }
 
  private:
   template <class T>
@@ -51,8 +53,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   /// The answer that a head alone gets; nothing when its body is to be looked at.
   std::optional<HttpResponse> Refused(const HttpHead& head) const;
   HttpResponse Other(const HttpHead& head);
-  /// From now on it is noticed when the client hangs up.
-  void BeginExchange();
+  enum class HangUp { kEnds, kMeansNothing };
+  void BeginExchange(HangUp hang_up);
   void EndExchange();
   Awaitable<void> Watch(std::shared_ptr<HttpExchange> exchange);
 
@@ -60,6 +62,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   HttpStream stream_;
   std::shared_ptr<HttpExchange> exchange_ = {};  // shared with the calls that answer on it
   After after_ = After::kKeepOpen;               ///< of the request under way
+  bool known_ = false;
 };
 
 }  // namespace igloo::mcp

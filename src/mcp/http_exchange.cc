@@ -15,7 +15,7 @@ asio::awaitable<std::optional<Outgoing>> HttpExchange::Next(
     auto token = asio::redirect_error(asio::use_awaitable, ignored);
     co_await changed_.async_wait(token);
   }
-  if (queue_.empty() || gone_) co_return std::nullopt;
+  if (queue_.empty()) co_return std::nullopt;
   Outgoing message = std::move(queue_.front());
   queue_.pop_front();
   queued_ -= message.text.size();

@@ -26,7 +26,8 @@ class HttpExchange : public Channel {
   bool congested() const override { return queued_ > (256U << 10); }
   void Abandon() override { Disconnect(); }
 
-  /// The next message; empty when the client is gone or `patience` is over.
+  /// The next message; empty when none comes any more or `patience` is over. What was there before
+  /// the client was gone is given all the same: it may have closed only its sending half.
   boost::asio::awaitable<std::optional<Outgoing>> Next(
       std::chrono::steady_clock::duration patience);
   bool empty() const { return queue_.empty(); }

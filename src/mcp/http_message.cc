@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -15,6 +16,12 @@ namespace http = boost::beast::http;
 using Parser = http::request_parser<http::string_body>;
 
 namespace {
+
+/// The headers that decide anything. SECURITY: of two with the same name, what stands between might
+/// have looked at the other one.
+constexpr std::string_view kDeciding[] = {
+    "Host",       "Origin",   "Authorization", "Content-Type", "MCP-Protocol-Version",
+    "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"};
 
 std::string Field(const Parser& parser, std::string_view name) {
   const auto found = parser.get().find(name);
@@ -46,6 +53,18 @@ HttpHead HeadOf(const Parser& parser) {
           .version = parser.get().version(),
           .keep_alive = parser.get().keep_alive(),
           .expects_continue = Field(parser, "Expect") == "100-continue"};
+}
+
+/// `http://localhost:80/mcp`: the form that proxies are asked in. What it names counts instead of
+/// the Host header.
+void ResolveTarget(HttpHead& head) {
+  const std::string_view target(head.target);
+  const std::size_t scheme = target.find("://");
+  if (target.starts_with('/') || scheme == std::string_view::npos) return;
+  const std::string_view rest = target.substr(scheme + 3);
+  const std::size_t path = std::min(rest.find_first_of("/?"), rest.size());
+  head.headers.host = std::string(rest.substr(0, path));
+  head.target = std::string(rest.substr(path));
 }
 
 std::string_view ConnectionField(After after) {
@@ -83,7 +102,15 @@ std::expected<std::optional<HttpHead>, HttpFailure> HttpParser::Head(std::string
   const Parser& parser = state_->parser;
   const auto done = state_->Feed(bytes, [&] { return parser.is_header_done(); });
   if (!done) return std::unexpected(done.error());
-  return *done ? std::optional(HeadOf(parser)) : std::nullopt;
+  if (!*done) return std::nullopt;
+  for (const std::string_view name : kDeciding) {
+    if (parser.get().count(name) > 1) {
+      return std::unexpected(HttpFailure{400, fmt::format("the header {} is there twice", name)});
+    }
+  }
+  HttpHead head = HeadOf(parser);
+  ResolveTarget(head);
+  return head;
 }
 
 std::expected<std::optional<std::string>, HttpFailure> HttpParser::Body(std::string& bytes) {

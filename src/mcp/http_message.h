@@ -15,7 +15,8 @@ namespace igloo::mcp {
 
 /// A request before its body.
 struct HttpHead {
-  std::string method = {}, target = {};
+  std::string method = {};
+  std::string target = {};  ///< the path and what follows
   HttpHeaders headers = {};
   unsigned version = 11;  ///< 11: HTTP/1.1
   bool keep_alive = false;

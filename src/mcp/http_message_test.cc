@@ -80,6 +80,30 @@ TEST(HttpParser, WhatIsTooLongOrNotHttpHasItsStatus) {
   EXPECT_EQ(status(begin + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na", 5), 400U);
 }
 
+TEST(HttpParser, WhatATargetNamesCountsInsteadOfTheHost) {
+  const auto read = [](std::string_view target) {
+    HttpParser parser(1000, 0);
+    std::string bytes = "GET " + std::string(target) + " HTTP/1.1\r\nHost: other\r\n\r\n";
+    const HttpHead head = parser.Head(bytes).value().value();
+    return head.headers.host + " " + head.target;
+  };
+  EXPECT_EQ(read("/mcp?a=b://c"), "other /mcp?a=b://c");
+  EXPECT_EQ(read("http://localhost:80/mcp?x"), "localhost:80 /mcp?x");
+  EXPECT_EQ(read("http://evil.example"), "evil.example ");
+}
+
+TEST(HttpParser, AHeaderThatDecidesIsThereOnce) {
+  for (const char* name : {"Host", "Origin", "Authorization", "content-type",
+                           "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id"}) {
+    HttpParser parser(1000, 0);
+    const std::string field = std::string(name) + ": localhost\r\n";
+    std::string bytes = "POST / HTTP/1.1\r\n" + field + "X: y\r\nX: z\r\n" + field + "\r\n";
+    const auto head = parser.Head(bytes);
+    ASSERT_FALSE(head) << name;
+    EXPECT_EQ(head.error().status, 400U);
+  }
+}
+
 TEST(ResponseHead, SaysWhetherItGoesOn) {
   EXPECT_EQ(ResponseHead({.status = 202}, After::kKeepOpen),
             "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");

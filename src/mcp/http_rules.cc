@@ -16,8 +16,13 @@ namespace {
 
 constexpr std::string_view kVersionHeader = "MCP-Protocol-Version";
 
-/// Empty when something else than a port follows the name.
-std::string_view WithoutPort(std::string_view authority) {
+/// The name of `localhost:80` and its port, each empty when it is not there; both are when
+/// something else than a port follows the name.
+struct Authority {
+  std::string_view host = {}, port = {};
+};
+
+Authority SplitAuthority(std::string_view authority) {
   const std::size_t from = authority.starts_with('[') ? authority.find(']') : 0;
   if (from == std::string_view::npos) return {};
   const std::size_t end = std::min(authority.find(':', from), authority.size());
@@ -25,7 +30,7 @@ std::string_view WithoutPort(std::string_view authority) {
   const std::string_view host = authority.substr(0, end);
   const bool whole = from == 0 || host.ends_with(']');
   const bool number = std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
-  return whole && number ? host : std::string_view();
+  return whole && number ? Authority{host, port} : Authority{};
 }
 
 std::string Lower(std::string_view text) {
@@ -70,11 +75,6 @@ std::string VersionInBody(const JsonObject& params) {
 }
 
 Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
-  const std::string in_body = VersionInBody(request.params);
-  if (!in_body.empty() && in_body != headers.version) {
-    return Mismatch(fmt::format("{} says '{}' and the body '{}'", kVersionHeader,
-                                Quoted(headers.version), Quoted(in_body)));
-  }
   if (headers.method != request.method) {
     return Mismatch(
         fmt::format("the header Mcp-Method must repeat the method '{}'", Quoted(request.method)));
@@ -93,15 +93,22 @@ Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
 }  // namespace
 
 bool HostAllowed(std::string_view authority, const OwnNames& own) {
-  const std::string host = Lower(WithoutPort(authority));
+  const std::string host = Lower(SplitAuthority(authority).host);
   return std::ranges::find(own.names, host) != own.names.end() ||
          (own.any_number && IsNumber(host));
 }
 
 bool OriginAllowed(std::string_view origin, const OwnNames& own) {
   if (origin.empty()) return true;  // not a browser
-  const std::size_t scheme = origin.find("://");
-  return scheme != std::string_view::npos && HostAllowed(origin.substr(scheme + 3), own);
+  const std::size_t end = origin.find("://");
+  if (end == std::string_view::npos) return false;
+  const std::string scheme = Lower(origin.substr(0, end));
+  if (scheme != "http" && scheme != "https") return false;
+  const std::string_view authority = origin.substr(end + 3);
+  if (!HostAllowed(authority, own)) return false;
+  std::string_view port = SplitAuthority(authority).port;
+  if (port.empty()) port = scheme == "http" ? "80" : "443";
+  return own.port == 0 || port == std::to_string(own.port);
 }
 
 bool IsJson(std::string_view content_type) {
@@ -134,6 +141,16 @@ Answer<Era> CheckHeaders(const HttpHeaders& headers, const Message& message) {
                                   kVersionHeader));
     }
     return Era::kLegacy;
+  }
+  const std::string in_body = request != nullptr ? VersionInBody(request->params) : std::string();
+  if (!in_body.empty() && in_body != headers.version) {
+    return Mismatch(fmt::format("{} says '{}' and the body '{}'", kVersionHeader,
+                                Quoted(headers.version), Quoted(in_body)));
+  }
+  // What is no message at all is refused for that.
+  const bool unknown = headers.version != kModernVersion;
+  if (unknown && !std::holds_alternative<Refusal>(message)) {
+    return UnsupportedVersion(headers.version);
   }
   return request != nullptr ? CheckModern(headers, *request) : Answer<Era>(Era::kModern);
 }

@@ -43,11 +43,26 @@ TEST(HttpRules, OnlyWhatPagesCannotSendUnaskedIsTaken) {
 }
 
 TEST(HttpRules, PagesOfOthersMayNotCall) {
-  EXPECT_TRUE(OriginAllowed("", kOwn)) << "not a browser";
-  EXPECT_TRUE(OriginAllowed("http://localhost:3000", kOwn));
-  for (const char* origin : {"null", "http://evil.example", "localhost", "http://localhost.evil"}) {
-    EXPECT_FALSE(OriginAllowed(origin, kOwn)) << origin;
+  const OwnNames own{.port = 8730};
+  EXPECT_TRUE(OriginAllowed("", own)) << "not a browser";
+  for (const char* origin :
+       {"http://localhost:8730", "HTTP://LocalHost:8730", "https://[::1]:8730"}) {
+    EXPECT_TRUE(OriginAllowed(origin, own)) << origin;
   }
+  for (const char* origin :
+       {"null", "http://evil.example", "http://evil.example:8730", "localhost", "localhost:8730",
+        "http://localhost.evil:8730", "http://localhost:3000", "http://localhost",
+        "https://127.0.0.1:9", "chrome-extension://localhost", "chrome-extension://localhost:8730",
+        "http://localhost:8730.evil", "http://x@localhost:8730"}) {
+    EXPECT_FALSE(OriginAllowed(origin, own)) << origin;
+  }
+}
+
+TEST(HttpRules, APortThatIsNotSaidIsTheSchemesOwn) {
+  EXPECT_TRUE(OriginAllowed("http://localhost", {.port = 80}));
+  EXPECT_FALSE(OriginAllowed("https://localhost", {.port = 80}));
+  EXPECT_TRUE(OriginAllowed("https://localhost", {.port = 443}));
+  EXPECT_TRUE(OriginAllowed("http://localhost:3000", {})) << "behind a Unix socket";
 }
 
 TEST(HttpRules, TheTokenMustBeTheWholeToken) {
@@ -82,6 +97,18 @@ TEST(HttpRules, HeadersRepeatTheBody) {
     headers = {.version = version, .method = "tools/call", .name = "run"};
     EXPECT_EQ(Checked(headers, call), "-32020") << version;
   }
+}
+
+TEST(HttpRules, AVersionThatNobodySpeaksIsNamed) {
+  const HttpHeaders headers{.version = "1999-01-01"};
+  for (const std::string& message :
+       {Legacy("1", "ping"), std::string(R"({"jsonrpc":"2.0","method":"notifications/x"})")}) {
+    const auto era = CheckHeaders(headers, DecodeMessage(message));
+    ASSERT_FALSE(era) << message;
+    EXPECT_EQ(era.error().code, RpcCode::kUnsupportedVersion);
+    EXPECT_NE(era.error().message.find("1999-01-01"), std::string::npos) << era.error().message;
+  }
+  EXPECT_EQ(Checked(headers, "{"), "modern") << "refused for what it is";
 }
 
 TEST(HttpRules, TheLegacyEraNeedsNoHeaders) {

@@ -2,8 +2,10 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <optional>
 
 #include "mcp/pch.h"
@@ -17,6 +19,8 @@ using Milliseconds = std::chrono::milliseconds;
 namespace {
 
 constexpr std::size_t kReadSize = 16U << 10;
+/// What a client may send ahead of the answer that it waits for.
+constexpr std::size_t kMostAhead = 64U << 10;
 /// What a client gets to hear why it was not served.
 constexpr Milliseconds kFarewell(1000);
 
@@ -53,6 +57,7 @@ struct HttpStream::State : std::enable_shared_from_this<State> {
   std::string pending = {};  ///< what was read and not looked at
   std::optional<HttpParser> parser = {};
   bool late = false;
+  unsigned watches = 0;  ///< INVARIANT: while a wait counts, nobody else reads
 };
 
 HttpStream::HttpStream(const asio::any_io_executor& executor, UniqueFd socket,
@@ -75,11 +80,11 @@ asio::awaitable<bool> HttpStream::State::ReadMore() {
   co_return !error && !late;
 }
 
-asio::awaitable<std::expected<HttpHead, HttpFailure>> HttpStream::ReadHead() {
+asio::awaitable<std::expected<HttpHead, HttpFailure>> HttpStream::ReadHead(Milliseconds patience) {
   State& state = *state_;
   HttpParser& parser = state.parser.emplace(state.limits.longest_head, state.limits.longest_body);
   bool begun = false;
-  state.SetDeadline(state.limits.idle_limit);
+  state.SetDeadline(patience);
   for (;;) {
     // SECURITY: the time for the whole head, not for its next byte: or else a client that sends
     // a byte now and then keeps its place for ever.
@@ -137,16 +142,28 @@ asio::awaitable<bool> HttpStream::Write(std::vector<std::string> parts) {
 
 asio::awaitable<bool> HttpStream::HungUp() {
   State& state = *state_;
-  boost::system::error_code error;
-  auto token = asio::redirect_error(asio::use_awaitable, error);
-  co_await state.socket.async_wait(Socket::wait_read, token);
-  if (error) co_return false;
-  char byte = 0;
-  const ssize_t count = ::recv(state.socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  co_return count == 0 || (count < 0 && errno != EAGAIN);
+  const unsigned mine = ++state.watches;
+  // The end comes behind all that was sent, so that is taken in first.
+  while (state.pending.size() < kMostAhead) {
+    boost::system::error_code error;
+    auto token = asio::redirect_error(asio::use_awaitable, error);
+    co_await state.socket.async_wait(Socket::wait_read, token);
+    // What woke this may have been on its way when the wait was cancelled.
+    if (error || mine != state.watches) co_return false;
+    const std::size_t before = state.pending.size();
+    state.pending.resize(before + kReadSize);
+    const ssize_t count = ::recv(state.socket.native_handle(), state.pending.data() + before,
+                                 kReadSize, MSG_DONTWAIT);
+    const int saved_errno = errno;
+    state.pending.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    if (count == 0) co_return true;
+    if (count < 0 && saved_errno != EAGAIN && saved_errno != EINTR) co_return true;
+  }
+  co_return false;
 }
 
 void HttpStream::CancelWait() {
+  ++state_->watches;
   boost::system::error_code ignored;
   state_->socket.cancel(ignored);
 }

@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <expected>
 #include <memory>
 #include <string>
@@ -20,12 +21,15 @@ class HttpStream {
              const HttpOptions& options);
   ~HttpStream();
 
-  boost::asio::awaitable<std::expected<HttpHead, HttpFailure>> ReadHead();
+  /// `patience` is for its first byte.
+  boost::asio::awaitable<std::expected<HttpHead, HttpFailure>> ReadHead(
+      std::chrono::milliseconds patience);
   /// Of the request whose head was read last.
   boost::asio::awaitable<std::expected<std::string, HttpFailure>> ReadBody();
   /// One part after the other; false when the client does not take them.
   boost::asio::awaitable<bool> Write(std::vector<std::string> parts);
-  /// Waits until the client has hung up, or sends something; false after CancelWait and Close.
+  /// Waits until the client has hung up; what it sends meanwhile is kept for the next request.
+  /// False after CancelWait and Close, and for a client that sends too much ahead.
   boost::asio::awaitable<bool> HungUp();
   void CancelWait();
   /// Ends the connection so that the client gets what was written last, even one that is still

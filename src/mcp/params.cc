@@ -195,6 +195,16 @@ bool LooksModern(const JsonObject& params) {
                              meta->contains(kClientCapabilitiesKey));
 }
 
+std::unexpected<RpcError> UnsupportedVersion(std::string_view version) {
+  const std::string named = Quoted(version);
+  return std::unexpected(RpcError{
+      RpcCode::kUnsupportedVersion,
+      fmt::format(
+          "protocol version '{}' is not served in this way; use {}, or begin with initialize",
+          named, kModernVersion),
+      JsonObject{{"supported", json::array{kModernVersion}}, {"requested", named}}});
+}
+
 Answer<CallFacts> DecodeModernFacts(const JsonObject& params) {
   const JsonObject* meta = ObjectIn(params, "_meta");
   if (meta == nullptr) {
@@ -203,14 +213,7 @@ Answer<CallFacts> DecodeModernFacts(const JsonObject& params) {
   }
   auto version = DecodeText(*meta, kVersionKey);
   if (!version) return std::unexpected(version.error());
-  if (*version != kModernVersion) {
-    return std::unexpected(RpcError{
-        RpcCode::kUnsupportedVersion,
-        fmt::format("protocol version '{}' is not served in this way; use {}, or begin "
-                    "with initialize",
-                    Quoted(*version), kModernVersion),
-        JsonObject{{"supported", json::array{kModernVersion}}, {"requested", Quoted(*version)}}});
-  }
+  if (*version != kModernVersion) return UnsupportedVersion(*version);
   const JsonObject* capabilities = ObjectIn(*meta, kClientCapabilitiesKey);
   if (capabilities == nullptr) {
     return Wrong(fmt::format("'{}' is required and must be an object", kClientCapabilitiesKey));

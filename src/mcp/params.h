@@ -45,6 +45,8 @@ JsonObject Encode(const Filter& filter);
 /// Whether the request speaks as 2026-07-28 does, rightly or not.
 bool LooksModern(const JsonObject& params);
 /// The facts in a modern request's `_meta`, all of which it must carry.
+/// For a revision that nobody speaks here.
+[[nodiscard]] std::unexpected<RpcError> UnsupportedVersion(std::string_view version);
 Answer<CallFacts> DecodeModernFacts(const JsonObject& params);
 /// What a request of any era may add to its facts: progress token, answers to questions.
 void AddCommonFacts(const JsonObject& params, CallFacts& facts);

@@ -34,6 +34,11 @@ const std::string* ServerCore::KeptTools(const std::string& version) const {
 
 void ServerCore::Announce(const Change& change) {
   if (std::holds_alternative<change::Tools>(change)) kept_tools_.clear();
+  const bool list = std::holds_alternative<change::Tools>(change) ||
+                    std::holds_alternative<change::Prompts>(change) ||
+                    std::holds_alternative<change::Resources>(change);
+  // Clients were told not to expect it.
+  if (list && !service_.Offers().list_changes) return;
   for (auto at = connections_.begin(); at != connections_.end();) {
     if (const auto connection = at->lock()) {
       connection->Tell(change);

@@ -106,7 +106,11 @@ class FakeService : public Service {
     co_return completion;
   }
 
-  Features features = {.resources = true, .prompts = true, .completions = true, .logging = true};
+  Features features = {.resources = true,
+                       .prompts = true,
+                       .completions = true,
+                       .logging = true,
+                       .subscriptions = true};
   Background background = Background::kNever;  ///< of all its tools
   std::vector<std::string> more_tools = {};
   std::vector<Resource> resources = {};

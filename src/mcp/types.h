@@ -47,6 +47,8 @@ struct Features {
   bool completions = false;
   bool logging = false;
   bool tasks = false;  ///< calls that take long go on in the background, if the client knows how
+  bool list_changes = true;    ///< it is announced when one of the lists has changed
+  bool subscriptions = false;  ///< it is announced when a resource that a client named has changed
 };
 
 /// What a client may assume about a tool. Clients decide by them whether they ask their user.

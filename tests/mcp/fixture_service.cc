@@ -168,7 +168,8 @@ Features FixtureService::Offers() const {
           .prompts = true,
           .completions = true,
           .logging = true,
-          .tasks = true};
+          .tasks = true,
+          .subscriptions = true};
 }
 
 std::vector<Tool> FixtureService::Tools() {
