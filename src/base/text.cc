@@ -172,6 +172,9 @@ std::string Nearest(std::string_view word, const std::string_view* candidates, s
   std::size_t best_distance = 3;
   for (std::size_t c = 0; c < count; ++c) {
     const std::string_view other = candidates[c];
+    // Too long or too short to be near, and not worth the time: the word may be a stranger's.
+    const std::size_t longer = std::max(word.size(), other.size());
+    if (longer - std::min(word.size(), other.size()) >= best_distance) continue;
     std::vector<std::size_t> row(other.size() + 1);
     for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= word.size(); ++i) {

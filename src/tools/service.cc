@@ -78,10 +78,7 @@ mcp::ServerInfo ToolService::Info() const {
   return info;
 }
 
-mcp::Features ToolService::Offers() const {
-  // There are no prompts, but clients ask; an empty list tells them better than an error.
-  return {.tools = true, .resources = true, .prompts = true, .logging = true, .tasks = true};
-}
+mcp::Features ToolService::Offers() const { return parts_.face.features; }
 
 std::vector<mcp::Tool> ToolService::Tools() { return Now().tools; }
 

@@ -13,6 +13,9 @@ namespace igloo::tools {
 /// What a server says it is. The instructions follow the live configuration.
 struct Face {
   mcp::ServerInfo info = {};
+  /// There are no prompts, but clients ask; an empty list tells them better than an error.
+  mcp::Features features = {
+      .tools = true, .resources = true, .prompts = true, .logging = true, .tasks = true};
   /// For the tools that are really served.
   std::function<std::string(const Setup&, const std::vector<mcp::Tool>&)> instructions = {};
 };

@@ -34,6 +34,7 @@ class Original : public ::testing::Test {
 TEST_F(Original, SaysWhoItIs) {
   EXPECT_EQ(info_.at("serverInfo").at("name").as_string(), "nix-sandbox-mcp");
   EXPECT_EQ(info_.at("serverInfo").at("version").as_string(), "0.1.0");
+  EXPECT_EQ(boost::json::serialize(info_.at("capabilities")), R"({"tools":{}})");
   EXPECT_EQ(info_.at("protocolVersion").as_string(), "2024-11-05");
   EXPECT_THAT(
       std::string(info_.at("instructions").as_string()),

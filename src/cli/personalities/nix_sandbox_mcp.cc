@@ -29,6 +29,7 @@ constexpr const char* kVersion = "0.1.0";
 
 Result<int> ServeOriginal(Console& console) {
   return Serve({.face = {.info = {.name = std::string(kNixSandboxMcp), .version = kVersion},
+                         .features = {.list_changes = false},
                          .instructions = tools::OriginalInstructions},
                 .contracts =
                     [](tools::Workshop workshop) {

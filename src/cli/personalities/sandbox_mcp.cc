@@ -96,6 +96,7 @@ Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& cons
   for (const std::string& note : config.notes) Log(console, note);
   return cli::Serve(
       {.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
+                .features = {.list_changes = false},
                 .instructions = [](const auto&, const auto&) { return std::string(); }},
        .contracts =
            [](tools::Workshop workshop) {
