@@ -2,43 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include "config/decode_testing.h"
 #include "config/schema.h"
 
 namespace igloo::config {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::Fine;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using testing::Options;
 using ::testing::Pair;
+using testing::Problems;
 using ::testing::UnorderedElementsAre;
-
-constexpr std::string_view kPresets[] = {"shell", "python", "node"};
-
-DecodeOptions Options(Origin origin = Origin::kUser) {
-  return {.file = "c.toml",
-          .directory = "/etc/igloo",
-          .home = "/home/ada",
-          .origin = origin,
-          .presets = kPresets};
-}
-
-Config Fine(std::string_view text) {
-  Decoded decoded = Decode(text, Options());
-  for (const Problem& problem : decoded.problems) ADD_FAILURE() << problem.what;
-  return std::move(decoded.config);
-}
-
-/// All problems as they are shown: "LINE:COLUMN: what | hint".
-std::vector<std::string> Problems(std::string_view text, Origin origin = Origin::kUser) {
-  std::vector<std::string> out;
-  for (const Problem& each : Decode(text, Options(origin)).problems) {
-    out.push_back(std::to_string(each.where.line) + ":" + std::to_string(each.where.column) + ": " +
-                  each.what + " | " + each.hint);
-  }
-  return out;
-}
 
 TEST(DecodeTest, AnEmptyFileIsAllDefaults) {
   Config expected;
@@ -347,57 +325,6 @@ TEST(DecodeTest, WhatIsNotAvailableYetIsCheckedLikeTheRest) {
                "[environments.node]\nwarm = 65\n"),
       ElementsAre(HasSubstr("2:13: 'log_level' cannot be \"loud\""),
                   HasSubstr("4:9: 'limit' cannot be 0"), HasSubstr("6:8: 'warm' cannot be 65")));
-}
-
-TEST(DecodeTest, InheritedVariablesAreNamesAndNoErrorRepeatsAValue) {
-  EXPECT_THAT(Fine("[project]\ninherit_env.vars = ['LANG']\n").project.inherit,
-              ElementsAre("LANG"));
-  const auto problems = Problems(
-      "[project]\ninherit_env.vars = ['TOKEN=hunter2']\n"
-      "[environments.node]\nenv = { TOKEN = ['hunter2'] }\n"
-      "inherit_env = { vars = ['A', 'B=hunter2'] }\n");
-  EXPECT_THAT(problems,
-              ElementsAre("2:21: 'vars' holds names, not values | write the name alone; its value "
-                          "is read when a run starts",
-                          "4:17: 'TOKEN' cannot be a list | write text in quotes: TOKEN = \"...\"",
-                          HasSubstr("5:30: 'vars' holds names, not values")));
-  for (const std::string& each : problems) EXPECT_THAT(each, Not(HasSubstr("hunter2")));
-  EXPECT_THAT(Problems("[project]\ninherit_env.vars = ['1A', 'B']\n"),
-              ElementsAre("2:21: 'vars' cannot hold \"1A\" | write a list of names of environment "
-                          "variables, for example vars = [\"LANG\", \"TZ\"]"));
-}
-
-TEST(DecodeTest, AProjectsOwnFileGrantsNothing) {
-  const std::string never =
-      ", which a project's own file never does | move it to your own "
-      "configuration; 'igloo config path' says where that is";
-  EXPECT_THAT(
-      Problems("[environments.web]\npreset = 'python'\nnetwork = 'internet'\n"
-               "secrets = ['github']\nmounts = ['/:/host']\nbackend = 'bubblewrap'\n"
-               "inherit_env.vars = ['AWS_SECRET_ACCESS_KEY']\n[limits]\nprocesses = 3\n",
-               Origin::kProject),
-      ElementsAre("3:1: 'environments.web.network' opens the network" + never,
-                  "4:1: 'environments.web.secrets' hands out secrets or variables of yours" + never,
-                  "5:1: 'environments.web.mounts' shows directories of the host" + never,
-                  "6:1: 'environments.web.backend' chooses the wall" + never,
-                  "7:13: 'environments.web.inherit_env.vars' hands out secrets or variables of "
-                  "yours" +
-                      never,
-                  "9:1: 'limits.processes' concerns more than its own environments" + never));
-}
-
-TEST(DecodeTest, EveryKeyThatGrantsIsRefusedInAProjectsFile) {
-  for (const Key& key : Keys()) {
-    std::string path(key.path);
-    if (const std::size_t at = path.find("NAME"); at != std::string::npos) {
-      path.replace(at, 4, "node");
-    }
-    const std::string line =
-        path + " = " + std::string(key.example.empty() ? key.fallback : key.example) + "\n";
-    const auto problems = Problems(line, Origin::kProject);
-    EXPECT_EQ(problems.empty(), key.grant == Grant::kNothing)
-        << line << ::testing::PrintToString(problems);
-  }
 }
 
 TEST(ParseTest, GivesTheFirstProblemAndCountsTheRest) {
