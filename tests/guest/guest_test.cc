@@ -60,6 +60,17 @@ const std::vector<Case>& Cases() {
          full=$(grep -l . /sys/fs/cgroup/*/igloo/*/cgroup.procs) && cd "${full%/*}" &&
            cat memory.max memory.oom.group pids.max; kill $!)sh",
        .says = "^0::/\n67108864\n1\n258\n$"},
+      {.name = "AServersRunsAreCountedToo",
+       // On a prepared environment, which belongs to nobody when root started it.
+       .script = R"sh(
+         printf '[defaults]\nmemory_mb = 32\n' >"$HOME/c.toml"
+         coproc server { exec igloo mcp --config "$HOME/c.toml"; }
+         code='for i in 1 2 3; do dd if=/dev/zero of=/dev/null bs=24M & done; wait'
+         echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run",' \
+           '"arguments":{"env":"shell","code":"'"$code"'"}}}' >&${server[1]}
+         read -r line <&${server[0]} && echo "$line"
+         exec {server[1]}>&-; wait; rm "$HOME/c.toml")sh",
+       .says = R"("verdict":"memory")"},
       {.name = "OneOutOfMemoryEndsTheWholeSandbox",
        .who = {Who::kRoot, Who::kUser},
        .script = R"sh(
