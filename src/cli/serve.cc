@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,14 @@ audit::Record RecordOf(const tools::Trace& trace) {
   }
   record.Describe(trace.code);
   return record;
+}
+
+/// A session takes eight descriptors, and the usual limit is there for programs that use select().
+void RaiseOpenFiles() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 std::string Line(const Error& error) {
@@ -269,6 +278,7 @@ ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::strin
 
 Result<int> Serve(Serving serving, Console& console) {
   IGLOO_ASSIGN(auto programs, FindPrograms());
+  RaiseOpenFiles();
   try {
     Server server(std::move(serving), std::move(programs), console);
     IGLOO_TRY(server.Run());
