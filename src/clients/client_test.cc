@@ -81,7 +81,9 @@ TEST(FileOfTest, AProjectHasItsOwn) {
   for (const Client& client : kClients) {
     const auto file = FileOf(client, Scope::kProject, Given({}), "/p");
     EXPECT_EQ(file.has_value(), client.name != "claude-desktop");
-    if (file) EXPECT_EQ(*file, "/p/" + std::string(client.project_file));
+    if (file) {
+      EXPECT_EQ(*file, "/p/" + std::string(client.project_file));
+    }
   }
   EXPECT_EQ(FileOf(*FindClient("claude").value(), Scope::kProject, Given({}), "/"), "/.mcp.json");
 }

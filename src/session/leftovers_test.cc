@@ -118,9 +118,13 @@ TEST_F(LeftoversTest, WhatCannotBeReadIsNotCalledTooLarge) {
   std::filesystem::permissions(dir_.path() + "/closed", perms::none);
   // Nothing is closed to root.
   const bool root = ::geteuid() == 0;
-  if (root) ASSERT_EQ(::seteuid(65534), 0);
+  if (root) {
+    ASSERT_EQ(::seteuid(65534), 0);
+  }
   const Leftovers left = Read();
-  if (root) ASSERT_EQ(::seteuid(0), 0);
+  if (root) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
   std::filesystem::permissions(dir_.path() + "/closed", perms::owner_all);
   ASSERT_THAT(Paths(left), ElementsAre("ball.txt"));
   EXPECT_EQ(left.files[0].state, State::kUnreadable);
