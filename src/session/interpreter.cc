@@ -319,12 +319,13 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   const std::shared_ptr<State> state = state_;
   if (state->failure) co_return std::unexpected(*state->failure);
   const std::int64_t began = MonotonicMicros();
+  // Before anything is waited for: an interrupt that comes meanwhile is meant for this call.
+  state->stopping = state->timed_out = false;
   if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
   co_await state->Settle();
   CappedText late_output = state->pumps[0].TakeCaptured();
   CappedText late_error = state->pumps[1].TakeCaptured();
   state->done.reset();
-  state->stopping = state->timed_out = false;
   state->parts.clear();
   state->part_bytes = 0;
   state->running = true;

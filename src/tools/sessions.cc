@@ -165,6 +165,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   if (!std::exchange(living->started, true)) {
     const auto started = co_await interpreter.Start();
     if (!started) co_return std::unexpected(forget(started.error()));
+    if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
   }
   const auto hook = cancellation.OnRequest([&] { interpreter.Interrupt(); });
   session::Interpreter::Call call{.code = std::move(asked.code),

@@ -131,6 +131,20 @@ TEST_F(McpSession, CallsOfOneSessionKeepTheirOrderAndOthersDoNotWait) {
   }
 }
 
+TEST_F(McpSession, ACallThatIsCancelledWhileItsSessionBeginsDoesNotRunOn) {
+  for (int i = 0; i < 5; ++i) {
+    const std::string session = "c" + std::to_string(i);
+    const std::int64_t id =
+        client_.Send("tools/call", {{"name", "run"},
+                                    {"arguments", JsonObject{{"env", "shell"},
+                                                             {"session", session},
+                                                             {"timeout_seconds", 3600},
+                                                             {"code", "sleep 3600"}}}});
+    client_.Notify("notifications/cancelled", {{"requestId", id}});
+    EXPECT_THAT(Text(session, "shell", "echo next"), StartsWith("next\n"));
+  }
+}
+
 TEST_F(McpSession, OutputCannotDisturbTheChannel) {
   EXPECT_THAT(Text("o", "python",
                    "import os, subprocess\n"
