@@ -71,6 +71,9 @@ class Runner {
   /// Nobody waits any more: the event loop has ended, and what ran on it is being destroyed.
   void Close() { turns_.Close(); }
 
+  /// How much of what a run leaves is looked at.
+  const session::LeftLimits& left_limits() const { return options_.left; }
+
   /// A sandbox with a living interpreter for an order whose code is a driver. Not started yet.
   Result<std::unique_ptr<OpenInterpreter>> Open(const Order& order);
 

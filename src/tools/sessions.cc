@@ -180,7 +180,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   finished.queued_micros = queued;
   const int workspace = interpreter.workspace();
   if (workspace >= 0) {
-    const session::LeftLimits limits{.file_bytes = 4U << 20};
+    const session::LeftLimits& limits = runner_.left_limits();
     finished.left = co_await ReadInSlices(workspace, living->given, limits, &living->stamps);
   }
   co_return finished;
