@@ -69,8 +69,8 @@ class Display:
     TYPES = {"_repr_png_": "image/png", "_repr_jpeg_": "image/jpeg", "_repr_html_": "text/html",
              "_repr_json_": "application/json"}
 
-    def __init__(self, control):
-        self.control = control
+    def __init__(self):
+        self.control = None  # until there is a session
         self.number = "0"
 
     def send(self, mime, data):
@@ -285,10 +285,9 @@ def flush():
         ctypes.CDLL(None).fflush(None)
 
 
-def start():
-    """Everything up to `ready`. Nothing here would suffer from a fork: no thread, no event loop."""
-    control = Control(3)
-    session = Session(Display(control))
+def warm():
+    """Everything that can be done ahead. Nothing here suffers from a fork: no thread, no event loop."""
+    session = Session(Display())
     # By lines, although these are pipes: what a run printed is there even when it has to be killed.
     sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
     sys.stderr.reconfigure(encoding="utf-8")
@@ -296,7 +295,7 @@ def start():
     body, last = session.compile("<warm>", b"import io\nprint('x', file=io.StringIO())\n1", True)
     exec(body, {})
     session.display.show(eval(last))
-    return control, session
+    return session
 
 
 def serve(control, session):
@@ -318,10 +317,14 @@ def serve(control, session):
         control.send("done", number, result)
 
 
-def main():
-    control, session = start()
+def open_session(session):
+    session.display.control = control = Control(3)
     control.send("ready", 0, {"pid": os.getpid()})
     serve(control, session)
+
+
+def main():
+    open_session(warm())
 
 
 main()

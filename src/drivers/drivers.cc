@@ -16,6 +16,13 @@ constexpr std::array kDrivers = {
 
 }  // namespace
 
+std::string ZygoteFor(const Driver& driver) {
+  constexpr std::string_view kMain = "\nmain()\n";
+  if (driver.interpreter != "python" || !driver.text.ends_with(kMain)) return {};
+  return std::string(driver.text.substr(0, driver.text.size() - kMain.size())) +
+         std::string(k_zygote_py);
+}
+
 const Driver* FindDriver(std::string_view interpreter) {
   const auto* found = std::ranges::find(kDrivers, interpreter, &Driver::interpreter);
   return found == kDrivers.end() ? nullptr : found;

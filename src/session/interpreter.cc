@@ -39,6 +39,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
         box(std::make_shared<Box>(
             l, p, b,
             Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
+                        .built = [this] { SendFork(); },
                         .failed = [this](Error error, bool) { FailWith(std::move(error)); }})),
         driver(l),
         pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
@@ -59,6 +60,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void Take(const wire::Report& came);
   void Take(Said said);
   void FailWith(Error error);
+  void SendFork();
   bool OverMemory();
   CallResult Finish(std::int64_t began);
   void CloseAll();
@@ -71,6 +73,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   std::array<OutputPump, 2> pumps;
   asio::steady_timer changed;  ///< cancelled whenever something that is waited for may have come
   DriverFrames frames = {};
+  UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
   bool ready = false;
   bool running = false;   ///< a call is under way
@@ -102,10 +105,16 @@ Result<void> Interpreter::State::Start() {
   IGLOO_ASSIGN(channels.standard_input, OpenNothing());
   IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
   channels.extra.push_back(std::move(pair.second));
+  if (options.zygote) {
+    IGLOO_ASSIGN(FdPair meeting, MakeSocketPair(SOCK_SEQPACKET));
+    adoption = std::move(meeting.first);
+    channels.extra.push_back(std::move(meeting.second));
+  }
   pumps[0].Open(std::move(pipes.output));
   pumps[1].Open(std::move(pipes.error));
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
-                       wire::Life::kStays));
+                       wire::Life::kStays,
+                       options.zygote ? wire::Birth::kAdopted : wire::Birth::kStarted));
   driver.assign(pair.first.Release());
   driver.non_blocking(true);
   return {};
@@ -114,6 +123,13 @@ Result<void> Interpreter::State::Start() {
 void Interpreter::State::FailWith(Error error) {
   if (!failure) failure = std::move(error);
   changed.cancel();
+}
+
+void Interpreter::State::SendFork() {
+  if (!options.zygote) return;
+  auto sent = options.zygote->Fork(std::move(adoption), options.group ? &*options.group : nullptr);
+  if (!sent) FailWith(std::move(sent).error());
+  options.zygote.reset();
 }
 
 void Interpreter::State::Take(const wire::Report& came) {

@@ -17,6 +17,7 @@
 #include "session/driver_frames.h"
 #include "session/output.h"
 #include "session/verdict.h"
+#include "session/zygote.h"
 
 namespace igloo::session {
 
@@ -45,6 +46,9 @@ struct InterpreterOptions {
   std::size_t capture_limit = 8U << 20;    ///< per stream and call
   std::uint64_t output_limit = 0;          ///< more in one call ends the interpreter; 0: never
   std::chrono::milliseconds grace{2'000};  ///< between the interrupt and the kill
+  /// Where the first interpreter comes from; none: igloo-init starts it. Those after it are
+  /// started.
+  std::shared_ptr<Zygote> zygote = {};
 };
 
 /// A sandbox whose program is an interpreter's driver: variables last from call to call, and files
