@@ -90,6 +90,7 @@ def zygote_main():
             importlib.import_module(name)
         except Exception as error:
             orders.send(f"cannot preload {name}: {describe(error)}".encode())
+    orders.send(b"ready")
     home = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     while True:
         message, fds = receive(orders, 16)

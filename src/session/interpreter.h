@@ -79,6 +79,8 @@ class Interpreter {
   void Kill();
 
   bool alive() const;
+  /// It is ready, and nothing was ever run in it.
+  bool fresh() const;
   /// The directory that the plan hands out, or -1.
   int workspace() const;
 

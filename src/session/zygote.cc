@@ -88,14 +88,28 @@ bool Zygote::alive() const {
   return ::recv(orders_.get(), &ignored, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
-std::vector<std::string> Zygote::TakeComplaints() {
-  std::vector<std::string> complaints;
+void Zygote::Listen() {
   std::array<char, 2048> buffer;
   for (;;) {
     const ssize_t size = ::recv(orders_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (size <= 0) return complaints;
-    complaints.push_back(Printable({buffer.data(), static_cast<std::size_t>(size)}));
+    if (size <= 0) return;
+    const std::string_view said(buffer.data(), static_cast<std::size_t>(size));
+    if (said == "ready") {
+      ready_ = true;
+    } else if (complaints_.size() < 100) {
+      complaints_.push_back(Printable(said));
+    }
   }
+}
+
+bool Zygote::ready() {
+  if (!ready_) Listen();
+  return ready_;
+}
+
+std::vector<std::string> Zygote::TakeComplaints() {
+  Listen();
+  return std::exchange(complaints_, {});
 }
 
 }  // namespace igloo::session

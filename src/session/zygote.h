@@ -25,13 +25,19 @@ class Zygote {
 
   bool alive() const;
 
-  /// What it could not load ahead, in its words; each is told once.
+  /// Whether everything is loaded that it should load ahead. Before that, a fork waits for it.
+  bool ready();
+  /// What it could not load, in its words; each is told once.
   std::vector<std::string> TakeComplaints();
 
  private:
   Zygote() = default;
 
+  void Listen();
+
   UniqueFd orders_ = {};
+  bool ready_ = false;
+  std::vector<std::string> complaints_ = {};
   backend::jail::JailBackend::TemplateHold hold_ = {};
 };
 
