@@ -170,8 +170,6 @@ class Waiting:
         # Wakes the loop even from a wait that began between a signal and its handler.
         self.woken, self.wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.loop.add_reader(self.woken, os.read, self.woken, 4096)
-        self.task = None
-        self.asked = self.stops = 0
 
     def usable(self):
         """Not after user code closed it, or a signal handler of its own raised in the midst of it."""
@@ -188,8 +186,7 @@ class Waiting:
         if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             return self.loop.run_until_complete(begin())  # the user's own handler: theirs to decide
         signal.signal(signal.SIGINT, self.on_interrupt)
-        wake = signal.set_wakeup_fd(self.wake)
-        if wake != -1:  # the loop's own, for other signals: it wakes the loop as well
+        if (wake := signal.set_wakeup_fd(self.wake)) != -1:  # the loop's own: it will do as well
             signal.set_wakeup_fd(wake)
         try:
             self.task = self.loop.create_task(begin())
@@ -199,8 +196,7 @@ class Waiting:
                 raise
             raise KeyboardInterrupt().with_traceback(cancelled.__traceback__) from None
         finally:
-            wake = signal.set_wakeup_fd(-1)
-            if wake != self.wake:
+            if (wake := signal.set_wakeup_fd(-1)) != self.wake:
                 signal.set_wakeup_fd(wake)
             if signal.getsignal(signal.SIGINT) == self.on_interrupt:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -278,12 +274,20 @@ class Session:
         self.flags |= body.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
         return body, last and compile(last, name, "eval", self.flags, True)
 
-    def evaluate(self, code):
-        if not code.co_flags & 0x80:  # CO_COROUTINE: there is an await at the top level
-            return eval(code, self.names)
+    def evaluate(self, codes):
+        """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
+        if not any(code.co_flags & 0x80 for code in codes):
+            return [eval(code, self.names) for code in codes][-1]
         if self.waiting is None or not self.waiting.usable():
             self.waiting = Waiting()
-        return self.waiting.run(lambda: eval(code, self.names))
+        return self.waiting.run(lambda: self.evaluate_waiting(codes))
+
+    async def evaluate_waiting(self, codes):
+        for code in codes:
+            value = eval(code, self.names)
+            if code.co_flags & 0x80:
+                value = await value
+        return value
 
     def execute(self, number, code, echo):
         """Runs one piece. What `done` says, or raises SystemExit."""
@@ -292,8 +296,7 @@ class Session:
             try:
                 self.arm()
                 body, last = self.compile(f"<run {number}>", code, echo)
-                self.evaluate(body)
-                value = self.evaluate(last) if last else None
+                value = self.evaluate([body, last] if last else [body])
                 if value is not None:
                     builtins._ = value
                     text = repr(value)

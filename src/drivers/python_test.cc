@@ -72,6 +72,9 @@ TEST_F(PythonDriver, AwaitsAtTheTopLevelInOneEventLoop) {
   EXPECT_EQ(Value("await queue.get(), loop is asyncio.get_running_loop()"), "(7, True)");
   EXPECT_EQ(Value("asyncio.run(asyncio.sleep(0, 8))"), "8");
   EXPECT_EQ(Value("await asyncio.sleep(0, 9)"), "9");
+  EXPECT_EQ(Value("loop = asyncio.get_running_loop()\nawait asyncio.sleep(0, loop.is_running())"),
+            "True")
+      << "what stands before an await is in the loop as well";
 }
 
 TEST_F(PythonDriver, ShowsTracebacksOfTheUsersLinesOnly) {
