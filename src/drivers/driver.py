@@ -157,6 +157,81 @@ class Display:
             return self.display.show(image)
 
 
+class Waiting:
+    """The event loop of awaits at the top level. A KeyboardInterrupt in the midst of the loop's own
+    code would break it: a task that was about to go on never would, or the loop would be "already
+    running" for ever. So SIGINT raises only where user code runs. Elsewhere it cancels the task,
+    which then stops where it waits."""
+
+    def __init__(self):
+        import asyncio  # costs more than all the rest together
+        self.asyncio = asyncio
+        self.loop = asyncio.new_event_loop()
+        # Wakes the loop even from a wait that began between a signal and its handler.
+        self.woken, self.wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.loop.add_reader(self.woken, os.read, self.woken, 4096)
+
+    def usable(self):
+        """Not after user code closed it, or a signal handler of its own raised in the midst of it."""
+        if not self.loop.is_closed() and not self.loop.is_running():
+            return True
+        self.asyncio._set_running_loop(None)
+        os.close(self.woken)
+        os.close(self.wake)
+        return False
+
+    def run(self, begin):
+        self.asyncio.set_event_loop(self.loop)
+        self.asked = self.stops = 0
+        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            return self.loop.run_until_complete(begin())  # the user's own handler: theirs to decide
+        signal.signal(signal.SIGINT, self.on_interrupt)
+        if (wake := signal.set_wakeup_fd(self.wake)) != -1:  # the loop's own: it will do as well
+            signal.set_wakeup_fd(wake)
+        try:
+            self.task = self.loop.create_task(begin())
+            value = self.finish()
+        except self.asyncio.CancelledError as cancelled:
+            if not self.asked:
+                raise
+            raise KeyboardInterrupt().with_traceback(cancelled.__traceback__) from None
+        finally:
+            if (wake := signal.set_wakeup_fd(-1)) != self.wake:
+                signal.set_wakeup_fd(wake)
+            if signal.getsignal(signal.SIGINT) == self.on_interrupt:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.asked:  # too late to be noticed, or cancelled in vain
+            raise KeyboardInterrupt
+        return value
+
+    def finish(self):
+        try:
+            return self.loop.run_until_complete(self.task)
+        except KeyboardInterrupt:
+            if self.task.done():
+                raise
+            # It struck another task, or this one takes its time: the last chance to end well.
+            self.task.cancel()
+            return self.loop.run_until_complete(self.task)
+
+    def on_interrupt(self, _signal, frame):
+        self.asked += 1
+        user = self.asyncio.current_task(self.loop)
+        while frame and not user:
+            user = frame.f_code.co_filename.startswith("<run ")
+            frame = frame.f_back
+        if user:
+            raise KeyboardInterrupt
+        self.loop.call_soon_threadsafe(self.stop)
+
+    def stop(self):
+        """In the loop, between two steps of anything."""
+        self.stops += 1
+        if self.stops > 1:
+            raise KeyboardInterrupt
+        self.task.cancel()
+
+
 class Session:
     """The user's side: a module that is __main__, and what runs in it."""
 
@@ -167,7 +242,7 @@ class Session:
         self.names = self.module.__dict__
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
-        self.loop = None
+        self.waiting = None
         self.on_interrupt = signal.default_int_handler
 
     def arm(self):
@@ -175,10 +250,14 @@ class Session:
 
     def disarm(self):
         """SIGINT does nothing from here on. A function and not SIG_IGN: children would inherit that."""
-        handler = signal.getsignal(signal.SIGINT)
-        if handler is not ignore and handler is not None:
-            self.on_interrupt = handler
-        signal.signal(signal.SIGINT, ignore)
+        while signal.getsignal(signal.SIGINT) is not ignore:
+            try:
+                handler = signal.getsignal(signal.SIGINT)
+                if handler is not None:
+                    self.on_interrupt = handler
+                signal.signal(signal.SIGINT, ignore)
+            except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
+                pass
 
     def compile(self, name, code, echo):
         """The code, and its last expression for itself."""
@@ -195,27 +274,20 @@ class Session:
         self.flags |= body.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
         return body, last and compile(last, name, "eval", self.flags, True)
 
-    def evaluate(self, code):
-        value = eval(code, self.names)
-        if not code.co_flags & 0x80:  # CO_COROUTINE: there is an await at the top level
-            return value
-        import asyncio  # costs more than all the rest together
-        if self.loop is None or self.loop.is_closed():
-            self.loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(self.loop)
-        task = self.loop.create_task(value)
-        try:
-            return self.loop.run_until_complete(task)
-        except KeyboardInterrupt as interrupt:
-            if task.done():
-                raise
-            # It struck while nothing ran: let it strike where the user's code waits.
-            task.cancel()
-            try:
-                self.loop.run_until_complete(task)
-            except asyncio.CancelledError as cancelled:
-                raise interrupt.with_traceback(cancelled.__traceback__) from None
-            raise
+    def evaluate(self, codes):
+        """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
+        if not any(code.co_flags & 0x80 for code in codes):
+            return [eval(code, self.names) for code in codes][-1]
+        if self.waiting is None or not self.waiting.usable():
+            self.waiting = Waiting()
+        return self.waiting.run(lambda: self.evaluate_waiting(codes))
+
+    async def evaluate_waiting(self, codes):
+        for code in codes:
+            value = eval(code, self.names)
+            if code.co_flags & 0x80:
+                value = await value
+        return value
 
     def execute(self, number, code, echo):
         """Runs one piece. What `done` says, or raises SystemExit."""
@@ -224,8 +296,7 @@ class Session:
             try:
                 self.arm()
                 body, last = self.compile(f"<run {number}>", code, echo)
-                self.evaluate(body)
-                value = self.evaluate(last) if last else None
+                value = self.evaluate([body, last] if last else [body])
                 if value is not None:
                     builtins._ = value
                     text = repr(value)
