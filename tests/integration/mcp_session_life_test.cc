@@ -11,6 +11,7 @@ namespace igloo::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -165,6 +166,20 @@ TEST_F(McpSessionLife, WhatIsNoFileOfASessionIsNotFound) {
   const JsonObject large = ReadUri("igloo://session/c/large");
   EXPECT_THAT(std::string(large.at("error").at("message").as_string()),
               HasSubstr("'large' has 5 MB, and at most 4 MB can be read"));
+}
+
+TEST_F(McpSessionLife, CodeThatSwapsFilesCannotHoldTheServerUp) {
+  In("swap", "shell",
+     "(while :; do mkfifo t; mv t x; ln -s /etc/passwd t; mv t x; ln -s / t; mv -T t x; echo x > "
+     "t; "
+     "mv -T t x; done) & true");
+  for (int i = 0; i < 100; ++i) {
+    const JsonObject answer = ReadUri("igloo://session/swap/x");
+    EXPECT_THAT(boost::json::serialize(answer),
+                AnyOf(HasSubstr("Resource not found"), HasSubstr(R"("text":"x\n")"),
+                      HasSubstr(R"("text":"")")));
+  }
+  EXPECT_FALSE(IsError(In("swap", "shell", "kill %1", File("x", "mine"))));
 }
 
 TEST_F(McpSessionLife, ACloseEndsEverythingInIt) {
