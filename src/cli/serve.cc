@@ -82,6 +82,7 @@ class Server {
         .face = std::move(serving_.face),
         .contracts = serving_.contracts({*runner_, *sessions_, store_}),
         .load = [this] { return Load(); },
+        .sessions = sessions_.get(),
         .observe = [this](const tools::Trace& trace) { Remember(trace); },
         .kept = [this] { core_->Announce(mcp::change::Resources{}); },
         .note = [this](std::string_view text) { serving_.say(text); }};

@@ -363,6 +363,26 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   co_return result;
 }
 
+asio::awaitable<Result<void>> Interpreter::Renew() {
+  const std::shared_ptr<State> state = state_;
+  if (!state->failure && !state->ended) {
+    state->box->Tell(wire::ToInit::kKill);
+    auto over = [state] { return state->ended.has_value(); };
+    co_await state->Wait(over, Clock::now() + kKillLimit);
+    if (!state->ended) {
+      state->FailWith({Errc::kTimeout, "the interpreter did not end when it was killed",
+                       "this should not happen; please report it", 0});
+    }
+  }
+  if (state->failure || !co_await state->Again()) co_return std::unexpected(*state->failure);
+  // Whoever asked for it knows, and what the old one printed last is nobody's.
+  state->loss.reset();
+  co_await state->Settle();
+  (void)state->pumps[0].TakeCaptured();
+  (void)state->pumps[1].TakeCaptured();
+  co_return Result<void>();
+}
+
 void Interpreter::Interrupt() {
   state_->stopping = true;
   state_->changed.cancel();

@@ -73,6 +73,10 @@ class Interpreter {
   /// Fails when the sandbox is gone or says what it may not: then there is no further call.
   boost::asio::awaitable<Result<CallResult>> Execute(Call call);
 
+  /// Another interpreter in the same sandbox: variables go, files stay. Not while a call is under
+  /// way.
+  boost::asio::awaitable<Result<void>> Renew();
+
   /// Asks the code of the call under way to stop; kills it if it does not.
   void Interrupt();
   /// Ends everything inside.

@@ -2,9 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,16 +12,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "session/workspace.h"
 
 namespace igloo::session {
 namespace {
-
-UniqueFd OpenBelow(int directory, const char* name, std::uint64_t flags) {
-  open_how how{};
-  how.flags = flags | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
-  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how)));
-}
 
 bool IsNoise(std::string_view name) {
   return name.starts_with('.') || name == "__pycache__" || name == "node_modules";
@@ -125,9 +117,7 @@ class LeftoversReader::Walk {
 
   bool IsNews(const std::string& path, const struct stat& info) {
     if (stamps_ == nullptr) return true;
-    const Stamp stamp{.inode = info.st_ino,
-                      .size = static_cast<std::uint64_t>(info.st_size),
-                      .changed_ns = info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec};
+    const Stamp stamp = StampOf(info);
     const auto [place, added] = stamps_->try_emplace(path, stamp);
     if (!added && place->second == stamp) return false;
     place->second = stamp;

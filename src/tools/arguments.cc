@@ -16,8 +16,15 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 8> kNames = {
-    "code", "env", "session", "timeout_seconds", "files", "max_output", "command", "environment"};
+constexpr std::array<std::string_view, 10> kNames = {
+    "code",       "env",   "session",         "session_action", "echo",
+    "max_output", "files", "timeout_seconds", "command",        "environment"};
+
+constexpr std::pair<std::string_view, SessionAction> kActions[] = {
+    {"close", SessionAction::kClose},
+    {"reset", SessionAction::kReset},
+    {"interrupt", SessionAction::kInterrupt},
+    {"list", SessionAction::kList}};
 
 std::string_view KindOf(const json::value& value) {
   switch (value.kind()) {
@@ -60,6 +67,13 @@ Result<std::optional<double>> Number(const json::object& object, std::string_vie
   if (value == nullptr) return std::nullopt;
   if (!value->is_number()) return Wrong(name, "a number", *value);
   return value->to_number<double>();
+}
+
+Result<std::optional<bool>> YesOrNo(const json::object& object, std::string_view name) {
+  const json::value* value = Get(object, name);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_bool()) return Wrong(name, "true or false", *value);
+  return value->as_bool();
 }
 
 /// A text under its name, or under the one that it had in older servers.
@@ -134,11 +148,37 @@ Result<void> CheckNames(const json::object& arguments) {
     const std::string near = Nearest(Quoted(each.key()), kNames.data(), kNames.size());
     return Fail(Errc::kInvalidArgument,
                 fmt::format("there is no argument '{}'", Printable(Quoted(each.key()))),
-                near.empty() ? "the arguments are code, env, session, timeout_seconds, files and "
-                               "max_output"
+                near.empty() ? "the arguments are code, env, session, session_action, echo, "
+                               "timeout_seconds, files and max_output"
                              : fmt::format("did you mean '{}'?", near));
   }
   return {};
+}
+
+Result<std::optional<SessionAction>> ReadAction(const json::object& arguments) {
+  IGLOO_ASSIGN(const auto name, Text(arguments, "session_action"));
+  // An empty one is how some clients leave an argument out.
+  if (!name || name->empty()) return std::nullopt;
+  for (const auto& [known, action] : kActions) {
+    if (*name == known) return action;
+  }
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("there is no session_action '{}'", Printable(Quoted(*name))),
+              "those that there are: close, reset, interrupt, list");
+}
+
+Result<void> CheckAction(const json::object& arguments, SessionAction action) {
+  for (const std::string_view name : {"code", "command"}) {
+    IGLOO_ASSIGN(const auto code, Text(arguments, name));
+    if (!code || code->empty()) continue;
+    return Fail(Errc::kInvalidArgument, "'code' and 'session_action' cannot come in one call",
+                "leave one of them out; a call without session_action runs the code");
+  }
+  IGLOO_ASSIGN(const auto session, Text(arguments, "session"));
+  if (action == SessionAction::kList || session) return {};
+  return Fail(
+      Errc::kInvalidArgument, "'session' is missing",
+      fmt::format("name the session to {}; session_action \"list\" shows them", Name(action)));
 }
 
 }  // namespace
@@ -158,14 +198,31 @@ Result<void> CheckGivenPath(const std::string& path) {
               "write it relative to the working directory, without '..': data/input.csv");
 }
 
+std::string_view Name(SessionAction action) {
+  for (const auto& [name, each] : kActions) {
+    if (each == action) return name;
+  }
+  return "?";
+}
+
 Result<RunArguments> ReadArguments(const json::object& arguments) {
   IGLOO_TRY(CheckNames(arguments));
   RunArguments out;
+  IGLOO_ASSIGN(out.session, Text(arguments, "session"));
+  IGLOO_ASSIGN(out.action, ReadAction(arguments));
+  if (out.action) {
+    IGLOO_TRY(CheckAction(arguments, *out.action));
+    return out;
+  }
   IGLOO_ASSIGN(out.code, Named(arguments, "code", "command",
                                "give the code to run as a string; an empty one is allowed"));
   IGLOO_ASSIGN(out.environment, Named(arguments, "env", "environment",
                                       "name the environment to run it in, such as \"python\""));
-  IGLOO_ASSIGN(out.session, Text(arguments, "session"));
+  IGLOO_ASSIGN(out.echo, YesOrNo(arguments, "echo"));
+  if (out.echo.value_or(false) && !out.session) {
+    return Fail(Errc::kInvalidArgument, "values are echoed in sessions only",
+                "print what is needed, or give 'session'");
+  }
   IGLOO_ASSIGN(const auto seconds, Number(arguments, "timeout_seconds"));
   if (seconds) {
     if (!(*seconds > 0) || *seconds > static_cast<double>(kLongestSeconds)) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -11,11 +12,20 @@
 
 namespace igloo::tools {
 
+/// What can be done to a session besides running code in it.
+enum class SessionAction { kClose, kReset, kInterrupt, kList };
+std::string_view Name(SessionAction action);
+
+/// The name of a session that gets a name of the server's.
+inline constexpr std::string_view kNewSession = "new";
+
 /// What the tool `run` was asked for. Everything in it is a model's words.
 struct RunArguments {
   std::string code = {};
   std::string environment = {};
   std::optional<std::string> session = {};
+  std::optional<SessionAction> action = {};  ///< then there is no code
+  std::optional<bool> echo = {};
   std::optional<std::uint64_t> time_ms = {};
   std::optional<std::size_t> max_output = {};
   std::vector<environment::GivenFile> files = {};
@@ -27,7 +37,7 @@ inline constexpr std::uint64_t kLongestSeconds = 3600;
 inline constexpr std::size_t kMostFiles = 200;
 
 /// Fails with what is wrong and what to write instead. The older names `command` and `environment`
-/// are understood.
+/// are understood. Code and environment are there unless there is an action.
 Result<RunArguments> ReadArguments(const boost::json::object& arguments);
 
 /// A path that stays in the directory it is relative to: no '..', no NUL, not absolute.

@@ -107,5 +107,31 @@ TEST(ArgumentsTest, ErrorsRepeatOnlyALittleOfWhatCame) {
   }
 }
 
+TEST(ArgumentsTest, AnActionNeedsNoCode) {
+  const auto list = Read(R"({"session_action": "list"})");
+  ASSERT_TRUE(list) << list.error().what;
+  EXPECT_EQ(list->action, SessionAction::kList);
+  const auto close = Read(R"({"session_action": "close", "session": "s", "env": "x", "code": ""})");
+  ASSERT_TRUE(close) << close.error().what;
+  EXPECT_EQ(close->action, SessionAction::kClose);
+  EXPECT_EQ(close->session, "s");
+  EXPECT_FALSE(Read(R"({"session_action": "", "code": "1", "env": "python"})")->action);
+  EXPECT_THAT(Problem(R"({"session_action": "reset"})"),
+              HasSubstr("'session' is missing; name the session to reset"));
+  EXPECT_THAT(Problem(R"({"session_action": "stop", "session": "s"})"),
+              HasSubstr("those that there are: close, reset, interrupt, list"));
+  EXPECT_THAT(Problem(R"({"session_action": "reset", "session": "s", "code": "1"})"),
+              HasSubstr("cannot come in one call"));
+}
+
+TEST(ArgumentsTest, EchoIsForSessions) {
+  EXPECT_EQ(Read(R"({"code": "1", "env": "python", "session": "s", "echo": false})")->echo, false);
+  EXPECT_TRUE(Read(R"({"code": "1", "env": "python", "echo": false})"));
+  EXPECT_THAT(Problem(R"({"code": "1", "env": "python", "echo": true})"),
+              HasSubstr("in sessions only"));
+  EXPECT_THAT(Problem(R"({"code": "1", "env": "python", "session": "s", "echo": 1})"),
+              HasSubstr("'echo' must be true or false"));
+}
+
 }  // namespace
 }  // namespace igloo::tools

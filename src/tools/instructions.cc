@@ -57,7 +57,8 @@ std::string HowToCall(const Offer& offer) {
   text +=
       ": it starts afresh in an empty /workspace and keeps nothing. With session=NAME (python, "
       "node, shell) variables, files and the working directory last from call to call; a session "
-      "belongs to the environment of its first call and ends five minutes after its last one.";
+      "belongs to the environment of its first call and ends five minutes after its last one, or "
+      "with session_action=\"close\"; session=\"new\" lets the server choose the name.";
   if (offer.others) text += " The other tools run code in one environment each.";
   return text;
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "tools/clip.h"
 #include "tools/picture.h"
+#include "tools/uri.h"
 
 namespace igloo::tools {
 namespace {
@@ -67,7 +68,11 @@ class Gallery {
   std::size_t shown_ = 0;
 };
 
-void NameFile(session::LeftFile& file, Gallery& gallery, Keeping& keeping, Thing& thing) {
+/// A file of a session is read where it is, for as long as the session lives; others are kept.
+constexpr std::size_t kLongestUri = 1000;
+
+void NameFile(session::LeftFile& file, const std::string& session, Gallery& gallery,
+              Keeping& keeping, Thing& thing) {
   thing = {.name = file.path, .size = file.size, .state = file.state};
   if (file.state != session::LeftFile::State::kRead) {
     thing.type = "application/octet-stream";
@@ -75,6 +80,11 @@ void NameFile(session::LeftFile& file, Gallery& gallery, Keeping& keeping, Thing
   }
   thing.type = MimeTypeOf(file.path, file.bytes, file.text);
   if (gallery.Takes(thing.type, file.bytes)) thing.shown = mcp::Blob{file.bytes};
+  if (!session.empty()) {
+    thing.uri = UriOf({.session = session, .path = file.path});
+    if (thing.uri.size() <= kLongestUri) return;
+    thing.uri.clear();
+  }
   keeping.Bytes("files/" + file.path, std::move(file.bytes), thing);
 }
 
@@ -109,7 +119,7 @@ Named NameAll(Finished& finished, const Room& room, Store& store) {
   }
   named.files.resize(finished.left.files.size());
   for (std::size_t i = 0; i < named.files.size(); ++i) {
-    NameFile(finished.left.files[i], gallery, keeping, named.files[i]);
+    NameFile(finished.left.files[i], finished.session, gallery, keeping, named.files[i]);
   }
   named.parts.resize(finished.parts.size());
   std::size_t texts = room.parts;

@@ -100,6 +100,10 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
     trace.error = arguments.error().what;
     co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, arguments.error().what);
   }
+  if (arguments->action) {
+    trace.error = "there is no argument 'session_action'";
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, trace.error);
+  }
   trace.environment = kUnknownEnvironment;
   trace.code = arguments->code;
   const Offered* offered = setup->Find(arguments->environment);

@@ -4,6 +4,23 @@
 
 namespace igloo::tools {
 
+namespace {
+
+mcp::JsonObject SessionsProperty() {
+  mcp::JsonObject sessions = Property("array", "those that live, for session_action list");
+  sessions["items"] = mcp::JsonObject{
+      {"type", "object"},
+      {"properties", mcp::JsonObject{{"id", Property("string", "its name")},
+                                     {"env", Property("string", "its environment")},
+                                     {"age_seconds", Property("integer", "since its first call")},
+                                     {"idle_seconds", Property("integer", "since its last call")},
+                                     {"busy", Property("boolean", "a call is under way")}}},
+      {"required", boost::json::array{"id", "env", "age_seconds", "idle_seconds", "busy"}}};
+  return sessions;
+}
+
+}  // namespace
+
 mcp::JsonObject OutputSchema() {
   const mcp::JsonObject file{
       {"type", "object"},
@@ -28,6 +45,7 @@ mcp::JsonObject OutputSchema() {
                {"session", Property("string", "the session it ran in; absent if it had none")},
                {"value", Property("string", "of a last expression; absent if there is none")},
                {"notes", TextsProperty("what became of the session")},
+               {"sessions", SessionsProperty()},
                {"timed_out", Property("boolean", "it hit its time limit")},
                {"stdout", Property("string", "what it printed")},
                {"stderr", Property("string", "what it printed as errors")},

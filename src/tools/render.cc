@@ -275,19 +275,20 @@ mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& sto
   return result;
 }
 
+mcp::ToolResult RenderWord(std::string text, const std::string& environment) {
+  mcp::ToolResult result;
+  result.structured =
+      mcp::JsonObject{{"verdict", "ok"},    {"summary", text},  {"env", environment},
+                      {"timed_out", false}, {"stdout", ""},     {"stderr", ""},
+                      {"truncated", false}, {"duration_ms", 0}, {"files", boost::json::array{}}};
+  result.content.emplace_back(mcp::content::Text{std::move(text)});
+  return result;
+}
+
 mcp::ToolResult RenderFailure(const Error& error, const std::string& environment) {
   const std::string text = error.hint.empty() ? error.what : error.what + "; " + error.hint;
-  mcp::ToolResult result;
-  result.content.emplace_back(mcp::content::Text{ToUtf8(text)});
-  result.structured = mcp::JsonObject{{"verdict", "refused"},
-                                      {"summary", ToUtf8(text)},
-                                      {"env", environment},
-                                      {"timed_out", false},
-                                      {"stdout", ""},
-                                      {"stderr", ""},
-                                      {"truncated", false},
-                                      {"duration_ms", 0},
-                                      {"files", boost::json::array{}}};
+  mcp::ToolResult result = RenderWord(ToUtf8(text), environment);
+  result.structured->as_object()["verdict"] = "refused";
   result.is_error = true;
   return result;
 }

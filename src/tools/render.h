@@ -20,7 +20,10 @@ mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& sto
 /// Why there was no run; the structured half says it too, because some clients show nothing else.
 mcp::ToolResult RenderFailure(const Error& error, const std::string& environment);
 
-/// The schema of the structured half of both.
+/// That something was done which is no run.
+mcp::ToolResult RenderWord(std::string text, const std::string& environment);
+
+/// The schema of the structured half of all of them.
 mcp::JsonObject OutputSchema();
 
 }  // namespace igloo::tools

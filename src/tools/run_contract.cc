@@ -10,6 +10,7 @@
 #include "tools/instructions.h"
 #include "tools/render.h"
 #include "tools/schema.h"
+#include "tools/session_actions.h"
 
 namespace igloo::tools {
 
@@ -60,19 +61,32 @@ mcp::JsonObject InputSchema(const std::vector<const Offered*>& served) {
                                       kUsualOutput));
   output["minimum"] = 100;
   output["maximum"] = kMostOutput;
+  mcp::JsonObject action =
+      Property("string",
+               "instead of code: close ends 'session'; reset drops its variables and keeps its "
+               "files; interrupt stops what runs in it; list shows all");
+  action["enum"] = boost::json::array{"close", "reset", "interrupt", "list"};
   return {{"type", "object"},
           {"properties",
            mcp::JsonObject{
-               {"code", Property("string", "the code itself, not a command that runs it")},
+               {"code",
+                Property("string",
+                         "the code itself, not a command that runs it; only session_action needs "
+                         "none")},
                {"env", Property("string", "environment: " + Names(served))},
                {"session", Property("string",
-                                    "name of a session of your choice: variables, "
-                                    "files and the working directory last from call to call. "
-                                    "Leave it out for a fresh sandbox")},
+                                    "name of a session: variables, files and the working "
+                                    "directory last from call to call. Choose one, or say \"new\" "
+                                    "and use the name in the result. Leave it out for a fresh "
+                                    "sandbox")},
+               {"session_action", std::move(action)},
+               {"echo", Property("boolean",
+                                 "in a session: show the value of a last expression; true if "
+                                 "absent")},
                {"timeout_seconds", std::move(seconds)},
                {"files", FilesProperty()},
                {"max_output", std::move(output)}}},
-          {"required", boost::json::array{"code", "env"}},
+          {"required", boost::json::array{"env"}},
           {"additionalProperties", false}};
 }
 
@@ -169,6 +183,10 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
   };
   auto arguments = ReadArguments(request.arguments);
   if (!arguments) co_return refuse(arguments.error());
+  if (arguments->action) {
+    const std::string id = arguments->session.value_or("");
+    co_return co_await Act(workshop_.sessions, *arguments->action, id, call.cancellation(), trace);
+  }
   const Offered* known = setup->Find(arguments->environment);
   trace.environment = known != nullptr ? known->name : kUnknownEnvironment;
   trace.code = arguments->code;
@@ -182,12 +200,19 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
   const Presentation how{.environment = trace.environment,
                          .room = arguments->max_output.value_or(kUsualOutput)};
   if (arguments->session) {
-    Sessions::Asked asked{.id = *std::move(arguments->session),
-                          .code = std::move(arguments->code),
-                          .time_ms = arguments->time_ms,
-                          .files = std::move(arguments->files)};
+    const bool named = *arguments->session != kNewSession;
+    Sessions::Asked asked{
+        .id = named ? *std::move(arguments->session) : workshop_.sessions.NewName(),
+        .code = std::move(arguments->code),
+        .time_ms = arguments->time_ms,
+        .files = std::move(arguments->files),
+        .echo = arguments->echo.value_or(true)};
     auto finished = co_await Execute(workshop_, call, std::move(asked), **offered, setup, trace);
     if (!finished) co_return RenderFailure(finished.error(), trace.environment);
+    if (!named) {
+      finished->notes.push_back(
+          fmt::format("this is session {}: give that name to go on in it", finished->session));
+    }
     co_return RenderRun(*std::move(finished), how, workshop_.store);
   }
   auto order = setup->OrderFor(arguments->environment,

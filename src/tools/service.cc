@@ -82,12 +82,31 @@ mcp::Features ToolService::Offers() const { return parts_.face.features; }
 
 std::vector<mcp::Tool> ToolService::Tools() { return Now().tools; }
 
+std::uint64_t ToolService::Generation() const {
+  return store_.generation() + (parts_.sessions != nullptr ? parts_.sessions->generation() : 0);
+}
+
+std::vector<mcp::Resource> ToolService::Resources() {
+  std::vector<mcp::Resource> list = store_.List();
+  if (parts_.sessions != nullptr)
+    std::ranges::move(parts_.sessions->Files(), std::back_inserter(list));
+  return list;
+}
+
 std::vector<mcp::ResourceTemplate> ToolService::ResourceTemplates() {
-  return {{.uri_template = "igloo://run/{run}/{+name}",
-           .name = "run",
-           .title = "What a run left behind",
-           .description = "Output that was cut in a result (stdout, stderr) and files "
-                          "(files/PATH); results name them."}};
+  std::vector<mcp::ResourceTemplate> templates = {
+      {.uri_template = "igloo://run/{run}/{+name}",
+       .name = "run",
+       .title = "What a run left behind",
+       .description = "Output that was cut in a result (stdout, stderr) and files "
+                      "(files/PATH); results name them."}};
+  if (parts_.sessions != nullptr) {
+    templates.push_back({.uri_template = "igloo://session/{session}/{+path}",
+                         .name = "session",
+                         .title = "A file of a session",
+                         .description = "As it is now; path is relative to /workspace."});
+  }
+  return templates;
 }
 
 asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
@@ -104,11 +123,11 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
   Trace trace{.came = std::chrono::system_clock::now(),
               .tool = request.name,
               .client = call.facts().client_name};
-  const std::uint64_t before = store_.generation();
+  const std::uint64_t before = Generation();
   auto answer = co_await contract.Run(call, std::move(request), setup, trace);
   if (call.cancellation().requested()) trace.verdict = "cancelled";
   if (parts_.observe) parts_.observe(trace);
-  if (store_.generation() != before && parts_.kept) parts_.kept();
+  if (Generation() != before && parts_.kept) parts_.kept();
   if (!answer) co_return std::unexpected(std::move(answer).error());
   co_return mcp::Outcome<mcp::ToolResult>(*std::move(answer));
 }
@@ -116,6 +135,16 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
 asio::awaitable<mcp::Answer<mcp::Outcome<std::vector<mcp::ResourceContents>>>> ToolService::Read(
     mcp::Call&, mcp::ReadResource request) {
   auto contents = store_.Read(request.uri);
+  const auto file = ReadSessionUri(request.uri);
+  if (file && parts_.sessions != nullptr) {
+    auto read = parts_.sessions->Read(*file);
+    if (!read && read.error().code != Errc::kNotFound) {
+      const Error& error = read.error();
+      const std::string text = error.hint.empty() ? error.what : error.what + "; " + error.hint;
+      co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, text);
+    }
+    if (read) contents = *std::move(read);
+  }
   if (!contents) co_return mcp::ResourceNotFound(request.uri);
   std::vector<mcp::ResourceContents> all;
   all.push_back(*std::move(contents));

@@ -32,6 +32,7 @@ class ToolService : public mcp::Service {
     Face face = {};
     std::vector<std::unique_ptr<Contract>> contracts = {};
     Load load = {};
+    Sessions* sessions = nullptr;                     ///< whose files can be read; null: none
     Observe observe = {};                             ///< called once for every call of a tool
     std::function<void()> kept = {};                  ///< a run left something that can be read now
     std::function<void(std::string_view)> note = {};  ///< something that its user should know
@@ -44,7 +45,7 @@ class ToolService : public mcp::Service {
   std::vector<mcp::Tool> Tools() override;
   boost::asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> Run(
       mcp::Call& call, mcp::ToolCall request) override;
-  std::vector<mcp::Resource> Resources() override { return store_.List(); }
+  std::vector<mcp::Resource> Resources() override;
   std::vector<mcp::ResourceTemplate> ResourceTemplates() override;
   boost::asio::awaitable<mcp::Answer<mcp::Outcome<std::vector<mcp::ResourceContents>>>> Read(
       mcp::Call& call, mcp::ReadResource request) override;
@@ -64,6 +65,8 @@ class ToolService : public mcp::Service {
     std::string instructions = {};
   };
   Served Make(std::shared_ptr<const Setup> setup) const;
+  /// Another number whenever there are other resources.
+  std::uint64_t Generation() const;
   /// Loads at the first need.
   const Served& Now() const;
   std::string WhyBroken() const;

@@ -9,12 +9,12 @@
 #include "base/text.h"
 #include "drivers/drivers.h"
 #include "mcp/pch.h"
+#include "mcp/questions.h"
+#include "tools/living.h"
 
 namespace igloo::tools {
 
 namespace asio = boost::asio;
-using Clock = std::chrono::steady_clock;
-
 namespace {
 
 constexpr auto kLook = std::chrono::seconds(5);
@@ -45,27 +45,27 @@ std::string HowItEnded(session::Verdict verdict, int exit_code) {
   }
 }
 
+Error WasEnded(const std::string& id) {
+  return {
+      Errc::kFailedPrecondition,
+      fmt::format("session '{}' was closed meanwhile, with its variables and files", Printable(id)),
+      "the next call with this name begins anew", 0};
+}
+
 }  // namespace
 
-struct Sessions::Living {
-  Living(asio::io_context& loop, std::string of, SessionLimits its)
-      : environment(std::move(of)), limits(its), turns(loop, 1) {}
-
-  std::string environment;
-  SessionLimits limits;
-  std::unique_ptr<OpenInterpreter> open = {};
-  bool started = false;
-  Turns turns;
-  session::Stamps stamps = {};
-  std::vector<environment::GivenFile> given = {};
-  std::uint64_t usual_time_ms = 0;
-  Clock::time_point born = Clock::now(), used = born;
-
-  bool busy() const { return turns.taken() > 0 || turns.waiting() > 0; }
-};
+Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
+    : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
 Sessions::Sessions(asio::io_context& loop, Runner& runner, SessionLimits limits)
-    : loop_(loop), runner_(runner), limits_(limits) {}
+    : Sessions(loop, Parts{.open = ResidentsOf(runner), .left = runner.left_limits()}, limits) {}
+
+std::string Sessions::NewName() const {
+  std::string name;
+  do name = "s-" + mcp::RandomName().substr(0, 12);
+  while (sessions_.contains(name));
+  return name;
+}
 
 Error Sessions::TooMany() const {
   const auto idle = std::ranges::min_element(sessions_, {}, [](const auto& each) {
@@ -73,17 +73,15 @@ Error Sessions::TooMany() const {
   });
   const bool some = idle != sessions_.end() && !idle->second->busy();
   return {Errc::kExhausted, fmt::format("there are {} sessions already", sessions_.size()),
-          some
-              ? fmt::format("go on in one of them, such as '{}', which was used least recently, or "
-                            "leave 'session' out",
-                            Printable(idle->first))
-              : "wait until one of them has ended, or leave 'session' out",
+          some ? fmt::format("go on in one of them, such as '{}', which was used least recently, "
+                             "close it with session_action, or leave 'session' out",
+                             Printable(idle->first))
+               : "wait until one of them has ended, or leave 'session' out",
           0};
 }
 
-Result<std::shared_ptr<Sessions::Living>> Sessions::Find(const Asked& asked,
-                                                         const Offered& environment,
-                                                         const Setup& setup) {
+Result<Sessions::Found> Sessions::Find(Asked& asked, const Offered& environment,
+                                       const Setup& setup) {
   if (asked.id.empty() || asked.id.size() > 256 || ToUtf8(asked.id) != asked.id) {
     return Fail(Errc::kInvalidArgument, "'session' cannot be a session's name",
                 "give it 1 to 256 bytes of text");
@@ -94,24 +92,20 @@ Result<std::shared_ptr<Sessions::Living>> Sessions::Find(const Asked& asked,
   }
   const auto found = sessions_.find(asked.id);
   if (found == sessions_.end()) return Begin(asked, environment, setup);
-  const std::shared_ptr<Living>& living = found->second;
+  const Found& living = found->second;
   if (living->environment != environment.name) {
     return Fail(Errc::kInvalidArgument,
                 fmt::format("session '{}' belongs to environment '{}', not '{}'",
                             Printable(asked.id), living->environment, environment.name),
                 "use another session, or that environment");
   }
-  if (!asked.files.empty()) {
-    return Fail(Errc::kInvalidArgument, "files can be given with the first call of a session only",
-                "let the code write them, or begin another session");
-  }
   return living;
 }
 
-Result<std::shared_ptr<Sessions::Living>> Sessions::Begin(const Asked& asked,
-                                                          const Offered& environment,
-                                                          const Setup& setup) {
-  Reap(Clock::now());
+Result<Sessions::Found> Sessions::Begin(Asked& asked, const Offered& environment,
+                                        const Setup& setup) {
+  const Clock::time_point now = parts_.now();
+  Reap(now);
   if (sessions_.size() >= limits_.most) return std::unexpected(TooMany());
   IGLOO_ASSIGN(Order order, setup.OrderFor(environment.name, {}));
   const drivers::Driver* driver = DriverOf(order.where.environment);
@@ -120,19 +114,20 @@ Result<std::shared_ptr<Sessions::Living>> Sessions::Begin(const Asked& asked,
                 fmt::format("environment '{}' has no sessions", environment.name),
                 "leave 'session' out; every call then starts afresh");
   }
-  auto living = std::make_shared<Living>(loop_, environment.name, limits_);
+  auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
   living->usual_time_ms = environment.limits.time_ms;
   order.request.what = environment::Code{std::string(driver->text)};
   order.request.time_ms = 0;
   order.request.extra_descriptors = 1;
   order.request.hand_out = true;
-  order.request.files = living->given = asked.files;
-  IGLOO_ASSIGN(living->open, runner_.Open(order));
+  order.request.files = living->given = std::exchange(asked.files, {});
+  IGLOO_ASSIGN(living->resident, parts_.open(order));
   sessions_.emplace(asked.id, living);
   if (clock_ == nullptr) {
     clock_ = std::make_unique<asio::steady_timer>(loop_);
     asio::co_spawn(loop_, Watch(), asio::detached);
   }
+  if (parts_.begun) parts_.begun();
   return living;
 }
 
@@ -142,54 +137,60 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
                                                     Listener listener) {
   auto found = Find(asked, environment, *setup);
   if (!found) co_return std::unexpected(std::move(found).error());
-  const std::shared_ptr<Living> living = *std::move(found);
+  const Found living = *std::move(found);
   const std::int64_t came = MonotonicMicros();
   co_await living->turns.Take(cancellation);
   const ScopeExit leaving([&] {
-    living->used = Clock::now();
+    living->used = parts_.now();
     living->turns.GiveBack();
   });
   if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
+  if (living->ended) co_return std::unexpected(WasEnded(asked.id));
   const std::int64_t queued = MonotonicMicros() - came;
   if (listener.began) listener.began();
-  session::Interpreter& interpreter = *living->open->interpreter;
-  const auto forget = [&](const Error& error) {
-    const auto here = sessions_.find(asked.id);
-    if (here != sessions_.end() && here->second == living) sessions_.erase(here);
-    Error said = error;
-    said.what = fmt::format("session '{}' is gone, with its variables and files: {}",
-                            Printable(asked.id), error.what);
-    said.hint = "the next call with this name begins anew";
-    return said;
-  };
-  if (!std::exchange(living->started, true)) {
-    const auto started = co_await interpreter.Start();
-    if (!started) co_return std::unexpected(forget(started.error()));
-    if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
+  const ScopeExit over([&] { living->stop = {}; });
+  mcp::Cancellation stop = living->stop;
+  const auto cancelled = cancellation.OnRequest([stop]() mutable { stop.Request(); });
+  if (auto prepared = co_await Prepare(living, asked); !prepared) {
+    co_return std::unexpected(std::move(prepared).error());
   }
-  const auto hook = cancellation.OnRequest([&] { interpreter.Interrupt(); });
+  const auto hook = stop.OnRequest([&] { living->resident->Interrupt(); });
   session::Interpreter::Call call{.code = std::move(asked.code),
                                   .time_ms = asked.time_ms.value_or(living->usual_time_ms),
                                   .echo = asked.echo,
                                   .heard = std::move(listener.heard)};
   const std::uint64_t time_ms = call.time_ms;
-  auto result = co_await interpreter.Execute(std::move(call));
-  if (!result) co_return std::unexpected(forget(result.error()));
+  auto result = co_await living->resident->Execute(std::move(call));
+  if (living->ended) co_return std::unexpected(WasEnded(asked.id));
+  if (!result) co_return std::unexpected(Forget(asked.id, living, result.error()));
   Finished finished = Describe(*living, *std::move(result), time_ms);
   finished.session = asked.id;
   finished.queued_micros = queued;
-  const int workspace = interpreter.workspace();
+  const int workspace = living->resident->workspace();
   if (workspace >= 0) {
-    const session::LeftLimits& limits = runner_.left_limits();
-    finished.left = co_await ReadInSlices(workspace, living->given, limits, &living->stamps);
+    finished.left = co_await ReadInSlices(workspace, living->given, parts_.left, &living->stamps);
+    if (!finished.left.files.empty()) ++generation_;
   }
   co_return finished;
 }
 
-Finished Sessions::Describe(Living& living, session::CallResult result, std::uint64_t time_ms) {
+Error Sessions::Forget(const std::string& id, const Found& living, const Error& error) {
+  if (living->ended) return WasEnded(id);
+  const auto here = sessions_.find(id);
+  if (here != sessions_.end() && here->second == living) sessions_.erase(here);
+  ++generation_;
+  Error said = error;
+  said.what = fmt::format("session '{}' is gone, with its variables and files: {}", Printable(id),
+                          error.what);
+  said.hint = "the next call with this name begins anew";
+  return said;
+}
+
+Finished Sessions::Describe(const Living& living, session::CallResult result,
+                            std::uint64_t time_ms) {
   Finished finished{.looked_for_files = true,
                     .time_limit_ms = time_ms,
-                    .memory_limit_bytes = living.open->plan.payload.memory_bytes,
+                    .memory_limit_bytes = living.resident->memory_limit_bytes(),
                     .value = std::move(result.value),
                     .parts = std::move(result.parts)};
   if (result.lost_before) {
@@ -218,18 +219,80 @@ Finished Sessions::Describe(Living& living, session::CallResult result, std::uin
   return finished;
 }
 
+Result<Sessions::Found> Sessions::Known(const std::string& id) const {
+  const auto found = sessions_.find(id);
+  if (found != sessions_.end()) return found->second;
+  return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(Quoted(id))),
+              sessions_.empty() ? "none lives at the moment"
+                                : "session_action \"list\" shows those that live");
+}
+
 std::optional<std::string> Sessions::EnvironmentOf(std::string_view id) const {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return std::nullopt;
   return found->second->environment;
 }
 
+std::vector<Sessions::Listed> Sessions::List() const {
+  const Clock::time_point now = parts_.now();
+  const auto since = [&](Clock::time_point then) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now - then);
+  };
+  std::vector<Listed> list;
+  for (const auto& [id, living] : sessions_) {
+    list.push_back({.id = id,
+                    .environment = living->environment,
+                    .age = since(living->born),
+                    .idle = living->busy() ? std::chrono::milliseconds(0) : since(living->used),
+                    .busy = living->busy(),
+                    .waiting = living->turns.waiting()});
+  }
+  return list;
+}
+
+Result<std::string> Sessions::End(const std::string& id) {
+  IGLOO_ASSIGN(const Found living, Known(id));
+  living->ended = true;
+  sessions_.erase(id);
+  ++generation_;
+  // Calls hold on to it until they know; nothing that runs in it is waited for.
+  if (living->started) living->resident->Kill();
+  return living->environment;
+}
+
+Result<bool> Sessions::Interrupt(const std::string& id) {
+  IGLOO_ASSIGN(const Found living, Known(id));
+  if (living->turns.taken() == 0) return false;
+  living->stop.Request();
+  return true;
+}
+
+asio::awaitable<Result<void>> Sessions::Reset(std::string id, mcp::Cancellation cancellation) {
+  auto known = Known(id);
+  if (!known) co_return std::unexpected(std::move(known).error());
+  const Found living = *std::move(known);
+  if (living->turns.taken() > 0) living->stop.Request();
+  co_await living->turns.Take(cancellation);
+  const ScopeExit leaving([&] {
+    living->used = parts_.now();
+    living->turns.GiveBack();
+  });
+  if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
+  if (living->ended) co_return std::unexpected(WasEnded(id));
+  const ScopeExit over([&] { living->stop = {}; });
+  if (!living->ready) co_return Result<void>();  // nothing has run in it
+  const auto renewed = co_await living->resident->Renew();
+  if (!renewed) co_return std::unexpected(Forget(id, living, renewed.error()));
+  co_return Result<void>();
+}
+
 void Sessions::Reap(Clock::time_point now) {
-  std::erase_if(sessions_, [&](const auto& each) {
+  const std::size_t gone = std::erase_if(sessions_, [&](const auto& each) {
     const Living& living = *each.second;
     return !living.busy() &&
            (now - living.used > living.limits.idle || now - living.born > living.limits.lifetime);
   });
+  generation_ += gone;
 }
 
 asio::awaitable<void> Sessions::Watch() {
@@ -239,7 +302,7 @@ asio::awaitable<void> Sessions::Watch() {
     auto token = asio::redirect_error(asio::use_awaitable, error);
     co_await clock_->async_wait(token);
     if (error) co_return;
-    Reap(Clock::now());
+    Reap(parts_.now());
   }
   clock_.reset();
 }

@@ -9,10 +9,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mcp/cancellation.h"
+#include "mcp/types.h"
+#include "tools/resident.h"
 #include "tools/runner.h"
 #include "tools/setup.h"
+#include "tools/uri.h"
 
 namespace igloo::tools {
 
@@ -27,6 +31,16 @@ struct SessionLimits {
 /// loop.
 class Sessions {
  public:
+  using Clock = std::chrono::steady_clock;
+
+  /// What sessions are made of.
+  struct Parts {
+    OpenResident open = {};
+    session::LeftLimits left = {};  ///< how much of their files is looked at
+    std::function<Clock::time_point()> now = &Clock::now;
+    std::function<void()> begun = {};  ///< called after one has begun
+  };
+  Sessions(boost::asio::io_context& loop, Parts parts, SessionLimits limits);
   Sessions(boost::asio::io_context& loop, Runner& runner, SessionLimits limits);
 
   /// What a client asked for. Everything in it is a model's words.
@@ -44,31 +58,65 @@ class Sessions {
                                                    mcp::Cancellation cancellation,
                                                    Listener listener);
 
+  /// A name that no session has, and that nobody guesses.
+  std::string NewName() const;
+
   /// For sessions that begin from here on; the others keep what they began with.
   void SetLimits(SessionLimits limits) { limits_ = limits; }
+  /// Who is told when a session has begun.
+  void OnBegun(std::function<void()> begun) { parts_.begun = std::move(begun); }
+
+  struct Listed {
+    std::string id = {}, environment = {};
+    std::chrono::milliseconds age{0}, idle{0};
+    bool busy = false;
+    std::size_t waiting = 0;  ///< calls
+  };
+  /// By their names.
+  std::vector<Listed> List() const;
+
+  // Each of these fails with kNotFound when there is no session of that name.
+
+  /// Ends it, with its variables and files; a call under way, too. Where it lived.
+  Result<std::string> End(const std::string& id);
+  /// Asks the code that runs in it to stop. Whether some did.
+  Result<bool> Interrupt(const std::string& id);
+  /// Another interpreter: variables go, files stay. Code that runs is interrupted first.
+  boost::asio::awaitable<Result<void>> Reset(std::string id, mcp::Cancellation cancellation);
+  /// A file in its working directory.
+  Result<mcp::ResourceContents> Read(const SessionFile& file) const;
+
+  /// Files that calls have left, of all sessions, as far as they are still there.
+  std::vector<mcp::Resource> Files() const;
+  /// Another number whenever that list may be another.
+  std::uint64_t generation() const { return generation_; }
 
   std::size_t count() const { return sessions_.size(); }
   /// Where a session lives; nothing when there is none of that name.
   std::optional<std::string> EnvironmentOf(std::string_view id) const;
   /// Ends those that nobody used for too long. Never one with a call under way.
-  void Reap(std::chrono::steady_clock::time_point now);
+  void Reap(Clock::time_point now);
   void Close();
 
  private:
   struct Living;
-  Result<std::shared_ptr<Living>> Find(const Asked& asked, const Offered& environment,
-                                       const Setup& setup);
-  Result<std::shared_ptr<Living>> Begin(const Asked& asked, const Offered& environment,
-                                        const Setup& setup);
+  using Found = std::shared_ptr<Living>;
+  Result<Found> Find(Asked& asked, const Offered& environment, const Setup& setup);
+  Result<Found> Begin(Asked& asked, const Offered& environment, const Setup& setup);
+  Result<Found> Known(const std::string& id) const;
+  /// Everything between its turn and its code: the start of the session, its files.
+  boost::asio::awaitable<Result<void>> Prepare(Found living, const Asked& asked);
+  Error Forget(const std::string& id, const Found& living, const Error& error);
   Error TooMany() const;
-  Finished Describe(Living& living, session::CallResult result, std::uint64_t time_ms);
+  static Finished Describe(const Living& living, session::CallResult result, std::uint64_t time_ms);
   boost::asio::awaitable<void> Watch();
 
   boost::asio::io_context& loop_;
-  Runner& runner_;
+  Parts parts_;
   SessionLimits limits_;
-  std::map<std::string, std::shared_ptr<Living>, std::less<>> sessions_ = {};  // shared with calls
-  std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are sessions
+  std::map<std::string, Found, std::less<>> sessions_ = {};  // shared with calls
+  std::unique_ptr<boost::asio::steady_timer> clock_ = {};    ///< only while there are sessions
+  std::uint64_t generation_ = 0;
 };
 
 }  // namespace igloo::tools

@@ -7,36 +7,15 @@
 #include "mcp/questions.h"
 #include "session/leftovers.h"
 #include "tools/clip.h"
+#include "tools/uri.h"
 
 namespace igloo::tools {
 namespace {
 
-constexpr char kHex[] = "0123456789abcdef";
-
-bool IsPlain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-._~/").find(c) != std::string_view::npos;
-}
-
-std::string Escaped(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (IsPlain(c)) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-  }
-  return out;
-}
-
 /// Longer names are of no use to anybody in a URI; the number keeps those apart that are cut.
 constexpr std::size_t kLongestName = 240;
 std::string NameInUri(std::string_view name, std::size_t number) {
-  std::string escaped = Escaped(name);
+  std::string escaped = EscapeForUri(name, Slashes::kKept);
   if (escaped.size() <= kLongestName) return escaped;
   escaped.resize(std::min(escaped.find('%', kLongestName - 2), kLongestName));
   return escaped + "~" + std::to_string(number);
@@ -85,6 +64,16 @@ std::string MimeTypeOf(std::string_view path, std::string_view bytes, bool text)
   return text && !bytes.empty() ? "text/plain" : "application/octet-stream";
 }
 
+mcp::ResourceContents ContentsOf(std::string uri, std::string mime_type, std::string bytes) {
+  mcp::ResourceContents contents{.uri = std::move(uri), .mime_type = std::move(mime_type)};
+  if (TravelsAsText(bytes)) {
+    contents.body = std::move(bytes);
+  } else {
+    contents.body = mcp::Blob{std::move(bytes)};
+  }
+  return contents;
+}
+
 std::vector<std::string> Store::Keep(std::vector<Item> items) {
   std::size_t size = 0;
   for (const Item& item : items) size += item.bytes.size();
@@ -126,14 +115,7 @@ std::optional<mcp::ResourceContents> Store::Read(std::string_view uri) const {
   for (const Run& run : runs_) {
     for (const Kept& each : run.items) {
       if (each.resource.uri != uri) continue;
-      mcp::ResourceContents contents{.uri = each.resource.uri,
-                                     .mime_type = each.resource.mime_type};
-      if (TravelsAsText(each.bytes)) {
-        contents.body = each.bytes;
-      } else {
-        contents.body = mcp::Blob{each.bytes};
-      }
-      return contents;
+      return ContentsOf(each.resource.uri, each.resource.mime_type, each.bytes);
     }
   }
   return std::nullopt;

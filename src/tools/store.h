@@ -62,4 +62,7 @@ class Store {
 /// The type of a file, by its first bytes and its name. `text`: it IsPlainText.
 std::string MimeTypeOf(std::string_view path, std::string_view bytes, bool text);
 
+/// As text if it is some and fits, else as bytes.
+mcp::ResourceContents ContentsOf(std::string uri, std::string mime_type, std::string bytes);
+
 }  // namespace igloo::tools

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mcp/cancellation.h"
+#include "tools/sessions.h"
+#include "tools/turns.h"
+
+namespace igloo::tools {
+
+/// One session. For the files that Sessions is made of.
+struct Sessions::Living {
+  Living(boost::asio::io_context& loop, std::string of, SessionLimits its, Clock::time_point now)
+      : environment(std::move(of)), limits(its), turns(loop, 1), born(now), used(now) {}
+
+  std::string environment;
+  SessionLimits limits;
+  std::unique_ptr<Resident> resident = {};
+  bool started = false;  ///< or being started
+  bool ready = false;    ///< and it has a workspace
+  bool ended = false;    ///< by End; who waits for a turn finds out
+  Turns turns;
+  mcp::Cancellation stop = {};  ///< of the call whose turn it is, or of the next one
+  session::Stamps stamps = {};
+  std::vector<environment::GivenFile> given = {};  ///< with its first call
+  std::uint64_t usual_time_ms = 0;
+  Clock::time_point born, used;
+
+  bool busy() const { return turns.taken() > 0 || turns.waiting() > 0; }
+};
+
+}  // namespace igloo::tools

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "session/interpreter.h"
+#include "tools/runner.h"
+#include "tools/setup.h"
+
+namespace igloo::tools {
+
+/// Who lives in a session: an interpreter, or in tests somebody who stands in for one. All of it as
+/// session::Interpreter has it.
+class Resident {
+ public:
+  virtual ~Resident() = default;
+
+  virtual boost::asio::awaitable<Result<void>> Start() = 0;
+  virtual boost::asio::awaitable<Result<session::CallResult>> Execute(
+      session::Interpreter::Call call) = 0;
+  virtual boost::asio::awaitable<Result<void>> Renew() = 0;
+  virtual void Interrupt() = 0;
+  virtual void Kill() = 0;
+  virtual int workspace() const = 0;
+  virtual std::uint64_t memory_limit_bytes() const = 0;
+};
+
+/// Makes residents for orders whose code is a driver; they are not started yet.
+using OpenResident = std::function<Result<std::unique_ptr<Resident>>(const Order&)>;
+
+/// Real ones. The runner outlives them.
+OpenResident ResidentsOf(Runner& runner);
+
+}  // namespace igloo::tools
