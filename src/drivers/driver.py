@@ -48,16 +48,14 @@ class Control:
             data += piece
         return data
 
-    def read_run(self):
+    def read_order(self):
         header = bytearray()
         while not header.endswith(b"\n"):
             header += self.read(1)
             if len(header) > 300:
                 os._exit(1)
         word, number, size, flags = header.decode().split()
-        if word != "run":
-            os._exit(1)
-        return number, self.read(int(size)), flags.split(",")
+        return word, number, self.read(int(size)), flags.split(",")
 
     def send(self, kind, number, payload):
         data = json.dumps(payload).encode()
@@ -262,6 +260,14 @@ class Session:
             except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
                 pass
 
+    def become_copy(self):
+        """Memory was copied from another process; what the kernel knew of that one was not."""
+        self.waiting = None  # its descriptors are placeholders
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler) or handler is signal.SIG_IGN:
+                signal.signal(number, handler)
+
     def compile(self, name, code, echo):
         """The code, and its last expression for itself."""
         text = code.decode()
@@ -410,6 +416,16 @@ def execute_whole(session, code):
     return result | {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
 
 
+def stand_in(channel):
+    """A child that only holds still: it waits where the channel was, which the fork has closed. What
+    keeps it waiting is returned."""
+    os.dup2(0, channel, inheritable=False)  # the number is taken: the pipe gets others
+    read, write = os.pipe()
+    os.dup2(read, channel, inheritable=False)
+    os.close(read)
+    return write
+
+
 def serve(control, session):
     sys.modules["__main__"] = session.module
     sys.argv = [""]
@@ -419,8 +435,25 @@ def serve(control, session):
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
     os.register_at_fork(after_in_child=lambda: os.close(control.fd))
     mine = os.getpid()
+    child = 0
     while True:
-        number, code, flags = control.read_run()
+        word, number, code, flags = control.read_order()
+        if word == "fork":
+            flush()
+            child = os.fork()
+            if child:
+                control.send("standin", 0, {"pid": child})
+            else:
+                still = stand_in(control.fd)
+        elif word == "reap":
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        elif word == "copied":
+            os.close(still)
+            mine = os.getpid()
+            session.become_copy()
+        if word != "run":
+            continue
         session.display.number = number
         if "once" in flags:
             result = execute_whole(session, code)
