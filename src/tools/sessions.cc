@@ -19,14 +19,20 @@ namespace {
 
 constexpr auto kLook = std::chrono::seconds(5);
 
-/// The interpreter of an environment, by the ending of its files.
-const drivers::Driver* DriverOf(const environment::Environment& environment) {
+using Start = std::variant<environment::Code, environment::Program>;
+
+/// What begins a session in an environment: the driver of its interpreter, by the ending of its
+/// files, or the one that runs its command for every call. None where code cannot be run at all.
+std::optional<Start> DriverOf(const environment::Environment& environment) {
   constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
       {".py", "python"}, {".js", "node"}, {".sh", "bash"}};
   for (const auto& [ending, interpreter] : kEndings) {
-    if (environment.code_file.ends_with(ending)) return drivers::FindDriver(interpreter);
+    if (!environment.code_file.ends_with(ending)) continue;
+    return environment::Code{std::string(drivers::FindDriver(interpreter)->text)};
   }
-  return nullptr;
+  if (environment.code_file.empty() || environment.interpreter.empty()) return std::nullopt;
+  return environment::Program{
+      drivers::DriveByCommand(environment.code_file, environment.interpreter)};
 }
 
 std::string HowItEnded(session::Verdict verdict, int exit_code) {
@@ -108,15 +114,15 @@ Result<Sessions::Found> Sessions::Begin(Asked& asked, const Offered& environment
   Reap(now);
   if (sessions_.size() >= limits_.most) return std::unexpected(TooMany());
   IGLOO_ASSIGN(Order order, setup.OrderFor(environment.name, {}));
-  const drivers::Driver* driver = DriverOf(order.where.environment);
-  if (driver == nullptr || order.where.backend != config::Backend::kJail) {
+  const std::optional<Start> driver = DriverOf(order.where.environment);
+  if (!driver || order.where.backend != config::Backend::kJail) {
     return Fail(Errc::kFailedPrecondition,
                 fmt::format("environment '{}' has no sessions", environment.name),
                 "leave 'session' out; every call then starts afresh");
   }
   auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
   living->usual_time_ms = environment.limits.time_ms;
-  order.request.what = environment::Code{std::string(driver->text)};
+  order.request.what = *driver;
   order.request.time_ms = 0;
   order.request.extra_descriptors = 1;
   order.request.hand_out = true;

@@ -26,6 +26,9 @@ constexpr int kPatienceMs = 30'000;
 std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path) {
   if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path};
   if (driver.interpreter == "node") return {"/usr/bin/node", path};
+  if (driver.interpreter == "command") {
+    return drivers::DriveByCommand("main.sh", std::vector<std::string>{"/bin/sh", "-u"});
+  }
   return {"/bin/bash", "--norc", "--noprofile", path};
 }
 
@@ -54,7 +57,8 @@ Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempPare
   const std::vector<std::string> command = CommandOf(driver, path);
   child_ = Spawn({.program = command.front(),
                   .argv = command,
-                  .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory()},
+                  .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory(),
+                          "TMPDIR=" + directory()},
                   .fds = {{out.second.get(), 1}, {err.second.get(), 2}, {control.second.get(), 3}},
                   .own_session = true})
                .value();
