@@ -76,9 +76,10 @@ TEST_F(CommandDriver, PassesMuchOutputOnBothStreams) {
 }
 
 TEST_F(CommandDriver, AnInterruptEndsTheProgramAlone) {
-  for (const char* code :
-       {"echo go; exec sleep 1000", "echo go; sleep 1000; echo no", "echo go; while :; do :; done",
-        "trap 'exit 0' INT; echo go; sleep 1000"}) {
+  const std::string wait = "sh -c 'echo go; exec sleep 1000'";
+  for (const std::string& code :
+       {"exec " + wait, wait + "; echo no", "trap 'exit 0' INT; " + wait + "; echo no",
+        std::string("echo go; while :; do :; done")}) {
     driven_.Begin(code);
     ASSERT_TRUE(driven_.WaitForOutput("go\n")) << code;
     driven_.Interrupt();

@@ -5,6 +5,8 @@
 # $1 is the name of the code's file, the rest is the command that runs it. For any POSIX shell.
 directory=${TMPDIR:-/tmp}/igloo file=$directory/$1
 shift
+# For commands that can keep something from call to call and do not do so of themselves.
+export IGLOO_CACHE="$directory/cache"
 
 # Nothing that is started here gets descriptor 3, but for the `head` that reads from it.
 send() {  # kind, id, payload (ASCII)
