@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
+#include "support/configured.h"
 #include "support/host.h"
 #include "support/mcp.h"
 
@@ -158,6 +161,76 @@ TEST_F(McpSessionFaults, EndOfFileDuringACallLeavesNothing) {
   ASSERT_NE(WaitForMarked(marker), 0);
   client_.running().Finish();
   EXPECT_TRUE(WaitFor([&] { return FindMarked(marker).empty(); }));
+}
+
+TEST_F(McpSessionFaults, TheAnswerOfACallThatTimedOutIsNeverTheNextOnes) {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"python", "print('old')\nimport time\ntime.sleep(1000)", "print('new')"},
+      {"node", "console.log('old'); await new Promise(() => setInterval(() => 0, 1000))",
+       "console.log('new')"},
+      {"shell", "echo old; sleep 1000; echo old", "echo new"},
+      // This one does not stop when it is asked, and says how it ended after that.
+      {"python",
+       "import time\nfor i in range(10**9):\n  try:\n    print('old')\n"
+       "    time.sleep(1000)\n  except KeyboardInterrupt: pass",
+       "print('new')"}};
+  for (const auto& [env, code, next] : cases) {
+    const JsonObject late = In(env, code, {{"timeout_seconds", 0.5}});
+    EXPECT_TRUE(late.at("structuredContent").at("timed_out").as_bool()) << code;
+    EXPECT_EQ(late.at("structuredContent").at("exit_code").to_number<int>(), 124) << code;
+    EXPECT_THAT(TextOf(late), StartsWith("old\n")) << code;
+    EXPECT_THAT(Text(env, next), AllOf(StartsWith("new\n"), Not(HasSubstr("old")))) << code;
+  }
+}
+
+TEST_F(McpSessionFaults, CodeReadsNothingOfTheProtocol) {
+  EXPECT_THAT(Text("shell", "read x; echo \"status $? [$x]\""), StartsWith("status 1 []\n"));
+  EXPECT_THAT(Text("python", "import sys; print([sys.stdin.read()])"), StartsWith("['']\n"));
+  EXPECT_THAT(Text("node", "console.log([require('fs').readFileSync(0, 'utf8')])"),
+              StartsWith("[ '' ]\n"));
+}
+
+TEST_F(McpSessionFaults, AnOpenQuoteSwallowsNoLaterCall) {
+  for (const char* code : {"echo \"open", "cat <<END\nopen", "if true; then", "echo $(("}) {
+    In("shell", code);
+    EXPECT_THAT(Text("shell", "echo next"), StartsWith("next\n")) << code;
+  }
+}
+
+TEST_F(McpSessionFaults, NodeTellsWhatWasThrownAndNothingElseIsAnError) {
+  const JsonObject thrown = In("node", "throw new Error('the message')");
+  EXPECT_TRUE(IsError(thrown));
+  EXPECT_THAT(TextOf(thrown), HasSubstr("the message"));
+  EXPECT_FALSE(IsError(In("node", "console.error('Uncaught')")));
+  EXPECT_THAT(Text("node", "process.stdout.write('no newline'); undefined"),
+              StartsWith("no newline"));
+  EXPECT_TRUE(IsError(In("node", "await Promise.reject(new Error('late'))")));
+}
+
+TEST_F(McpSessionFaults, NoFileOfTheSessionsOwnLiesInTheWorkspace) {
+  EXPECT_THAT(Text("shell", "pwd; ls -A"), StartsWith("/workspace\n[exit code 0"));
+  EXPECT_THAT(Text("python", "import os\nprint(os.getcwd(), os.listdir())"),
+              StartsWith("/workspace []\n"));
+  EXPECT_THAT(Text("node", "console.log(process.cwd(), require('fs').readdirSync('.'))"),
+              StartsWith("/workspace []\n"));
+}
+
+class McpSessionConfigured : public Configured {};
+
+TEST_F(McpSessionConfigured, AnEnvironmentOfAnyNameHasSessionsAndSeesTheProjectAsItIs) {
+  Write("code/file", "one");
+  Write(kUsual, "[project]\npath = \"" + Path("code") +
+                    "\"\n[environments.data-science]\npreset = \"python\"\n");
+  McpClient client({.args = {"mcp"}, .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  const auto in = [&](std::string_view code) {
+    return TextOf(client.Run("data-science", code, {{"session", "s"}}));
+  };
+  EXPECT_THAT(in("x = open('/project/file').read()\nx"), StartsWith("'one'\n"));
+  std::ofstream(Path("code/file")) << "two";
+  Write("code/more", "three");
+  EXPECT_THAT(in("x, open('/project/file').read(), open('/project/more').read()"),
+              StartsWith("('one', 'two', 'three')\n"));
 }
 
 }  // namespace
