@@ -23,8 +23,7 @@ class PythonDriver : public ::testing::Test {
   void ExpectInterruptible(const std::string& code) {
     driven_.Begin("print('go')\n" + code + "\nprint('not reached')");
     ASSERT_TRUE(driven_.WaitForOutput("go\n")) << code;
-    driven_.Interrupt();
-    const DrivenRun run = driven_.End();
+    const DrivenRun run = driven_.EndByInterrupts();
     EXPECT_EQ(run.status, 130) << code;
     EXPECT_TRUE(run.interrupted) << code;
     EXPECT_EQ(run.out, "go\n") << code;

@@ -22,6 +22,7 @@ namespace {
 
 /// Nothing here waits for a time to pass; this only ends a test that hangs.
 constexpr int kPatienceMs = 30'000;
+constexpr int kNudgeAgainMs = 200;
 
 std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path) {
   if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path};
@@ -108,6 +109,15 @@ DrivenRun Driven::End() {
     }
   }
   return std::exchange(run_, {});
+}
+
+DrivenRun Driven::EndByInterrupts() {
+  for (int left = kPatienceMs / kNudgeAgainMs; left > 0 && !done_ && !run_.ended; --left) {
+    Interrupt();
+    pollfd said{control_.get(), POLLIN, 0};
+    while (!done_ && !run_.ended && ::poll(&said, 1, kNudgeAgainMs) > 0) ReadMore(kPatienceMs);
+  }
+  return End();
 }
 
 void Driven::Interrupt() const { ::kill(-pid_, SIGINT); }
