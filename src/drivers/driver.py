@@ -6,6 +6,7 @@ Everything that is needed later is imported here: once user code runs, a file th
 in its directory would be found first."""
 import __future__
 import ast
+import atexit
 import base64
 import builtins
 import fcntl
@@ -14,6 +15,7 @@ import io
 import json
 import linecache
 import os
+import resource
 import signal
 import sys
 import traceback
@@ -22,6 +24,7 @@ import types
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
+CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
@@ -293,13 +296,13 @@ class Session:
                 value = await value
         return value
 
-    def execute(self, number, code, echo):
+    def execute(self, name, code, echo):
         """Runs one piece. What `done` says, or raises SystemExit."""
         result = {"status": 0}
         try:
             try:
                 self.arm()
-                body, last = self.compile(f"<run {number}>", code, echo)
+                body, last = self.compile(name, code, echo)
                 value = self.evaluate([body, last] if last else [body])
                 if value is not None:
                     builtins._ = value
@@ -337,7 +340,7 @@ def describe(error):
 def report(error):
     """A traceback of the user's frames only: those before the first line of a run are the driver's."""
     trace = error.__traceback__
-    while trace and not trace.tb_frame.f_code.co_filename.startswith("<run "):
+    while trace and not trace.tb_frame.f_code.co_filename.startswith(("<run ", CODE_FILE)):
         trace = trace.tb_next
     for stream in (sys.stderr, sys.__stderr__):  # the first one may be anything now, or closed
         try:
@@ -373,6 +376,44 @@ def warm():
     return session
 
 
+def exit_status(leaving):
+    """What Python makes of SystemExit."""
+    if leaving.code is None or isinstance(leaving.code, int):
+        return (leaving.code or 0) & 255
+    print(leaving.code, file=sys.stderr)
+    return 1
+
+
+def execute_whole(session, code):
+    """The code as a program of its own: in a file, and with everything that Python does at its end."""
+    try:
+        with open(CODE_FILE, "wb") as file:
+            file.write(code)
+    except OSError:
+        pass  # only a program that reads itself would notice
+    session.names["__file__"] = sys.argv[0] = CODE_FILE
+    sys.path[0] = os.path.dirname(CODE_FILE)
+    result = {"status": 0}
+    try:
+        try:
+            result = session.execute(CODE_FILE, code, False)
+        except SystemExit as leaving:
+            result["status"] = exit_status(leaving)
+        session.arm()
+        threading = sys.modules.get("threading")
+        if hasattr(threading, "_shutdown"):
+            threading._shutdown()  # waits for those that are not daemons
+        atexit._run_exitfuncs()
+    except BaseException as error:
+        result = {"status": 130 if isinstance(error, KeyboardInterrupt) else 1}
+        report(error)
+    finally:
+        session.disarm()
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return result | {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
+
+
 def serve(control, session):
     sys.modules["__main__"] = session.module
     sys.argv = [""]
@@ -385,7 +426,10 @@ def serve(control, session):
     while True:
         number, code, flags = control.read_run()
         session.display.number = number
-        result = session.execute(number, code, "echo" in flags)
+        if "once" in flags:
+            result = execute_whole(session, code)
+        else:
+            result = session.execute(f"<run {number}>", code, "echo" in flags)
         flush()
         if os.getpid() != mine:
             os._exit(result["status"])

@@ -12,7 +12,7 @@
 # because the traps below say `continue 999`, which stays in the outermost one, and a stray `break`
 # or `break 2` of the user's leaves only the inner ones.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
 fi
 
 # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
@@ -21,6 +21,7 @@ fi
 { exec {__igloo_fd}<&10; } 3<&-
 exec 3<&-
 
+__igloo_file=${1-} # of code that is a whole program
 __igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_errexit=
 __igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
 builtin shopt -s expand_aliases  # a session is used as a prompt is
@@ -84,7 +85,7 @@ __igloo_close() {
 # Waits for the next run. Its code is in __igloo_code, the last status becomes $?.
 __igloo_next() {
   builtin local IFS= LC_ALL=C header  # -N and ${#} count bytes
-  builtin local shape='^run ([0-9]{1,20}) ([0-9]{1,9}) [^ ]{1,200}$'
+  builtin local shape='^run ([0-9]{1,20}) ([0-9]{1,9}) ([^ ]{1,200})$'
   while [[ 1 ]]; do
     if ! builtin read -r -u "$__igloo_fd" header || [[ ! $header =~ $shape ]]; then
       # The host has gone or talks nonsense; the user's EXIT trap has nobody to speak to.
@@ -92,7 +93,7 @@ __igloo_next() {
       builtin exit 0
     fi
     __igloo_id=${BASH_REMATCH[1]}
-    builtin local size=${BASH_REMATCH[2]}
+    builtin local size=${BASH_REMATCH[2]} flags=${BASH_REMATCH[3]}
     __igloo_code=
     # `read` drops NUL bytes without counting them, so for code with one it waits for more than
     # will ever come: when two seconds bring nothing, that is it.
@@ -105,8 +106,26 @@ __igloo_next() {
     if (( ${#__igloo_code} == size )); then break; fi
     __igloo_send done "$__igloo_id" '{"status": 2, "error": "bash cannot run code with a NUL byte"}'
   done
+  if [[ $flags == once ]]; then
+    __igloo_prepare_whole
+    builtin return 0
+  fi
   builtin declare -g +x __igloo_code  # with set -a, a large one would be in the way of every program
   __igloo_prepare
+}
+
+# The code is a program of its own: in a file, with bash's defaults for everything. Whenever such a
+# program leaves by itself, so does this shell, and igloo-init tells how; only one that comes to its
+# end saves that time.
+__igloo_prepare_whole() {
+  builtin printf '%s' "$__igloo_code" 2>/dev/null >"$__igloo_file"
+  local leave=
+  if [[ $__igloo_code == *trap* ]]; then leave='; builtin exit "$?"'; fi
+  builtin trap - INT
+  builtin shopt -u expand_aliases
+  BASH_ARGV0=$__igloo_file
+  __igloo_code='. "$__igloo_file"'$leave
+  __igloo_open=1
 }
 
 __igloo_prepare() {

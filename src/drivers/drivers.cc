@@ -10,18 +10,25 @@ namespace {
 
 constexpr std::array kDrivers = {
     Driver{.interpreter = "bash", .file = "driver.sh", .text = k_driver_sh},
-    Driver{.interpreter = "command", .file = "driver.command.sh", .text = k_driver_command_sh},
+    Driver{.interpreter = "command",
+           .file = "driver.command.sh",
+           .text = k_driver_command_sh,
+           .once = false},
     Driver{.interpreter = "node", .file = "driver.js", .text = k_driver_js},
     Driver{.interpreter = "python", .file = "driver.py", .text = k_driver_py},
 };
 
 }  // namespace
 
-std::string ZygoteFor(const Driver& driver) {
-  constexpr std::string_view kMain = "\nmain()\n";
-  if (driver.interpreter != "python" || !driver.text.ends_with(kMain)) return {};
-  return std::string(driver.text.substr(0, driver.text.size() - kMain.size())) +
-         std::string(k_zygote_py);
+const std::string& ZygoteFor(const Driver& driver) {
+  static const std::string none;
+  static const std::string python = [] {
+    constexpr std::string_view kMain = "\nmain()\n";
+    static_assert(k_driver_py.ends_with(kMain));
+    return std::string(k_driver_py.substr(0, k_driver_py.size() - kMain.size())) +
+           std::string(k_zygote_py);
+  }();
+  return driver.interpreter == "python" ? python : none;
 }
 
 std::vector<std::string> DriveByCommand(std::string_view file_name,

@@ -16,12 +16,13 @@ struct Driver {
   std::string_view interpreter = {};
   std::string_view file = {};  ///< the name its file has: "driver.py"
   std::string_view text = {};
+  bool once = true;  ///< can also run code as the whole program of an interpreter
 };
 
 /// A program that loads an interpreter and its driver once and forks sessions from it, which
 /// igloo-init adopts (guest/adopt.h). Its arguments are modules to load ahead. Empty when that
 /// interpreter cannot be forked.
-std::string ZygoteFor(const Driver& driver);
+const std::string& ZygoteFor(const Driver& driver);
 
 /// The command of the driver of commands: each piece of code becomes a file of that name, and is
 /// run by `command` and the path of the file. Any environment with /bin/sh can be driven so.

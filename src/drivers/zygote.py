@@ -85,7 +85,7 @@ def become_session(session, namespaces, adoption, group):
 def zygote_main():
     orders = socket.socket(fileno=3)
     session = warm()
-    for name in sys.argv[1:]:
+    for name in sys.argv[2:]:
         try:
             importlib.import_module(name)
         except Exception as error:

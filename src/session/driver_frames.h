@@ -35,6 +35,7 @@ struct Done {
   int status = 0;
   std::optional<std::string> value = {};  ///< of a last expression
   bool interrupted = false;
+  std::uint64_t cpu_micros = 0, peak_kib = 0;
   bool operator==(const Done&) const = default;
 };
 }  // namespace said
@@ -54,7 +55,14 @@ class DriverFrames {
   std::string bytes_ = {};
 };
 
+/// How code is run.
+enum class Manner {
+  kQuiet,  ///< in the session
+  kEcho,   ///< in the session, and the value of a last expression is told
+  kOnce,   ///< as the whole program of an interpreter that ends with it
+};
+
 /// The order to run code.
-std::string EncodeRun(std::uint64_t id, std::string_view code, bool echo);
+std::string EncodeRun(std::uint64_t id, std::string_view code, Manner manner);
 
 }  // namespace igloo::session

@@ -54,8 +54,9 @@ TEST(DriverFramesTest, AnythingElseIsNonsense) {
 }
 
 TEST(DriverFramesTest, OrdersCarryAnyBytes) {
-  EXPECT_EQ(EncodeRun(3, "a\nb", true), "run 3 3 echo\na\nb");
-  EXPECT_EQ(EncodeRun(4, "", false), "run 4 0 -\n");
+  EXPECT_EQ(EncodeRun(3, "a\nb", Manner::kEcho), "run 3 3 echo\na\nb");
+  EXPECT_EQ(EncodeRun(4, "", Manner::kQuiet), "run 4 0 -\n");
+  EXPECT_EQ(EncodeRun(5, "x", Manner::kOnce), "run 5 1 once\nx");
 }
 
 }  // namespace

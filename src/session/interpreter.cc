@@ -290,6 +290,8 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
   if (done) {
     result.exit_code = done->status;
     result.value = std::move(done->value);
+    result.cpu_micros = done->cpu_micros;
+    result.peak_kib = done->peak_kib;
     result.verdict = timed_out           ? Verdict::kTimeout
                      : done->interrupted ? Verdict::kInterrupted
                      : done->status == 0 ? Verdict::kOk
@@ -301,6 +303,8 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
     result.exit_code = ExitCodeOf(*ended, result.verdict);
     if (ended->kind == wire::EndKind::kSignalled) result.signal = static_cast<int>(ended->status);
     result.lost_now = true;
+    result.cpu_micros = ended->cpu_micros;
+    result.peak_kib = ended->peak_kib;
   }
   return result;
 }
@@ -350,7 +354,7 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->running = true;
   state->heard = std::move(call.heard);
   const auto executor = co_await asio::this_coro::executor;
-  asio::co_spawn(executor, state->Send(EncodeRun(++state->last_id, call.code, call.echo)),
+  asio::co_spawn(executor, state->Send(EncodeRun(++state->last_id, call.code, call.manner)),
                  asio::detached);
   co_await state->AwaitEnd(call);
   co_await state->Settle();

@@ -39,6 +39,8 @@ struct CallResult {
   std::optional<Loss> lost_before = {};   ///< the interpreter had to be started anew for this call
   bool lost_now = false;                  ///< it ended with this call
   std::int64_t wall_micros = 0;
+  /// As far as the interpreter knows them itself, until now; 0: it does not.
+  std::uint64_t cpu_micros = 0, peak_kib = 0;
 };
 
 struct InterpreterOptions {
@@ -67,7 +69,7 @@ class Interpreter {
   struct Call {
     std::string code = {};
     std::uint64_t time_ms = 30'000;  ///< then it is interrupted; 0: never
-    bool echo = true;                ///< tell the value of a last expression
+    Manner manner = Manner::kEcho;
     std::function<void(std::string_view)> heard = {};
   };
   /// Fails when the sandbox is gone or says what it may not: then there is no further call.

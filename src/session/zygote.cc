@@ -45,9 +45,12 @@ Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox:
   start.paths.clear();
   start.cwd = "/";
   start.extra_descriptors = 1;
-  // Behind the interpreter and its options stands the code's file.
-  start.argv.back() = "-c";
-  start.argv.push_back(std::move(program));
+  // Behind the interpreter and its options stand the driver's file, which is not there, and the
+  // code's.
+  if (start.argv.size() < 3) return Fail(Errc::kInvalidArgument, "this is no driver's plan");
+  const std::string code_file = start.argv.back();
+  start.argv.resize(start.argv.size() - 2);
+  start.argv.insert(start.argv.end(), {"-c", std::move(program), code_file});
   start.argv.insert(start.argv.end(), preload.begin(), preload.end());
   IGLOO_ASSIGN(const std::string frame, wire::EncodeStart(start));
 

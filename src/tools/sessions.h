@@ -101,8 +101,8 @@ class Sessions {
  private:
   struct Living;
   using Found = std::shared_ptr<Living>;
-  Result<Found> Find(Asked& asked, const Offered& environment, const Setup& setup);
-  Result<Found> Begin(Asked& asked, const Offered& environment, const Setup& setup);
+  Result<Found> Find(const Asked& asked, const Offered& environment, const Setup& setup);
+  Result<Found> Begin(const Asked& asked, const Offered& environment, const Setup& setup);
   Result<Found> Known(const std::string& id) const;
   /// Everything between its turn and its code: the start of the session, its files.
   boost::asio::awaitable<Result<void>> Prepare(Found living, const Asked& asked);

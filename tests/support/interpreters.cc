@@ -16,7 +16,8 @@ sandbox::Plan PlanForInterpreter(const std::string& interpreter) {
   const drivers::Driver* driver = drivers::FindDriver(interpreter);
   if (driver == nullptr) throw std::logic_error("there is no driver for " + interpreter);
   return PlanFor(interpreter == "bash" ? "shell" : interpreter,
-                 {.what = environment::Code{std::string(driver->text)},
+                 {.what = environment::Driver{.text = std::string(driver->text),
+                                              .file = std::string(driver->file)},
                   .time_ms = 0,
                   .extra_descriptors = 1,
                   .hand_out = true});
