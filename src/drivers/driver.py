@@ -35,6 +35,10 @@ class Control:
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(fd)
 
+    def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
+        if self.fd >= 0:
+            self.fd = os.close(self.fd) or -1
+
     def read(self, size):
         data = bytearray()
         while len(data) < size:
@@ -433,7 +437,7 @@ def serve(control, session):
     sys.meta_path.insert(0, session.display)
     builtins.display = session.display.display
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
-    os.register_at_fork(after_in_child=lambda: os.close(control.fd))
+    os.register_at_fork(after_in_child=control.leave)
     mine = os.getpid()
     child = 0
     while True:

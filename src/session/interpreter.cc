@@ -50,6 +50,11 @@ asio::awaitable<Result<void>> TransplantAside(asio::io_context& loop, pid_t orig
   co_return *result;
 }
 
+Error NotKilled() {
+  return {Errc::kTimeout, "the interpreter did not end when it was killed",
+          "this should not happen; please report it", 0};
+}
+
 }  // namespace
 
 struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
@@ -83,6 +88,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void FailWith(Error error);
   void SendFork();
   bool OverMemory();
+  bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
   void CloseAll();
 
@@ -296,14 +302,11 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   if (over() || failure) co_return;
   box->Tell(wire::ToInit::kKill);
   co_await Wait(over, Clock::now() + kKillLimit);
-  if (!over()) {
-    FailWith({Errc::kTimeout, "the interpreter did not end when it was killed",
-              "this should not happen; please report it", 0});
-  }
+  if (!over()) FailWith(NotKilled());
 }
 
 CallResult Interpreter::State::Finish(std::int64_t began) {
-  const bool too_much = pumps[0].too_much() || pumps[1].too_much();
+  const bool too_much = TooMuch();
   CallResult result{.output = pumps[0].TakeCaptured(),
                     .error = pumps[1].TakeCaptured(),
                     .parts = std::move(parts),
@@ -380,6 +383,13 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
                  asio::detached);
   co_await state->AwaitEnd(call);
   co_await state->Settle();
+  if (state->TooMuch()) {
+    // It is being killed, although it may have told its own end meanwhile.
+    state->done.reset();
+    auto ended = [&] { return state->ended.has_value(); };
+    co_await state->Wait(ended, Clock::now() + kKillLimit);
+    if (!state->ended) state->FailWith(NotKilled());
+  }
   state->running = false;
   state->heard = {};
   if (state->failure && !state->ended) {
