@@ -444,11 +444,12 @@ def serve(control, session):
         word, number, code, flags = control.read_order()
         if word == "fork":
             flush()
+            channel = control.fd
             child = os.fork()
             if child:
                 control.send("standin", 0, {"pid": child})
             else:
-                still = stand_in(control.fd)
+                control.fd, still = channel, stand_in(channel)
         elif word == "reap":
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
