@@ -248,6 +248,7 @@ class Session:
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
         self.waiting = None
+        self.mask, self.place = 0o022, "/workspace"
         self.on_interrupt = signal.default_int_handler
 
     def arm(self):
@@ -264,8 +265,21 @@ class Session:
             except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
                 pass
 
+    def remember_place(self):
+        self.mask = os.umask(0o022)
+        os.umask(self.mask)
+        try:
+            self.place = os.getcwd()
+        except OSError:  # it was removed
+            self.place = "/workspace"
+
     def become_copy(self):
         """Memory was copied from another process; what the kernel knew of that one was not."""
+        os.umask(self.mask)
+        try:
+            os.chdir(self.place)
+        except OSError as error:
+            report(error)
         self.waiting = None  # its descriptors are placeholders
         for number in signal.valid_signals():
             handler = signal.getsignal(number)
@@ -444,6 +458,7 @@ def serve(control, session):
         word, number, code, flags = control.read_order()
         if word == "fork":
             flush()
+            session.remember_place()
             channel = control.fd
             child = os.fork()
             if child:

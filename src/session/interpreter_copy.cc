@@ -1,10 +1,6 @@
 // Forks of sessions: one interpreter becomes a copy of another.
 
-#include <unistd.h>
-
-#include <thread>
-
-#include "base/file.h"
+#include "session/aside.h"
 #include "session/inside.h"
 #include "session/interpreter_state.h"
 #include "session/transplant.h"
@@ -12,29 +8,11 @@
 namespace igloo::session {
 
 namespace asio = boost::asio;
-using asio::posix::stream_descriptor;
 using Clock = std::chrono::steady_clock;
 
 namespace {
 
 constexpr auto kStandInLimit = std::chrono::seconds(10);
-
-/// On a thread of its own: the bytes of a large session take longer than others can wait. The
-/// thread knows nothing of the event loop, which may end before it does.
-asio::awaitable<Result<void>> TransplantAside(asio::io_context& loop, pid_t original, pid_t copy) {
-  auto pipe = MakePipe();
-  if (!pipe) co_return std::unexpected(std::move(pipe).error());
-  const auto result = std::make_shared<Result<void>>();
-  std::thread([result, original, copy, end = std::move(pipe->second)] {
-    *result = Transplant(original, copy);
-    (void)!::write(end.get(), "x", 1);
-  }).detach();
-  stream_descriptor over(loop, pipe->first.Release());
-  boost::system::error_code error;
-  auto token = asio::redirect_error(asio::use_awaitable, error);
-  co_await over.async_wait(stream_descriptor::wait_read, token);
-  co_return *result;
-}
 
 }  // namespace
 
@@ -62,7 +40,10 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   } else if (!copy) {
     copied = std::unexpected(copy.error());
   } else {
-    copied = co_await TransplantAside(state->loop, *original, *copy);
+    const pid_t from = *original;
+    const pid_t to = *copy;
+    auto work = [from, to] { return Transplant(from, to); };
+    copied = co_await Aside(state->loop, work);
   }
   co_await state->Send(std::string(kStandDown));
   if (copied) {
