@@ -59,6 +59,8 @@ class Control:
             if len(header) > 300:
                 os._exit(1)
         word, number, size, flags = header.decode().split()
+        if word not in ("run", "fork", "reap", "copied"):
+            os._exit(1)
         return word, number, self.read(int(size)), flags.split(",")
 
     def send(self, kind, number, payload):

@@ -95,7 +95,7 @@ TEST_F(McpFork, WaitsForTheCallUnderWay) {
                                               {"session", "a"},
                                               {"code", "import time\ntime.sleep(0.3)\nx = 2"}}}});
   EXPECT_THAT(TextOf(Fork("b", "a", "python", "print(x)")), StartsWith("2\n"));
-  client_.AnswerTo(slow);
+  client_.Wait(slow);
 }
 
 }  // namespace
