@@ -11,6 +11,8 @@ inline constexpr int kExitNotFound = 127;       ///< there is no such program
 
 extern const Command kRunCommand;
 extern const Command kShellCommand;
+extern const Command kReplCommand;
+extern const Command kSessionCommand;
 extern const Command kEnvCommand;
 extern const Command kDoctorCommand;
 extern const Command kConfigCommand;

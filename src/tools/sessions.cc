@@ -54,6 +54,11 @@ Error WasEnded(const std::string& id) {
 
 }  // namespace
 
+std::string_view InterpreterOf(const environment::Environment& environment) {
+  const drivers::Driver* driver = DriverOf(environment);
+  return driver == nullptr ? "" : driver->interpreter;
+}
+
 Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
     : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
@@ -115,6 +120,7 @@ Result<Sessions::Found> Sessions::Begin(Asked& asked, const Offered& environment
                 "leave 'session' out; every call then starts afresh");
   }
   auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
+  living->interpreter = driver->interpreter;
   living->usual_time_ms = environment.limits.time_ms;
   order.request.what = environment::Code{std::string(driver->text)};
   order.request.time_ms = 0;
@@ -242,6 +248,7 @@ std::vector<Sessions::Listed> Sessions::List() const {
   for (const auto& [id, living] : sessions_) {
     list.push_back({.id = id,
                     .environment = living->environment,
+                    .interpreter = living->interpreter,
                     .age = since(living->born),
                     .idle = living->busy() ? std::chrono::milliseconds(0) : since(living->used),
                     .busy = living->busy(),

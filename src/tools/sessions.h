@@ -26,6 +26,9 @@ struct SessionLimits {
   std::chrono::milliseconds lifetime{3'600'000};  ///< since its first
 };
 
+/// The interpreter that sessions of an environment have; empty when it has none.
+std::string_view InterpreterOf(const environment::Environment& environment);
+
 /// Interpreters that live from call to call, by the names that clients gave them. Calls of one
 /// session follow each other, those of different ones do not wait. One thread; outlives the event
 /// loop.
@@ -68,6 +71,7 @@ class Sessions {
 
   struct Listed {
     std::string id = {}, environment = {};
+    std::string interpreter = {};  ///< "python", "node", "bash"
     std::chrono::milliseconds age{0}, idle{0};
     bool busy = false;
     std::size_t waiting = 0;  ///< calls
