@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/args.h"
+#include "editor/line_reader.h"
 
 namespace igloo::cli {
 
@@ -26,7 +27,9 @@ extern const Command kManCommand;
 std::span<const Command* const> Commands();
 
 /// Runs `program words...` and returns its exit code. igloo is known by several names: a link
-/// called as one of the programs that it stands in for behaves like that one.
-int Main(std::string_view program, std::span<const std::string> words);
+/// called as one of the programs that it stands in for behaves like that one. Commands for which a
+/// person needs an editor become the program that has one.
+int Main(std::string_view program, std::span<const std::string> words,
+         editor::MakeLineReader editor = {});
 
 }  // namespace igloo::cli

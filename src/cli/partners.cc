@@ -6,11 +6,11 @@
 #include <boost/json/serialize.hpp>
 #include <cstdlib>
 
+#include "base/interrupts.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/repl.h"
 #include "cli/settings.h"
-#include "cli/signals.h"
 #include "session/asio.h"
 #include "tools/session_control.h"
 

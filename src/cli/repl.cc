@@ -14,7 +14,6 @@
 
 #include "base/base64.h"
 #include "base/text.h"
-#include "cli/line_editor.h"
 #include "cli/repl_language.h"
 #include "cli/settings.h"
 
@@ -98,7 +97,7 @@ class Conversation {
     return {};
   }
 
-  LineEditor::Completion Complete(std::string_view before) {
+  editor::Completion Complete(std::string_view before) {
     const std::string word(WordAtEnd(language_, before));
     std::set<std::string> words;
     for (const std::string& each : seen_) {
@@ -190,23 +189,25 @@ Result<int> Obey(Partner& partner, Conversation& conversation) {
 
 Result<int> Converse(Partner& partner, Console& console) {
   Conversation conversation(partner, console);
-  if (::isatty(STDIN_FILENO) != 1) return Obey(partner, conversation);
+  if (::isatty(STDIN_FILENO) != 1 || !console.editor()) return Obey(partner, conversation);
   // Between a line and its answer nobody catches it.
   ::signal(SIGINT, SIG_IGN);
   const Language language = LanguageOf(partner.interpreter());
-  LineEditor editor(HistoryFile(language),
-                    [&](std::string_view before) { return conversation.Complete(before); });
+  const auto reader = console.editor()(HistoryFile(language), [&](std::string_view before) {
+    return conversation.Complete(before);
+  });
   const std::string first = partner.environment() + "> ";
   const std::string more = std::string(first.size() - 4, '.') + ".   ";
   std::string text;
   for (;;) {
-    const auto read = editor.ReadLine(text.empty() ? first : more);
-    if (read.end == LineEditor::End::kInterrupted) {
+    const auto read = reader->ReadLine(text.empty() ? first : more);
+    if (read.end == editor::LineReader::End::kInterrupted) {
       text.clear();
       console.Out("\n");
       continue;
     }
-    if (read.end == LineEditor::End::kEndOfFile || (text.empty() && IsFarewell(read.line))) break;
+    if (read.end == editor::LineReader::End::kEndOfFile || (text.empty() && IsFarewell(read.line)))
+      break;
     text += read.line + "\n";
     if (text.find_first_not_of(" \t\n") == std::string::npos) text.clear();
     if (text.empty() || !IsWhole(language, text)) continue;

@@ -65,7 +65,8 @@ class Client : public std::enable_shared_from_this<Client> {
     for (;;) {
       boost::system::error_code error;
       auto token = Redirect(error);
-      const std::size_t count = co_await socket_.async_read_some(asio::buffer(buffer), token);
+      const auto space = asio::buffer(buffer);
+      const std::size_t count = co_await socket_.async_read_some(space, token);
       if (error) break;
       if (asked_) continue;  // one request is all
       lines.Append({buffer.data(), count});
@@ -84,9 +85,10 @@ class Client : public std::enable_shared_from_this<Client> {
   asio::awaitable<void> Answer(std::string request) {
     const auto self = shared_from_this();
     const std::weak_ptr<Client> weak = self;
-    co_await control_.Handle(std::move(request), cancellation_, [weak](const auto& answer) {
+    SessionControl::Emit emit = [weak](const mcp::JsonObject& answer) {
       if (const auto client = weak.lock()) client->Send(answer);
-    });
+    };
+    co_await control_.Handle(std::move(request), cancellation_, std::move(emit));
     last_ = true;
     if (queue_.empty()) Close();
   }

@@ -135,9 +135,10 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
                                        ? static_cast<std::uint64_t>(limit->as_int64())
                                        : 0,
                         .echo = IsSet(request, "echo")};
-  const auto tell = [emit](std::string_view bytes) { emit({{"output", ToBase64(bytes)}}); };
+  Listener listener{
+      .heard = [emit](std::string_view bytes) { emit({{"output", ToBase64(bytes)}}); }};
   auto finished = co_await sessions_.Execute(std::move(asked), *offered, *setup,
-                                             std::move(cancellation), {.heard = tell});
+                                             std::move(cancellation), std::move(listener));
   if (!finished) co_return std::unexpected(std::move(finished).error());
   co_return Describe(*finished);
 }

@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-namespace igloo::cli {
+namespace igloo {
 
 /// While one lives, Ctrl-C only wakes whoever waits in ppoll() with a mask that lets it through,
 /// and is remembered. There alone, so that none is missed between a look and the wait.
@@ -21,4 +21,4 @@ class CatchInterrupts {
 /// Whether Ctrl-C came since it was asked last.
 bool TakeInterrupt();
 
-}  // namespace igloo::cli
+}  // namespace igloo

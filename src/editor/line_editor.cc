@@ -1,4 +1,4 @@
-#include "cli/line_editor.h"
+#include "editor/line_editor.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,11 +15,10 @@
 #include <cwchar>
 #include <utility>
 
+#include "base/interrupts.h"
 #include "base/text.h"
-#include "base/unique_fd.h"
-#include "cli/signals.h"
 
-namespace igloo::cli {
+namespace igloo::editor {
 namespace {
 
 constexpr int kKeptLines = 1000;
@@ -72,17 +71,30 @@ class KeyByKey {
   bool changed_ = false;
 };
 
-}  // namespace
+using Complete = std::function<Completion(std::string_view)>;
 
-struct LineEditor::State {
-  State(std::string kept, Complete how) : history_file(std::move(kept)), complete(std::move(how)) {}
+class LineEditor : public LineReader {
+ public:
+  LineEditor(std::string kept, Complete complete)
+      : history_file_(std::move(kept)), complete_(std::move(complete)) {
+    Open();
+  }
+  ~LineEditor() override {
+    Save();
+    // The terminal comes last, when nobody changes it any more.
+    if (editor_ != nullptr) el_end(editor_);
+    if (history_ != nullptr) history_end(history_);
+  }
 
-  static State& Of(EditLine* editor) {
+  Read ReadLine(const std::string& prompt) override;
+
+ private:
+  static LineEditor& Of(EditLine* editor) {
     void* data = nullptr;
     el_get(editor, EL_CLIENTDATA, &data);
-    return *static_cast<State*>(data);
+    return *static_cast<LineEditor*>(data);
   }
-  static char* Prompt(EditLine* editor) { return Of(editor).prompt.data(); }
+  static char* Prompt(EditLine* editor) { return Of(editor).prompt_.data(); }
   /// The editor's own way would wait on when Ctrl-C comes.
   static int ReadKey(EditLine* editor, wchar_t* key) { return Of(editor).ReadKey(*key); }
   static unsigned char OnTab(EditLine* editor, int) { return Of(editor).CompleteLine(); }
@@ -93,38 +105,38 @@ struct LineEditor::State {
   unsigned char CompleteLine();
   void Show(const std::vector<std::string>& words);
 
-  KeyByKey terminal = {};  ///< before the editor, which takes it for the usual
-  std::string history_file;
-  Complete complete;
-  std::string prompt = {};
-  EditLine* editor = nullptr;
-  History* history = nullptr;
-  bool interrupted = false;
+  KeyByKey terminal_ = {};  ///< before the editor, which takes it for the usual
+  std::string history_file_;
+  Complete complete_;
+  std::string prompt_ = {};
+  EditLine* editor_ = nullptr;
+  History* history_ = nullptr;
+  bool interrupted_ = false;
 };
 
-void LineEditor::State::Open() {
+void LineEditor::Open() {
   // Characters beyond ASCII: the locale of the terminal, and of nothing else.
   std::setlocale(LC_CTYPE, "");
-  editor = el_init("igloo", stdin, stdout, stderr);
-  history = history_init();
-  if (editor == nullptr || history == nullptr) return;
+  editor_ = el_init("igloo", stdin, stdout, stderr);
+  history_ = history_init();
+  if (editor_ == nullptr || history_ == nullptr) return;
   HistEvent event{};
-  ::history(history, &event, H_SETSIZE, kKeptLines);
-  ::history(history, &event, H_SETUNIQUE, 1);
-  if (!history_file.empty()) ::history(history, &event, H_LOAD, history_file.c_str());
+  ::history(history_, &event, H_SETSIZE, kKeptLines);
+  ::history(history_, &event, H_SETUNIQUE, 1);
+  if (!history_file_.empty()) ::history(history_, &event, H_LOAD, history_file_.c_str());
   // What it sets between two lines: as KeyByKey has it.
-  el_set(editor, EL_SETTY, "-x", "-icanon", "-echo", nullptr);
-  el_set(editor, EL_CLIENTDATA, this);
-  el_set(editor, EL_GETCFN, static_cast<int (*)(EditLine*, wchar_t*)>(&State::ReadKey));
-  el_set(editor, EL_PROMPT, &State::Prompt);
-  el_set(editor, EL_EDITOR, "emacs");
-  el_set(editor, EL_HIST, &::history, history);
-  el_set(editor, EL_ADDFN, "igloo-complete", "complete the word", &State::OnTab);
-  el_set(editor, EL_BIND, "^I", "igloo-complete", nullptr);
-  el_set(editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+  el_set(editor_, EL_SETTY, "-x", "-icanon", "-echo", nullptr);
+  el_set(editor_, EL_CLIENTDATA, this);
+  el_set(editor_, EL_GETCFN, static_cast<int (*)(EditLine*, wchar_t*)>(&LineEditor::ReadKey));
+  el_set(editor_, EL_PROMPT, &LineEditor::Prompt);
+  el_set(editor_, EL_EDITOR, "emacs");
+  el_set(editor_, EL_HIST, &::history, history_);
+  el_set(editor_, EL_ADDFN, "igloo-complete", "complete the word", &LineEditor::OnTab);
+  el_set(editor_, EL_BIND, "^I", "igloo-complete", nullptr);
+  el_set(editor_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
 }
 
-int LineEditor::State::ReadKey(wchar_t& key) {
+int LineEditor::ReadKey(wchar_t& key) {
   std::mbstate_t state = {};
   for (;;) {
     sigset_t mask;
@@ -132,8 +144,8 @@ int LineEditor::State::ReadKey(wchar_t& key) {
     sigdelset(&mask, SIGINT);
     pollfd watched{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     const int ready = ::ppoll(&watched, 1, nullptr, &mask);
-    interrupted = interrupted || TakeInterrupt();
-    if (interrupted) return -1;
+    interrupted_ = interrupted_ || TakeInterrupt();
+    if (interrupted_) return -1;
     if (ready < 0) continue;  // the window has another size
     char byte = 0;
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
@@ -145,14 +157,14 @@ int LineEditor::State::ReadKey(wchar_t& key) {
   }
 }
 
-void LineEditor::State::Save() {
-  if (history == nullptr || history_file.empty()) return;
+void LineEditor::Save() {
+  if (history_ == nullptr || history_file_.empty()) return;
   HistEvent event{};
-  const File file = OpenPrivate(history_file);
-  if (file != nullptr) ::history(history, &event, H_SAVE_FP, file.get());
+  const File file = OpenPrivate(history_file_);
+  if (file != nullptr) ::history(history_, &event, H_SAVE_FP, file.get());
 }
 
-void LineEditor::State::Show(const std::vector<std::string>& words) {
+void LineEditor::Show(const std::vector<std::string>& words) {
   std::string text = "\n";
   for (std::size_t i = 0; i < std::min(words.size(), kShown); ++i) {
     text += Printable(words[i]) + "  ";
@@ -163,54 +175,50 @@ void LineEditor::State::Show(const std::vector<std::string>& words) {
   std::fflush(stdout);
 }
 
-unsigned char LineEditor::State::CompleteLine() {
-  const LineInfo* line = el_line(editor);
+unsigned char LineEditor::CompleteLine() {
+  const LineInfo* line = el_line(editor_);
   const std::string_view before(line->buffer,
                                 static_cast<std::size_t>(line->cursor - line->buffer));
   const bool indents = before.find_first_not_of(" \t") == std::string_view::npos;
-  if (indents) return el_insertstr(editor, "    ") == 0 ? CC_REFRESH : CC_ERROR;
-  const Completion found = complete(before);
+  if (indents) return el_insertstr(editor_, "    ") == 0 ? CC_REFRESH : CC_ERROR;
+  const Completion found = complete_(before);
   if (found.words.empty()) return CC_REFRESH_BEEP;
   const std::string common = CommonBeginning(found.words);
   if (common.size() > found.typed) {
-    return el_insertstr(editor, common.substr(found.typed).c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+    return el_insertstr(editor_, common.substr(found.typed).c_str()) == 0 ? CC_REFRESH : CC_ERROR;
   }
   if (found.words.size() == 1) return CC_REFRESH;
   Show(found.words);
   return CC_REDISPLAY;
 }
 
-LineEditor::LineEditor(std::string history, Complete complete)
-    : state_(std::make_unique<State>(std::move(history), std::move(complete))) {
-  state_->Open();
-}
-
-LineEditor::~LineEditor() {
-  state_->Save();
-  // The terminal comes last, when nobody changes it any more.
-  if (state_->editor != nullptr) el_end(state_->editor);
-  if (state_->history != nullptr) history_end(state_->history);
-}
-
-LineEditor::Read LineEditor::ReadLine(const std::string& prompt) {
-  if (state_->editor == nullptr) return {};
+LineReader::Read LineEditor::ReadLine(const std::string& prompt) {
+  if (editor_ == nullptr) return {};
   const CatchInterrupts catching;
-  state_->interrupted = false;
-  state_->prompt = prompt;
+  interrupted_ = false;
+  prompt_ = prompt;
   int length = 0;
-  const char* line = el_gets(state_->editor, &length);
-  if (state_->interrupted) {
-    el_reset(state_->editor);
+  const char* line = el_gets(editor_, &length);
+  if (interrupted_) {
+    el_reset(editor_);
     return {.end = End::kInterrupted};
   }
   if (line == nullptr || length <= 0) return {.end = End::kEndOfFile};
   std::string text(line, static_cast<std::size_t>(length));
   HistEvent event{};
   if (text.find_first_not_of(" \t\r\n") != std::string::npos) {
-    ::history(state_->history, &event, H_ENTER, text.c_str());
+    ::history(history_, &event, H_ENTER, text.c_str());
   }
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return {.end = End::kLine, .line = std::move(text)};
+}
+
+}  // namespace
+
+MakeLineReader EditedLines() {
+  return [](std::string history, Complete complete) -> std::unique_ptr<LineReader> {
+    return std::make_unique<LineEditor>(std::move(history), std::move(complete));
+  };
 }
 
 std::string CommonBeginning(const std::vector<std::string>& words) {
@@ -225,4 +233,4 @@ std::string CommonBeginning(const std::vector<std::string>& words) {
   return common;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::editor

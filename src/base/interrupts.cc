@@ -1,6 +1,6 @@
-#include "cli/signals.h"
+#include "base/interrupts.h"
 
-namespace igloo::cli {
+namespace igloo {
 namespace {
 
 volatile sig_atomic_t g_interrupted = 0;
@@ -31,4 +31,4 @@ bool TakeInterrupt() {
   return came;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo
