@@ -139,11 +139,11 @@ Result<std::unique_ptr<Partner>> BeginAlone(const ParsedArgs& args, const std::s
   };
   auto setup = std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, lookup);
   IGLOO_ASSIGN(const tools::Order order, setup->OrderFor(environment, {}));
-  const std::string interpreter(tools::InterpreterOf(order.where.environment));
+  const std::string interpreter(tools::InterpreterOf(order.where));
   const tools::Offered* offered = setup->Find(environment);
   if (offered == nullptr || interpreter.empty()) {
     return Fail(Errc::kFailedPrecondition, "environment '" + environment + "' has no sessions",
-                "use one with Python, Node or a shell; 'igloo shell' works in all");
+                "use another one; 'igloo shell' works in all");
   }
   std::string name = offered->name;
   return std::make_unique<OwnPartner>(std::move(programs), std::move(setup), std::move(name),

@@ -175,7 +175,8 @@ Result<int> Obey(Partner& partner, Conversation& conversation) {
   std::string text, line;
   while (std::getline(std::cin, line)) {
     text += line + "\n";
-    if (!IsWhole(language, text)) continue;
+    // A program has empty lines inside, too.
+    if (language == Language::kOther || !IsWhole(language, text)) continue;
     if (text.find_first_not_of(" \t\r\n") != std::string::npos) {
       IGLOO_TRY(conversation.Run(text));
     }

@@ -174,7 +174,7 @@ Language LanguageOf(std::string_view interpreter) {
 }
 
 bool IsWhole(Language language, std::string_view text) {
-  if (language == Language::kOther) return true;
+  if (language == Language::kOther) return text.ends_with("\n\n");
   const Bare bare = Scanner(language, text).Scan();
   if (bare.open) return false;
   if (language == Language::kPython) return IsWholePython(text, bare.text);

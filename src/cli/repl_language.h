@@ -5,7 +5,8 @@
 
 namespace igloo::cli {
 
-/// What a prompt has to know of a language; of one that it does not know, every line is whole.
+/// What a prompt has to know of a language; of others, whole programs come, with an empty line at
+/// their end.
 enum class Language { kPython, kNode, kShell, kOther };
 
 /// By the name of an interpreter that sessions have.

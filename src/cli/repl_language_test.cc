@@ -45,6 +45,11 @@ TEST(ReplLanguageTest, TheShellAsksForTheEndsOfItsWords) {
   }
 }
 
+TEST(ReplLanguageTest, ProgramsEndWithAnEmptyLine) {
+  EXPECT_FALSE(IsWhole(Language::kOther, "package main\n"));
+  EXPECT_TRUE(IsWhole(Language::kOther, "package main\n\n"));
+}
+
 TEST(ReplLanguageTest, OnlyNamesAreCompleted) {
   EXPECT_EQ(WordAtEnd(Language::kPython, "print(os.pa"), "os.pa");
   EXPECT_EQ(WordAtEnd(Language::kShell, "cat data/in-1.t"), "data/in-1.t");

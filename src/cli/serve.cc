@@ -77,7 +77,9 @@ class Server {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
     runner_ = std::make_unique<tools::Runner>(
         loop_, std::move(programs),
-        tools::Runner::Options{.at_once = RunsAtOnce(), .left = {.file_bytes = kMostOfAFile}});
+        tools::Runner::Options{.at_once = RunsAtOnce(),
+                               .left = {.file_bytes = kMostOfAFile},
+                               .note = [this](std::string_view text) { serving_.say(text); }});
     sessions_ = std::make_unique<tools::Sessions>(loop_, *runner_, tools::SessionLimits{});
     tools::ToolService::Parts parts{
         .face = std::move(serving_.face),

@@ -110,6 +110,8 @@ Result<Configured> Catalogue::Find(std::string_view name) const {
     out.environment.name = own->name;
     if (!own->description.empty()) out.environment.description = own->description;
     out.variables = own->variables;
+    out.warm = own->warm.value_or(kUsualWarm);
+    out.preload = own->preload;
     out.inherit.insert(out.inherit.end(), own->inherit.begin(), own->inherit.end());
   }
   out.environment.aliases = AliasesOf(out.environment.name);

@@ -20,6 +20,9 @@ struct Configured {
   std::map<std::string, std::string> variables = {};
   /// Names of the caller's variables; the values are read when a run starts.
   std::vector<std::string> inherit = {};
+  /// How many interpreters wait ready, at most, and what they have loaded.
+  std::uint64_t warm = kUsualWarm;
+  std::vector<std::string> preload = {};
 };
 
 /// What this machine has for a configuration, gathered before anything is made of it.

@@ -49,6 +49,9 @@ struct Source {
   bool operator==(const Source&) const = default;
 };
 
+/// A ready Python takes a megabyte, a ready Node ten.
+inline constexpr std::uint64_t kUsualWarm = 4;
+
 struct EnvironmentConfig {
   std::string name = {};
   std::string file = {};  ///< the file that configures it, and where in it
@@ -61,6 +64,8 @@ struct EnvironmentConfig {
   std::map<std::string, std::string> variables = {};
   /// Names only: whoever starts a run reads the values then, and they stand in no file.
   std::vector<std::string> inherit = {};
+  std::optional<std::uint64_t> warm = {};
+  std::vector<std::string> preload = {};
   bool operator==(const EnvironmentConfig&) const = default;
 };
 

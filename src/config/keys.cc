@@ -86,6 +86,12 @@ void StoreInherit(Target& target, const Checked& value) {
       value.list;
 }
 
+void StoreWarm(Target& target, const Checked& value) { target.environment->warm = value.number; }
+
+void StorePreload(Target& target, const Checked& value) {
+  target.environment->preload = value.list;
+}
+
 constexpr Shape Choice(std::string_view choices, std::string_view later = {}) {
   return {.kind = Kind::kChoice, .choices = choices, .later = later};
 }
@@ -237,10 +243,11 @@ constexpr Key kKeys[] = {
      "names of [secrets.NAME] that its requests carry", kLater, kSecrets},
     {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",
      "further directories of the host", kLater, kMounts},
-    {"environments.NAME.warm", Count(0, 64), "", "2",
-     "sandboxes kept ready ahead of their runs", kLater, kEveryone},
+    {"environments.NAME.warm", Count(0, 64), "4", "2",
+     "interpreters of a server that wait ready in sandboxes of their own, at most", kNow, kEveryone,
+     StoreWarm},
     {"environments.NAME.preload", kTexts, "[]", "[\"numpy\", \"pandas\"]",
-     "modules that ready interpreters have loaded", kLater, kNothing},
+     "Python modules that they have loaded", kNow, kNothing, StorePreload},
     {"environments.NAME.sessions", kFlag, "true", "false",
      "whether it offers sessions", kLater, kEveryone},
 

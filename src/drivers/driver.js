@@ -5,7 +5,7 @@
 // Node cannot move one, but Node marks everything above 2 close-on-exec before this file runs.
 const { Console } = require('node:console');
 const { Session } = require('node:inspector');
-const { createRequire, isBuiltin } = require('node:module');
+const Module = require('node:module');
 const fs = require('node:fs');
 const { Socket } = require('node:net');
 const path = require('node:path');
@@ -17,6 +17,8 @@ const vm = require('node:vm');
 const KEPT_SOURCES = 100; // runs whose lines later errors can quote
 const MAX_VALUE = 10000; // characters of a value
 const MAX_PART = 8 << 20; // bytes of a part
+const CODE_FILE = process.argv[2] ?? 'main.js'; // of code that is a whole program
+const { createRequire, isBuiltin } = Module;
 
 const control = new Socket({ fd: 3, readable: true, writable: true });
 const inspector = new Session();
@@ -203,6 +205,29 @@ async function execute(id, code, echo) {
   send('done', id, result);
 }
 
+// ---- code that is a program of its own
+
+// In a file that Node's own loader runs, with Node's defaults for everything, until there is nothing
+// left to wait for. Whenever such a program ends in another way, igloo-init tells how; only one that
+// comes to its end, or exits, saves that time.
+function executeWhole(id, code) {
+  try { fs.writeFileSync(CODE_FILE, code); } catch { /* the loader says that it is not there */ }
+  for (const event of ['uncaughtException', 'unhandledRejection', 'SIGINT', 'exit']) process.removeAllListeners(event);
+  for (const name of ['require', 'module', 'exports', '__dirname', '__igloo_import']) delete globalThis[name];
+  Error.prepareStackTrace = undefined;
+  process.argv.splice(1, 2, CODE_FILE);
+  let failed = false; // Node prints the error after the event
+  process.once('uncaughtExceptionMonitor', () => { failed = true; });
+  process.on('exit', (status) => {
+    for (const part of parts.splice(0)) send('part', id, part);
+    if (failed || process.listenerCount('exit') > 1) return; // more is to come
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    send('done', id, { status: status & 255, cpu_us: userCPUTime + systemCPUTime, peak_kib: maxRSS });
+  });
+  control.unref();
+  setImmediate(() => Module._load(CODE_FILE, null, true));
+}
+
 // ---- what user code finds
 
 function display(value, type) {
@@ -307,7 +332,10 @@ async function main() {
   real((await evaluate(0, 'await null; [1]')).result);
   util.inspect({ warm: [1, 'x'] });
   send('ready', 0, { pid: process.pid });
-  for await (const { id, code, flags } of runs()) await execute(id, code, flags.includes('echo'));
+  for await (const { id, code, flags } of runs()) {
+    if (flags.includes('once')) return executeWhole(id, code);
+    await execute(id, code, flags.includes('echo'));
+  }
 }
 
 main();

@@ -6,6 +6,7 @@ Everything that is needed later is imported here: once user code runs, a file th
 in its directory would be found first."""
 import __future__
 import ast
+import atexit
 import base64
 import builtins
 import fcntl
@@ -14,6 +15,7 @@ import io
 import json
 import linecache
 import os
+import resource
 import signal
 import sys
 import traceback
@@ -22,6 +24,7 @@ import types
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
+CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
@@ -31,6 +34,10 @@ class Control:
     def __init__(self, fd):
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(fd)
+
+    def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
+        if self.fd >= 0:
+            self.fd = os.close(self.fd) or -1
 
     def read(self, size):
         data = bytearray()
@@ -45,16 +52,14 @@ class Control:
             data += piece
         return data
 
-    def read_run(self):
+    def read_order(self):
         header = bytearray()
         while not header.endswith(b"\n"):
             header += self.read(1)
             if len(header) > 300:
                 os._exit(1)
         word, number, size, flags = header.decode().split()
-        if word != "run":
-            os._exit(1)
-        return number, self.read(int(size)), flags.split(",")
+        return word, number, self.read(int(size)), flags.split(",")
 
     def send(self, kind, number, payload):
         data = json.dumps(payload).encode()
@@ -69,8 +74,8 @@ class Display:
     TYPES = {"_repr_png_": "image/png", "_repr_jpeg_": "image/jpeg", "_repr_html_": "text/html",
              "_repr_json_": "application/json"}
 
-    def __init__(self, control):
-        self.control = control
+    def __init__(self):
+        self.control = None  # until there is a session
         self.number = "0"
 
     def send(self, mime, data):
@@ -157,6 +162,81 @@ class Display:
             return self.display.show(image)
 
 
+class Waiting:
+    """The event loop of awaits at the top level. A KeyboardInterrupt in the midst of the loop's own
+    code would break it: a task that was about to go on never would, or the loop would be "already
+    running" for ever. So SIGINT raises only where user code runs. Elsewhere it cancels the task,
+    which then stops where it waits."""
+
+    def __init__(self):
+        import asyncio  # costs more than all the rest together
+        self.asyncio = asyncio
+        self.loop = asyncio.new_event_loop()
+        # Wakes the loop even from a wait that began between a signal and its handler.
+        self.woken, self.wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.loop.add_reader(self.woken, os.read, self.woken, 4096)
+
+    def usable(self):
+        """Not after user code closed it, or a signal handler of its own raised in the midst of it."""
+        if not self.loop.is_closed() and not self.loop.is_running():
+            return True
+        self.asyncio._set_running_loop(None)
+        os.close(self.woken)
+        os.close(self.wake)
+        return False
+
+    def run(self, begin):
+        self.asyncio.set_event_loop(self.loop)
+        self.asked = self.stops = 0
+        if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            return self.loop.run_until_complete(begin())  # the user's own handler: theirs to decide
+        signal.signal(signal.SIGINT, self.on_interrupt)
+        if (wake := signal.set_wakeup_fd(self.wake)) != -1:  # the loop's own: it will do as well
+            signal.set_wakeup_fd(wake)
+        try:
+            self.task = self.loop.create_task(begin())
+            value = self.finish()
+        except self.asyncio.CancelledError as cancelled:
+            if not self.asked:
+                raise
+            raise KeyboardInterrupt().with_traceback(cancelled.__traceback__) from None
+        finally:
+            if (wake := signal.set_wakeup_fd(-1)) != self.wake:
+                signal.set_wakeup_fd(wake)
+            if signal.getsignal(signal.SIGINT) == self.on_interrupt:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.asked:  # too late to be noticed, or cancelled in vain
+            raise KeyboardInterrupt
+        return value
+
+    def finish(self):
+        try:
+            return self.loop.run_until_complete(self.task)
+        except KeyboardInterrupt:
+            if self.task.done():
+                raise
+            # It struck another task, or this one takes its time: the last chance to end well.
+            self.task.cancel()
+            return self.loop.run_until_complete(self.task)
+
+    def on_interrupt(self, _signal, frame):
+        self.asked += 1
+        user = self.asyncio.current_task(self.loop)
+        while frame and not user:
+            user = frame.f_code.co_filename.startswith("<run ")
+            frame = frame.f_back
+        if user:
+            raise KeyboardInterrupt
+        self.loop.call_soon_threadsafe(self.stop)
+
+    def stop(self):
+        """In the loop, between two steps of anything."""
+        self.stops += 1
+        if self.stops > 1:
+            raise KeyboardInterrupt
+        self.task.cancel()
+
+
 class Session:
     """The user's side: a module that is __main__, and what runs in it."""
 
@@ -167,7 +247,7 @@ class Session:
         self.names = self.module.__dict__
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
-        self.loop = None
+        self.waiting = None
         self.on_interrupt = signal.default_int_handler
 
     def arm(self):
@@ -175,10 +255,22 @@ class Session:
 
     def disarm(self):
         """SIGINT does nothing from here on. A function and not SIG_IGN: children would inherit that."""
-        handler = signal.getsignal(signal.SIGINT)
-        if handler is not ignore and handler is not None:
-            self.on_interrupt = handler
-        signal.signal(signal.SIGINT, ignore)
+        while signal.getsignal(signal.SIGINT) is not ignore:
+            try:
+                handler = signal.getsignal(signal.SIGINT)
+                if handler is not None:
+                    self.on_interrupt = handler
+                signal.signal(signal.SIGINT, ignore)
+            except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
+                pass
+
+    def become_copy(self):
+        """Memory was copied from another process; what the kernel knew of that one was not."""
+        self.waiting = None  # its descriptors are placeholders
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler) or handler is signal.SIG_IGN:
+                signal.signal(number, handler)
 
     def compile(self, name, code, echo):
         """The code, and its last expression for itself."""
@@ -195,37 +287,29 @@ class Session:
         self.flags |= body.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
         return body, last and compile(last, name, "eval", self.flags, True)
 
-    def evaluate(self, code):
-        value = eval(code, self.names)
-        if not code.co_flags & 0x80:  # CO_COROUTINE: there is an await at the top level
-            return value
-        import asyncio  # costs more than all the rest together
-        if self.loop is None or self.loop.is_closed():
-            self.loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(self.loop)
-        task = self.loop.create_task(value)
-        try:
-            return self.loop.run_until_complete(task)
-        except KeyboardInterrupt as interrupt:
-            if task.done():
-                raise
-            # It struck while nothing ran: let it strike where the user's code waits.
-            task.cancel()
-            try:
-                self.loop.run_until_complete(task)
-            except asyncio.CancelledError as cancelled:
-                raise interrupt.with_traceback(cancelled.__traceback__) from None
-            raise
+    def evaluate(self, codes):
+        """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
+        if not any(code.co_flags & 0x80 for code in codes):
+            return [eval(code, self.names) for code in codes][-1]
+        if self.waiting is None or not self.waiting.usable():
+            self.waiting = Waiting()
+        return self.waiting.run(lambda: self.evaluate_waiting(codes))
 
-    def execute(self, number, code, echo):
+    async def evaluate_waiting(self, codes):
+        for code in codes:
+            value = eval(code, self.names)
+            if code.co_flags & 0x80:
+                value = await value
+        return value
+
+    def execute(self, name, code, echo):
         """Runs one piece. What `done` says, or raises SystemExit."""
         result = {"status": 0}
         try:
             try:
                 self.arm()
-                body, last = self.compile(f"<run {number}>", code, echo)
-                self.evaluate(body)
-                value = self.evaluate(last) if last else None
+                body, last = self.compile(name, code, echo)
+                value = self.evaluate([body, last] if last else [body])
                 if value is not None:
                     builtins._ = value
                     text = repr(value)
@@ -262,7 +346,7 @@ def describe(error):
 def report(error):
     """A traceback of the user's frames only: those before the first line of a run are the driver's."""
     trace = error.__traceback__
-    while trace and not trace.tb_frame.f_code.co_filename.startswith("<run "):
+    while trace and not trace.tb_frame.f_code.co_filename.startswith(("<run ", CODE_FILE)):
         trace = trace.tb_next
     for stream in (sys.stderr, sys.__stderr__):  # the first one may be anything now, or closed
         try:
@@ -285,10 +369,9 @@ def flush():
         ctypes.CDLL(None).fflush(None)
 
 
-def start():
-    """Everything up to `ready`. Nothing here would suffer from a fork: no thread, no event loop."""
-    control = Control(3)
-    session = Session(Display(control))
+def warm():
+    """Everything that can be done ahead. Nothing here suffers from a fork: no thread, no event loop."""
+    session = Session(Display())
     # By lines, although these are pipes: what a run printed is there even when it has to be killed.
     sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
     sys.stderr.reconfigure(encoding="utf-8")
@@ -296,7 +379,55 @@ def start():
     body, last = session.compile("<warm>", b"import io\nprint('x', file=io.StringIO())\n1", True)
     exec(body, {})
     session.display.show(eval(last))
-    return control, session
+    return session
+
+
+def exit_status(leaving):
+    """What Python makes of SystemExit."""
+    if leaving.code is None or isinstance(leaving.code, int):
+        return (leaving.code or 0) & 255
+    print(leaving.code, file=sys.stderr)
+    return 1
+
+
+def execute_whole(session, code):
+    """The code as a program of its own: in a file, and with everything that Python does at its end."""
+    try:
+        with open(CODE_FILE, "wb") as file:
+            file.write(code)
+    except OSError:
+        pass  # only a program that reads itself would notice
+    session.names["__file__"] = sys.argv[0] = CODE_FILE
+    sys.path[0] = os.path.dirname(CODE_FILE)
+    result = {"status": 0}
+    try:
+        try:
+            result = session.execute(CODE_FILE, code, False)
+        except SystemExit as leaving:
+            result["status"] = exit_status(leaving)
+        session.arm()
+        threading = sys.modules.get("threading")
+        if hasattr(threading, "_shutdown"):
+            threading._shutdown()  # waits for those that are not daemons
+        atexit._run_exitfuncs()
+    except BaseException as error:
+        result = {"status": 130 if isinstance(error, KeyboardInterrupt) else 1}
+        report(error)
+    finally:
+        session.disarm()
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return result | {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
+
+
+def stand_in(channel):
+    """A child that only holds still: it waits where the channel was, which the fork has closed. What
+    keeps it waiting is returned."""
+    os.dup2(0, channel, inheritable=False)  # the number is taken: the pipe gets others
+    read, write = os.pipe()
+    os.dup2(read, channel, inheritable=False)
+    os.close(read)
+    return write
 
 
 def serve(control, session):
@@ -306,22 +437,46 @@ def serve(control, session):
     sys.meta_path.insert(0, session.display)
     builtins.display = session.display.display
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
-    os.register_at_fork(after_in_child=lambda: os.close(control.fd))
+    os.register_at_fork(after_in_child=control.leave)
     mine = os.getpid()
+    child = 0
     while True:
-        number, code, flags = control.read_run()
+        word, number, code, flags = control.read_order()
+        if word == "fork":
+            flush()
+            child = os.fork()
+            if child:
+                control.send("standin", 0, {"pid": child})
+            else:
+                still = stand_in(control.fd)
+        elif word == "reap":
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        elif word == "copied":
+            os.close(still)
+            mine = os.getpid()
+            session.become_copy()
+        if word != "run":
+            continue
         session.display.number = number
-        result = session.execute(number, code, "echo" in flags)
+        if "once" in flags:
+            result = execute_whole(session, code)
+        else:
+            result = session.execute(f"<run {number}>", code, "echo" in flags)
         flush()
         if os.getpid() != mine:
             os._exit(result["status"])
         control.send("done", number, result)
 
 
-def main():
-    control, session = start()
+def open_session(session):
+    session.display.control = control = Control(3)
     control.send("ready", 0, {"pid": os.getpid()})
     serve(control, session)
+
+
+def main():
+    open_session(warm())
 
 
 main()

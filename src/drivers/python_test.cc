@@ -23,8 +23,7 @@ class PythonDriver : public ::testing::Test {
   void ExpectInterruptible(const std::string& code) {
     driven_.Begin("print('go')\n" + code + "\nprint('not reached')");
     ASSERT_TRUE(driven_.WaitForOutput("go\n")) << code;
-    driven_.Interrupt();
-    const DrivenRun run = driven_.End();
+    const DrivenRun run = driven_.EndByInterrupts();
     EXPECT_EQ(run.status, 130) << code;
     EXPECT_TRUE(run.interrupted) << code;
     EXPECT_EQ(run.out, "go\n") << code;
@@ -72,6 +71,9 @@ TEST_F(PythonDriver, AwaitsAtTheTopLevelInOneEventLoop) {
   EXPECT_EQ(Value("await queue.get(), loop is asyncio.get_running_loop()"), "(7, True)");
   EXPECT_EQ(Value("asyncio.run(asyncio.sleep(0, 8))"), "8");
   EXPECT_EQ(Value("await asyncio.sleep(0, 9)"), "9");
+  EXPECT_EQ(Value("loop = asyncio.get_running_loop()\nawait asyncio.sleep(0, loop.is_running())"),
+            "True")
+      << "what stands before an await is in the loop as well";
 }
 
 TEST_F(PythonDriver, ShowsTracebacksOfTheUsersLinesOnly) {
@@ -157,12 +159,80 @@ TEST_F(PythonDriver, LetsNoForkAnswerInItsPlace) {
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.out, "['0', '1', '2', '3']\n0\n");
   EXPECT_EQ(Value("1"), "1");
+  const DrivenRun again = driven_.Run(
+      "if os.fork() == 0:\n  for n in range(20): os.dup2(1, 4 + n)\n"
+      "  if os.fork() == 0:\n    print(len(os.listdir('/proc/self/fd')))\n"
+      "  else:\n    os.wait()\n"
+      "else:\n  print(os.wait()[1])");
+  EXPECT_EQ(again.out, "24\n0\n") << "a fork of a fork keeps all of its files";
+  EXPECT_EQ(again.err, "");
 }
 
-TEST_F(PythonDriver, IsInterruptedInLoopsAndCalls) {
-  driven_.Run("kept = 'yes'\nimport time");
+TEST_F(PythonDriver, IsInterruptedWhereverItIs) {
+  driven_.Run("kept = 'yes'\nimport asyncio, time");
   ExpectInterruptible("while True: pass");
   ExpectInterruptible("time.sleep(1000)");
+  ExpectInterruptible("await asyncio.sleep(1000)");
+  ExpectInterruptible("asyncio.run(asyncio.sleep(1000))");
+  ExpectInterruptible("await asyncio.sleep(0)\nwhile True: pass");
+}
+
+TEST_F(PythonDriver, IsInterruptedInOtherTasksAndCallbacks) {
+  driven_.Run("kept = 'yes'\nimport asyncio");
+  for (const std::string code :
+       {"async def busy():\n  print('go')\n  while True: pass\nawait asyncio.gather(busy())",
+        "def busy():\n  print('go')\n  while True: pass\n"
+        "asyncio.get_running_loop().call_soon(busy)\nawait asyncio.sleep(1000)"}) {
+    driven_.Begin(code);
+    ASSERT_TRUE(driven_.WaitForOutput("go\n")) << code;
+    driven_.Interrupt();
+    EXPECT_TRUE(driven_.End().interrupted) << code;
+    EXPECT_EQ(Value("await asyncio.sleep(0, kept)"), "'yes'") << code;
+  }
+}
+
+TEST_F(PythonDriver, IsInterruptedAtAnyStepOfTheEventLoop) {
+  // Strikes at the n-th instruction after the user's code began to wait. Its file name is not one
+  // of a run's, so that it does not pass for the user's code itself.
+  driven_.Run(
+      "import asyncio, os, sys\nkept = 'yes'\nexec(compile('''\n"
+      "class Strike:\n"
+      "  def __init__(self, at):\n"
+      "    self.left = at\n"
+      "    frame = sys._getframe(2)\n"
+      "    while frame:\n"
+      "      frame.f_trace, frame.f_trace_opcodes = self, True\n"
+      "      frame = frame.f_back\n"
+      "    sys.settrace(self)\n"
+      "  def __call__(self, frame, event, _):\n"
+      "    frame.f_trace_opcodes = True\n"
+      "    self.left -= event == 'opcode'\n"
+      "    if self.left == 0:\n"
+      "      sys.settrace(None)\n"
+      "      os.kill(os.getpid(), 2)\n"
+      "    return self\n''', '<strike>', 'exec'))");
+  for (int at = 1; at < 250; at += 3) {
+    const DrivenRun run =
+        driven_.Run("Strike(" + std::to_string(at) + ")\nawait asyncio.sleep(1000)");
+    ASSERT_TRUE(run.interrupted) << at << run.error;
+    ASSERT_EQ(Value("await asyncio.sleep(0, kept)"), "'yes'") << at;
+  }
+}
+
+TEST_F(PythonDriver, IsInterruptedAlthoughATaskRefusesToBeCancelled) {
+  const DrivenRun run = driven_.Run(
+      "import asyncio, os\ncount = 0\nwhile True:\n"
+      "  asyncio.get_running_loop().call_later(0, os.kill, os.getpid(), 2)\n"
+      "  try: await asyncio.sleep(1000)\n"
+      "  except asyncio.CancelledError: count += 1");
+  EXPECT_TRUE(run.interrupted);
+  EXPECT_EQ(Value("await asyncio.sleep(0, count)"), "2");
+}
+
+TEST_F(PythonDriver, AwaitsInANewEventLoopWhenTheFirstWasClosed) {
+  EXPECT_EQ(Value("import asyncio\nawait asyncio.sleep(0, 1)"), "1");
+  driven_.Run("asyncio.get_event_loop_policy().get_event_loop().close()");
+  EXPECT_EQ(Value("await asyncio.sleep(0, 2)"), "2");
 }
 
 TEST_F(PythonDriver, KeepsSignalHandlersOfTheUser) {

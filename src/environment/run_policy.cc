@@ -71,16 +71,28 @@ void AddFiles(const RunRequest& request, sandbox::Policy& policy) {
 }
 
 /// The code lives in a file of its own: any size, any byte, no quoting.
-void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
-             sandbox::Policy& policy) {
+void AddFile(const Environment& environment, const RunRequest& request, std::string text,
+             const std::string& name, sandbox::Access access, sandbox::Policy& policy) {
   // The same size for every run, so that all of them can stand on one template.
   policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
                                      .capacity = CapacityFor(request, 65 * kMegabyte, 16),
-                                     .access = sandbox::Access::kReadOnly});
-  const std::string file = std::string(kCodeDirectory) + "/" + environment.code_file;
-  policy.run.emplace_back(sandbox::TextFile{.path = file, .content = code.text});
+                                     .access = access});
+  const std::string file = std::string(kCodeDirectory) + "/" + name;
+  policy.run.emplace_back(sandbox::TextFile{.path = file, .content = std::move(text)});
   policy.argv = environment.interpreter;
   policy.argv.push_back(file);
+}
+
+void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
+             sandbox::Policy& policy) {
+  AddFile(environment, request, code.text, environment.code_file, sandbox::Access::kReadOnly,
+          policy);
+}
+
+void AddDriver(const Environment& environment, const RunRequest& request, const Driver& driver,
+               sandbox::Policy& policy) {
+  AddFile(environment, request, driver.text, driver.file, sandbox::Access::kReadWrite, policy);
+  policy.argv.push_back(std::string(kCodeDirectory) + "/" + environment.code_file);
 }
 
 }  // namespace
@@ -115,6 +127,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   AddProject(environment.room, request, policy);
   std::visit(Overloaded{
                  [&](const Code& code) { AddCode(environment, request, code, policy); },
+                 [&](const Driver& driver) { AddDriver(environment, request, driver, policy); },
                  [&](const Program& program) { policy.argv = program.argv; },
              },
              request.what);

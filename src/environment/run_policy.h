@@ -24,6 +24,12 @@ struct Project {
 struct Code {
   std::string text = {};
 };
+/// A program that takes code again and again, in its own file beside that of the code, whose path
+/// it gets as its argument and which it may write.
+struct Driver {
+  std::string text = {};
+  std::string file = {};  ///< its name
+};
 struct Program {
   std::vector<std::string> argv = {};
 };
@@ -46,7 +52,7 @@ struct Place {
 
 /// What one run asks for.
 struct RunRequest {
-  std::variant<Code, Program> what = Code{};
+  std::variant<Code, Driver, Program> what = Code{};
   std::optional<Project> project = {};
   /// Instead of the environment's own. A time of 0 is none at all.
   std::optional<std::uint64_t> time_ms = {};

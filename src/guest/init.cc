@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guest/adopt.h"
 #include "guest/memory.h"
 #include "guest/payload.h"
 #include "guest/start.h"
@@ -342,7 +343,9 @@ void InitMain() {
 
   const int landlock_abi = LandlockAbi();
   PayloadFailure failure;
-  const pid_t pid = StartPayload(g_start, landlock_abi, failure);
+  const pid_t pid = g_start.birth == wire::Birth::kAdopted
+                        ? AdoptPayload(g_start, landlock_abi, failure)
+                        : StartPayload(g_start, landlock_abi, failure);
   if (pid < 0) Refuse(failure.step, failure.sys_errno);
   // The payload holds its own copies; ours would keep the pipes open after its end. One that stays
   // needs them for the next payload.
@@ -350,6 +353,15 @@ void InitMain() {
     syscall(SYS_close_range, kFirstPayloadFd, kFirstPayloadFd + 2 + g_start.extra_descriptors, 0);
   }
   Watch(pid, signals, begun, landlock_abi).Run();
+}
+
+void ZygoteMain() {
+  const uint32_t size = ReadFrame();
+  const bool fine = size != 0 && DecodeStart(g_frame, size, g_start) &&
+                    g_start.seccomp == wire::SeccompProfile::kZygote;
+  // Without Landlock: its rules would name this root's places, and forks keep what they inherit.
+  if (fine) BecomePayload(g_start, 0);
+  _exit(125);
 }
 
 }  // namespace igloo::guest

@@ -64,17 +64,46 @@ bool AddRule(int ruleset, const StartView::Path& rule, uint64_t handled) {
   return added;
 }
 
-/// The second layer: even a hole in the mount table would show nothing writable.
-bool ApplyLandlock(const StartView& start, int abi) {
-  if (abi <= 0) return true;  // reported to the host, which decides whether that is acceptable
+}  // namespace
+
+int MakeRuleset(const StartView& start, int abi) {
+  if (abi <= 0) return -1;
   const uint64_t handled = HandledRights(abi);
   const RulesetAttr attr{handled, 0, abi >= 6 ? kScopeAbstractSocket | kScopeSignal : 0};
   const size_t size = abi >= 6 ? sizeof attr : abi >= 4 ? 16 : 8;
   const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, size, 0));
-  if (ruleset < 0) return false;
+  if (ruleset < 0) return -1;
   for (uint32_t i = 0; i < start.path_count; ++i) {
-    if (!AddRule(ruleset, start.paths[i], handled)) return false;
+    if (!AddRule(ruleset, start.paths[i], handled)) return -1;
   }
+  return ruleset;
+}
+
+rlimit AttainableLimit(const StartView::Limit& limit) {
+  rlimit now{};
+  // Raising needs a right that nobody has.
+  const bool lower =
+      getrlimit(static_cast<int>(limit.resource), &now) == 0 && now.rlim_max < limit.value;
+  const rlim_t value = lower ? now.rlim_max : limit.value;
+  return {value, value};
+}
+
+const Filter& FilterFor(const StartView& start) {
+  if (start.seccomp == wire::SeccompProfile::kZygote) return kZygoteFilter;
+  const bool debug = start.seccomp == wire::SeccompProfile::kDebug;
+  if (start.memory == wire::MemoryWatch::kCgroup) {
+    return debug ? kCountedDebugFilter : kCountedFilter;
+  }
+  return debug ? kDebugFilter : kDefaultFilter;
+}
+
+namespace {
+
+/// The second layer: even a hole in the mount table would show nothing writable.
+bool ApplyLandlock(const StartView& start, int abi) {
+  if (abi <= 0) return true;  // reported to the host, which decides whether that is acceptable
+  const int ruleset = MakeRuleset(start, abi);
+  if (ruleset < 0) return false;
   if (syscall(SYS_landlock_restrict_self, ruleset, 0) != 0) return false;
   close(ruleset);
   return true;
@@ -83,12 +112,7 @@ bool ApplyLandlock(const StartView& start, int abi) {
 bool ApplyLimits(const StartView& start) {
   for (uint32_t i = 0; i < start.limit_count; ++i) {
     const int resource = static_cast<int>(start.limits[i].resource);
-    rlimit wanted{start.limits[i].value, start.limits[i].value};
-    if (setrlimit(resource, &wanted) == 0) continue;
-    // A limit of the machine's own that is already lower stays: raising needs a right nobody has.
-    rlimit now{};
-    if (getrlimit(resource, &now) != 0 || now.rlim_max > start.limits[i].value) return false;
-    wanted = {now.rlim_max, now.rlim_max};
+    const rlimit wanted = AttainableLimit(start.limits[i]);
     if (setrlimit(resource, &wanted) != 0) return false;
   }
   return true;
@@ -102,14 +126,6 @@ bool PlaceDescriptors(const StartView& start) {
   }
   // SECURITY: the control channel is among those that go.
   return syscall(SYS_close_range, count, ~0U, 0) == 0;
-}
-
-const Filter& FilterFor(const StartView& start) {
-  const bool debug = start.seccomp == wire::SeccompProfile::kDebug;
-  if (start.memory == wire::MemoryWatch::kCgroup) {
-    return debug ? kCountedDebugFilter : kCountedFilter;
-  }
-  return debug ? kDebugFilter : kDefaultFilter;
 }
 
 bool InstallFilter(const Filter& filter) {
@@ -162,8 +178,9 @@ void Exec(const StartView& start) {
   errno = best;
 }
 
-/// Runs in the child of vfork; returns the step that failed.
-wire::InitStep Become(const StartView& start, int landlock_abi) {
+}  // namespace
+
+wire::InitStep BecomePayload(const StartView& start, int landlock_abi) {
   using wire::InitStep;
   if (setsid() < 0) return InitStep::kSession;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -183,8 +200,6 @@ wire::InitStep Become(const StartView& start, int landlock_abi) {
   return InitStep::kExec;
 }
 
-}  // namespace
-
 int LandlockAbi() {
   const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1 /* VERSION */);
   return abi > 0 ? static_cast<int>(abi) : 0;
@@ -196,7 +211,7 @@ pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   volatile int failed_errno = 0;
   const pid_t pid = vfork();
   if (pid == 0) {
-    const wire::InitStep step = Become(start, landlock_abi);
+    const wire::InitStep step = BecomePayload(start, landlock_abi);
     failed_errno = errno;
     failed_step = static_cast<uint8_t>(step);
     _exit(127);

@@ -145,14 +145,20 @@ struct Filter {
 /// Puts BPF instructions together; `Label` positions are patched forward.
 class FilterBuilder {
  public:
-  /// `counted`: a cgroup counts memory that no process has mapped; see guest/memory.h.
-  constexpr Filter Build(bool debug, bool counted) {
+  /// `counted`: a cgroup counts memory that no process has mapped; see guest/memory.h. `granted`: a
+  /// call that is allowed although the tables deny it.
+  constexpr Filter Build(bool debug, bool counted, uint32_t granted = kLastKnownCall + 1) {
     Load(offsetof(seccomp_data, arch));
     JumpIfEqual(kNativeArch, 1, 0);  // SECURITY: also closes int 0x80 on x86_64
     ReturnErrno(ENOSYS);
     Load(offsetof(seccomp_data, nr));
     Emit(BPF_JMP | BPF_JGT | BPF_K, kLastKnownCall, 0, 1);  // x32 numbers are far above, too
     ReturnErrno(ENOSYS);
+    if (granted <= kLastKnownCall) {
+      const uint16_t block = BeginBlock(granted);
+      Return(kAllow);
+      EndBlock(block);
+    }
     OnlyErrno(SYS_clone3, ENOSYS);  // its flags are behind a pointer; libc falls back to clone
     CloneRule();
     IoctlRule();
@@ -344,5 +350,8 @@ inline constexpr Filter kDefaultFilter = FilterBuilder().Build(false, false);
 inline constexpr Filter kDebugFilter = FilterBuilder().Build(true, false);
 inline constexpr Filter kCountedFilter = FilterBuilder().Build(false, true);
 inline constexpr Filter kCountedDebugFilter = FilterBuilder().Build(true, true);
+/// Of an interpreter whose forks go into other sandboxes. It runs nobody's code, and they get a
+/// second filter before they do.
+inline constexpr Filter kZygoteFilter = FilterBuilder().Build(false, true, SYS_setns);
 
 }  // namespace igloo::guest

@@ -35,8 +35,8 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   if (watch > static_cast<uint8_t>(wire::MemoryWatch::kCgroup)) return false;
   view.memory = static_cast<wire::MemoryWatch>(watch);
   const uint8_t profile = fields.U8();
-  if (profile != static_cast<uint8_t>(wire::SeccompProfile::kDefault) &&
-      profile != static_cast<uint8_t>(wire::SeccompProfile::kDebug)) {
+  if (profile < static_cast<uint8_t>(wire::SeccompProfile::kDefault) ||
+      profile > static_cast<uint8_t>(wire::SeccompProfile::kZygote)) {
     return false;
   }
   view.seccomp = static_cast<wire::SeccompProfile>(profile);
@@ -65,6 +65,9 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   const uint8_t life = fields.U8();
   if (life > static_cast<uint8_t>(wire::Life::kStays)) return false;
   view.life = static_cast<wire::Life>(life);
+  const uint8_t birth = fields.U8();
+  if (birth > static_cast<uint8_t>(wire::Birth::kAdopted)) return false;
+  view.birth = static_cast<wire::Birth>(birth);
   if (!TakeStrings(fields, view.argv) || !TakeStrings(fields, view.env)) return false;
   return fields.AtEnd() && view.argv[0] != nullptr;
 }

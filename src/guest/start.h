@@ -34,6 +34,7 @@ struct StartView {
   uint32_t extra_descriptors;
   wire::Terminal terminal;
   wire::Life life;
+  wire::Birth birth;
 
   static constexpr size_t kMaxStrings = wire::kMaxStrings;
   const char* argv[kMaxStrings + 1];  ///< closed by a null

@@ -24,6 +24,8 @@ wire::Start Example() {
           .cwd = "/workspace",
           .extra_descriptors = 2,
           .terminal = wire::Terminal::kOwn,
+          .life = wire::Life::kStays,
+          .birth = wire::Birth::kAdopted,
           .argv = {"/bin/echo", "", "a b"},
           .env = {"A=1", "B="}};
 }
@@ -43,7 +45,9 @@ wire::Start ValueOf(const StartView& view) {
                     .seccomp = view.seccomp,
                     .cwd = view.cwd,
                     .extra_descriptors = view.extra_descriptors,
-                    .terminal = view.terminal};
+                    .terminal = view.terminal,
+                    .life = view.life,
+                    .birth = view.birth};
   for (uint32_t i = 0; i < view.limit_count; ++i) {
     start.limits.push_back({view.limits[i].resource, view.limits[i].value});
   }
@@ -162,7 +166,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 6,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 7,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

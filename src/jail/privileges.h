@@ -7,5 +7,7 @@ bool BoundPrivileges();
 
 /// Gives up every capability in every other set.
 bool DropPrivileges();
+/// Keeps one capability, also across a new program, and no way to another.
+bool KeepOnly(unsigned capability);
 
 }  // namespace igloo::jail

@@ -12,9 +12,12 @@
 #include "jail/network.h"
 #include "jail/operations.h"
 #include "jail/sys.h"
+#include "jail/zygote.h"
 
 namespace igloo::jail {
 namespace {
+
+constexpr char kSlotOrder = 'm', kZygoteOrder = 'z';
 
 /// A network namespace, and its counters before anybody had used it.
 struct Network {
@@ -83,17 +86,26 @@ class Template {
         _exit(125);
       }
       if (fds[1].revents != 0) Reap(signals);
-      if (fds[0].revents != 0) MakeOne();
+      if (fds[0].revents != 0) Obey();
     }
   }
 
  private:
-  void MakeOne() {
+  void Obey() {
     char order = 0;
-    int cgroup = -1;
+    int fds[ops::kMaxFds];
     unsigned count = 0;
     // End of file: the launcher forgot this template or is gone.
-    if (!ReceiveWithFds(socket_, &order, 1, &cgroup, 1, count)) _exit(0);
+    if (!ReceiveWithFds(socket_, &order, 1, fds, ops::kMaxFds, count)) _exit(0);
+    if (order == kZygoteOrder) {
+      StartZygote(setup_, fds, count);
+      CloseAll(fds, count);
+    } else {
+      MakeOne(count > 0 ? fds[0] : -1);
+    }
+  }
+
+  void MakeOne(int cgroup) {
     SlotMade made{};
     Slot slot{};
     const uint32_t uid = job_.request.inner_uid;
@@ -214,7 +226,11 @@ pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
 }
 
 bool AskForSlot(int socket, int cgroup) {
-  return SendWithFds(socket, "m", 1, &cgroup, cgroup >= 0 ? 1 : 0);
+  return SendWithFds(socket, &kSlotOrder, 1, &cgroup, cgroup >= 0 ? 1 : 0);
+}
+
+bool AskForZygote(int socket, const Job& job) {
+  return SendWithFds(socket, &kZygoteOrder, 1, job.fds + ops::kControl, job.request.init_fds);
 }
 
 bool ReceiveSlot(int socket, Slot& slot, Failure& failure) {

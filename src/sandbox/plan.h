@@ -160,6 +160,7 @@ struct Plan {
   Identity identity = {};
   Network network = NoNetwork{};
   Payload payload = {};
+  bool operator==(const Plan&) const = default;
 };
 
 /// Derives the plan. Same policy and facts, same plan, byte for byte.

@@ -83,8 +83,11 @@ using Entry =
 struct HostNetwork {
   explicit HostNetwork(std::string why) : reason(std::move(why)) {}
   std::string reason;
+  bool operator==(const HostNetwork&) const = default;
 };
-struct NoNetwork {};
+struct NoNetwork {
+  bool operator==(const NoNetwork&) const = default;
+};
 using Network = std::variant<NoNetwork, HostNetwork>;
 
 struct Identity {
@@ -93,6 +96,7 @@ struct Identity {
   /// Sandboxes started by root get an id of their own from here on; inside the range that
   /// systemd keeps for containers.
   std::uint32_t host_id_base = 0x10000000;
+  bool operator==(const Identity&) const = default;
 };
 
 /// Per process, unless a cgroup says otherwise. Zero means: not limited.

@@ -26,9 +26,11 @@ Box::Box(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& ba
          Events events)
     : plan_(plan), backend_(backend), events_(std::move(events)), control_(loop), setup_(loop) {}
 
-Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life) {
+Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life,
+                        wire::Birth birth) {
   wire::Start message = backend::StartMessage(plan_.payload, nonce_);
   message.life = life_ = life;
+  message.birth = birth;
   if (group != nullptr) {
     channels.group = group->leaf().entrance();
     channels.born_into = group->leaf().kind() == cgroup::Kind::kV2;
@@ -107,6 +109,7 @@ asio::awaitable<void> Box::WatchSetup() {
     }
   }
   setup_.close();
+  if (events_.built) events_.built();
 }
 
 asio::awaitable<void> Box::WatchControl() {

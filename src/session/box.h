@@ -20,6 +20,8 @@ class Box : public std::enable_shared_from_this<Box> {
   /// Called from the event loop. Neither is called after Close.
   struct Events {
     std::function<void(const wire::Report&)> reported = {};
+    /// Its igloo-init runs.
+    std::function<void()> built = {};
     /// Nothing more will be reported. `vanished`: it ended without a word.
     std::function<void(Error error, bool vanished)> failed = {};
   };
@@ -30,7 +32,8 @@ class Box : public std::enable_shared_from_this<Box> {
 
   /// Starts the sandbox with the payload's ends of everything that it is given, counted in `group`
   /// if there is one.
-  Result<void> Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life);
+  Result<void> Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life,
+                     wire::Birth birth = wire::Birth::kStarted);
   /// Begins to send orders and to hear reports.
   void Watch();
   void Tell(wire::ToInit kind);

@@ -64,11 +64,19 @@ Result<Said> ReadDone(std::uint64_t id, const json::object& object) {
   const std::int64_t code = status->as_int64();
   if (code < 0 || code > 255) return Nonsense("a status that is none");
   const json::value* interrupted = object.if_contains("interrupted");
+  const auto count = [&](std::string_view name) -> std::uint64_t {
+    const json::value* value = object.if_contains(name);
+    return value != nullptr && value->is_int64() && value->as_int64() > 0
+               ? static_cast<std::uint64_t>(value->as_int64())
+               : 0;
+  };
   return said::Done{
       .id = id,
       .status = static_cast<int>(code),
       .value = TextOf(object, "value"),
-      .interrupted = interrupted != nullptr && interrupted->is_bool() && interrupted->as_bool()};
+      .interrupted = interrupted != nullptr && interrupted->is_bool() && interrupted->as_bool(),
+      .cpu_micros = count("cpu_us"),
+      .peak_kib = count("peak_kib")};
 }
 
 }  // namespace
@@ -91,14 +99,25 @@ Result<std::optional<Said>> DriverFrames::Next() {
   const std::uint64_t id = header->id;
   bytes_.erase(0, end + 1 + header->size);
   if (error || !value.is_object()) return Nonsense("a message that is not JSON");
-  if (kind == "ready") return said::Ready{};
+  if (kind == "ready" || kind == "standin") {
+    const json::value* pid = value.as_object().if_contains("pid");
+    const bool fine =
+        pid != nullptr && pid->is_int64() && pid->as_int64() > 1 && pid->as_int64() < (1 << 22);
+    if (!fine) return Nonsense("a process without a number");
+    const int number = static_cast<int>(pid->as_int64());
+    if (kind == "ready") return said::Ready{number};
+    return said::StandsIn{number};
+  }
   if (kind == "part") return ReadPart(id, value.as_object());
   if (kind == "done") return ReadDone(id, value.as_object());
   return Nonsense("a kind of message that nobody knows");
 }
 
-std::string EncodeRun(std::uint64_t id, std::string_view code, bool echo) {
-  return fmt::format("run {} {} {}\n{}", id, code.size(), echo ? "echo" : "-", code);
+std::string EncodeRun(std::uint64_t id, std::string_view code, Manner manner) {
+  const std::string_view flag = manner == Manner::kEcho   ? "echo"
+                                : manner == Manner::kOnce ? "once"
+                                                          : "-";
+  return fmt::format("run {} {} {}\n{}", id, code.size(), flag, code);
 }
 
 }  // namespace igloo::session

@@ -22,6 +22,7 @@ struct Part {
 namespace said {
 /// The interpreter is loaded.
 struct Ready {
+  int pid = 0;  ///< in its sandbox
   bool operator==(const Ready&) const = default;
 };
 struct Shown {
@@ -35,10 +36,16 @@ struct Done {
   int status = 0;
   std::optional<std::string> value = {};  ///< of a last expression
   bool interrupted = false;
+  std::uint64_t cpu_micros = 0, peak_kib = 0;
   bool operator==(const Done&) const = default;
 };
+/// A child of the interpreter holds still to be copied.
+struct StandsIn {
+  int pid = 0;  ///< in its sandbox
+  bool operator==(const StandsIn&) const = default;
+};
 }  // namespace said
-using Said = std::variant<said::Ready, said::Shown, said::Done>;
+using Said = std::variant<said::Ready, said::Shown, said::Done, said::StandsIn>;
 
 /// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON.
 class DriverFrames {
@@ -54,7 +61,18 @@ class DriverFrames {
   std::string bytes_ = {};
 };
 
+/// How code is run.
+enum class Manner {
+  kQuiet,  ///< in the session
+  kEcho,   ///< in the session, and the value of a last expression is told
+  kOnce,   ///< as the whole program of an interpreter that ends with it
+};
+
 /// The order to run code.
-std::string EncodeRun(std::uint64_t id, std::string_view code, bool echo);
+std::string EncodeRun(std::uint64_t id, std::string_view code, Manner manner);
+
+// Orders of a fork: have a child stand in; the copy was made, end it; you are a copy.
+inline constexpr std::string_view kStandIn = "fork 0 0 -\n", kStandDown = "reap 0 0 -\n",
+                                  kCopied = "copied 0 0 -\n";
 
 }  // namespace igloo::session

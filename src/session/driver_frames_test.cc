@@ -27,7 +27,7 @@ TEST(DriverFramesTest, MessagesComeInAnyPieces) {
       }
     }
     ASSERT_EQ(said.size(), 3U) << step;
-    EXPECT_EQ(said[0], Said{said::Ready{}});
+    EXPECT_EQ(said[0], Said{said::Ready{7}});
     EXPECT_EQ(said[1], Said(said::Shown{7, {"image/png", std::string("\0\x01\xff", 3)}}));
     EXPECT_EQ(said[2], Said(said::Done{.id = 7, .status = 130, .value = "4", .interrupted = true}));
   }
@@ -54,8 +54,9 @@ TEST(DriverFramesTest, AnythingElseIsNonsense) {
 }
 
 TEST(DriverFramesTest, OrdersCarryAnyBytes) {
-  EXPECT_EQ(EncodeRun(3, "a\nb", true), "run 3 3 echo\na\nb");
-  EXPECT_EQ(EncodeRun(4, "", false), "run 4 0 -\n");
+  EXPECT_EQ(EncodeRun(3, "a\nb", Manner::kEcho), "run 3 3 echo\na\nb");
+  EXPECT_EQ(EncodeRun(4, "", Manner::kQuiet), "run 4 0 -\n");
+  EXPECT_EQ(EncodeRun(5, "x", Manner::kOnce), "run 5 1 once\nx");
 }
 
 }  // namespace

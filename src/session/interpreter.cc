@@ -3,12 +3,15 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "session/asio.h"
 #include "session/box.h"
+#include "session/inside.h"
 #include "session/pump.h"
+#include "session/transplant.h"
 
 namespace igloo::session {
 
@@ -23,10 +26,33 @@ constexpr auto kStartLimit = std::chrono::seconds(30);
 /// For an end to be reported once everything was killed.
 constexpr auto kKillLimit = std::chrono::seconds(15);
 constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kStandInLimit = std::chrono::seconds(10);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
 auto Redirect(boost::system::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
+}
+
+/// On a thread of its own: the bytes of a large session take longer than others can wait. The
+/// thread knows nothing of the event loop, which may end before it does.
+asio::awaitable<Result<void>> TransplantAside(asio::io_context& loop, pid_t original, pid_t copy) {
+  auto pipe = MakePipe();
+  if (!pipe) co_return std::unexpected(std::move(pipe).error());
+  const auto result = std::make_shared<Result<void>>();
+  std::thread([result, original, copy, end = std::move(pipe->second)] {
+    *result = Transplant(original, copy);
+    (void)!::write(end.get(), "x", 1);
+  }).detach();
+  stream_descriptor over(loop, pipe->first.Release());
+  boost::system::error_code error;
+  auto token = Redirect(error);
+  co_await over.async_wait(stream_descriptor::wait_read, token);
+  co_return *result;
+}
+
+Error NotKilled() {
+  return {Errc::kTimeout, "the interpreter did not end when it was killed",
+          "this should not happen; please report it", 0};
 }
 
 }  // namespace
@@ -39,6 +65,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
         box(std::make_shared<Box>(
             l, p, b,
             Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
+                        .built = [this] { SendFork(); },
                         .failed = [this](Error error, bool) { FailWith(std::move(error)); }})),
         driver(l),
         pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
@@ -59,7 +86,9 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void Take(const wire::Report& came);
   void Take(Said said);
   void FailWith(Error error);
+  void SendFork();
   bool OverMemory();
+  bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
   void CloseAll();
 
@@ -71,7 +100,9 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   std::array<OutputPump, 2> pumps;
   asio::steady_timer changed;  ///< cancelled whenever something that is waited for may have come
   DriverFrames frames = {};
+  UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
+  int pid = 0, stand_in = 0;  ///< in the sandbox; 0: none
   bool ready = false;
   bool running = false;   ///< a call is under way
   bool stopping = false;  ///< its code was asked to stop
@@ -102,10 +133,16 @@ Result<void> Interpreter::State::Start() {
   IGLOO_ASSIGN(channels.standard_input, OpenNothing());
   IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
   channels.extra.push_back(std::move(pair.second));
+  if (options.zygote) {
+    IGLOO_ASSIGN(FdPair meeting, MakeSocketPair(SOCK_SEQPACKET));
+    adoption = std::move(meeting.first);
+    channels.extra.push_back(std::move(meeting.second));
+  }
   pumps[0].Open(std::move(pipes.output));
   pumps[1].Open(std::move(pipes.error));
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
-                       wire::Life::kStays));
+                       wire::Life::kStays,
+                       options.zygote ? wire::Birth::kAdopted : wire::Birth::kStarted));
   driver.assign(pair.first.Release());
   driver.non_blocking(true);
   return {};
@@ -114,6 +151,13 @@ Result<void> Interpreter::State::Start() {
 void Interpreter::State::FailWith(Error error) {
   if (!failure) failure = std::move(error);
   changed.cancel();
+}
+
+void Interpreter::State::SendFork() {
+  if (!options.zygote) return;
+  auto sent = options.zygote->Fork(std::move(adoption), options.group ? &*options.group : nullptr);
+  if (!sent) FailWith(std::move(sent).error());
+  options.zygote.reset();
 }
 
 void Interpreter::State::Take(const wire::Report& came) {
@@ -136,8 +180,11 @@ void Interpreter::State::Take(Said came) {
     }
   } else if (auto* end = std::get_if<said::Done>(&came)) {
     if (running && end->id == last_id) done = std::move(*end);
+  } else if (const auto* still = std::get_if<said::StandsIn>(&came)) {
+    stand_in = still->pid;
   } else {
     ready = true;
+    pid = std::get<said::Ready>(came).pid;
   }
   changed.cancel();
 }
@@ -255,14 +302,11 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   if (over() || failure) co_return;
   box->Tell(wire::ToInit::kKill);
   co_await Wait(over, Clock::now() + kKillLimit);
-  if (!over()) {
-    FailWith({Errc::kTimeout, "the interpreter did not end when it was killed",
-              "this should not happen; please report it", 0});
-  }
+  if (!over()) FailWith(NotKilled());
 }
 
 CallResult Interpreter::State::Finish(std::int64_t began) {
-  const bool too_much = pumps[0].too_much() || pumps[1].too_much();
+  const bool too_much = TooMuch();
   CallResult result{.output = pumps[0].TakeCaptured(),
                     .error = pumps[1].TakeCaptured(),
                     .parts = std::move(parts),
@@ -271,6 +315,8 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
   if (done) {
     result.exit_code = done->status;
     result.value = std::move(done->value);
+    result.cpu_micros = done->cpu_micros;
+    result.peak_kib = done->peak_kib;
     result.verdict = timed_out           ? Verdict::kTimeout
                      : done->interrupted ? Verdict::kInterrupted
                      : done->status == 0 ? Verdict::kOk
@@ -282,6 +328,8 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
     result.exit_code = ExitCodeOf(*ended, result.verdict);
     if (ended->kind == wire::EndKind::kSignalled) result.signal = static_cast<int>(ended->status);
     result.lost_now = true;
+    result.cpu_micros = ended->cpu_micros;
+    result.peak_kib = ended->peak_kib;
   }
   return result;
 }
@@ -331,10 +379,17 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->running = true;
   state->heard = std::move(call.heard);
   const auto executor = co_await asio::this_coro::executor;
-  asio::co_spawn(executor, state->Send(EncodeRun(++state->last_id, call.code, call.echo)),
+  asio::co_spawn(executor, state->Send(EncodeRun(++state->last_id, call.code, call.manner)),
                  asio::detached);
   co_await state->AwaitEnd(call);
   co_await state->Settle();
+  if (state->TooMuch()) {
+    // It is being killed, although it may have told its own end meanwhile.
+    state->done.reset();
+    auto ended = [&] { return state->ended.has_value(); };
+    co_await state->Wait(ended, Clock::now() + kKillLimit);
+    if (!state->ended) state->FailWith(NotKilled());
+  }
   state->running = false;
   state->heard = {};
   if (state->failure && !state->ended) {
@@ -345,6 +400,41 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   result.late_output = std::move(late_output);
   result.late_error = std::move(late_error);
   co_return result;
+}
+
+asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
+  const std::shared_ptr<State> state = state_;
+  const std::shared_ptr<State> other = fresh.state_;
+  if (state->failure) co_return std::unexpected(*state->failure);
+  if (state->ended) {
+    co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
+                   "there is nothing to fork: begin another session");
+  }
+  state->stand_in = 0;
+  co_await state->Send(std::string(kStandIn));
+  auto stands = [state] { return state->stand_in != 0 || state->ended; };
+  co_await state->Wait(stands, Clock::now() + kStandInLimit);
+  if (state->stand_in == 0) {
+    co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
+                   "begin another session and run the same code there");
+  }
+  const auto original = FindInside(state->box->sandbox().init_pidfd(), state->stand_in);
+  const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
+  Result<void> copied;
+  if (!original) {
+    copied = std::unexpected(original.error());
+  } else if (!copy) {
+    copied = std::unexpected(copy.error());
+  } else {
+    copied = co_await TransplantAside(state->loop, *original, *copy);
+  }
+  co_await state->Send(std::string(kStandDown));
+  if (copied) {
+    // What it says about lines of earlier calls stays true.
+    other->last_id = state->last_id;
+    co_await other->Send(std::string(kCopied));
+  }
+  co_return copied;
 }
 
 asio::awaitable<Result<void>> Interpreter::Renew() {
@@ -378,6 +468,8 @@ void Interpreter::Kill() {
 }
 
 bool Interpreter::alive() const { return !state_->failure; }
+
+bool Interpreter::fresh() const { return alive() && state_->ready && state_->last_id == 0; }
 
 int Interpreter::workspace() const {
   const auto& handed = state_->box->sandbox().handed_out;

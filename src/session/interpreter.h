@@ -17,6 +17,7 @@
 #include "session/driver_frames.h"
 #include "session/output.h"
 #include "session/verdict.h"
+#include "session/zygote.h"
 
 namespace igloo::session {
 
@@ -38,6 +39,8 @@ struct CallResult {
   std::optional<Loss> lost_before = {};   ///< the interpreter had to be started anew for this call
   bool lost_now = false;                  ///< it ended with this call
   std::int64_t wall_micros = 0;
+  /// As far as the interpreter knows them itself, until now; 0: it does not.
+  std::uint64_t cpu_micros = 0, peak_kib = 0;
 };
 
 struct InterpreterOptions {
@@ -45,6 +48,9 @@ struct InterpreterOptions {
   std::size_t capture_limit = 8U << 20;    ///< per stream and call
   std::uint64_t output_limit = 0;          ///< more in one call ends the interpreter; 0: never
   std::chrono::milliseconds grace{2'000};  ///< between the interrupt and the kill
+  /// Where the first interpreter comes from; none: igloo-init starts it. Those after it are
+  /// started.
+  std::shared_ptr<Zygote> zygote = {};
 };
 
 /// A sandbox whose program is an interpreter's driver: variables last from call to call, and files
@@ -63,7 +69,7 @@ class Interpreter {
   struct Call {
     std::string code = {};
     std::uint64_t time_ms = 30'000;  ///< then it is interrupted; 0: never
-    bool echo = true;                ///< tell the value of a last expression
+    Manner manner = Manner::kEcho;
     std::function<void(std::string_view)> heard = {};
   };
   /// Fails when the sandbox is gone or says what it may not: then there is no further call.
@@ -73,12 +79,19 @@ class Interpreter {
   /// way.
   boost::asio::awaitable<Result<void>> Renew();
 
+  /// Makes `fresh`, in which nothing was run yet, a copy of this one: the same variables, and
+  /// nothing shared. Both come from one zygote. Between calls of this one; when it fails, `fresh`
+  /// is good for nothing.
+  boost::asio::awaitable<Result<void>> CopyTo(Interpreter& fresh);
+
   /// Asks the code of the call under way to stop; kills it if it does not.
   void Interrupt();
   /// Ends everything inside.
   void Kill();
 
   bool alive() const;
+  /// It is ready, and nothing was ever run in it.
+  bool fresh() const;
   /// The directory that the plan hands out, or -1.
   int workspace() const;
 

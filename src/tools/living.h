@@ -25,7 +25,6 @@ struct Sessions::Living {
   Turns turns;
   mcp::Cancellation stop = {};  ///< of the call whose turn it is, or of the next one
   session::Stamps stamps = {};
-  std::vector<environment::GivenFile> given = {};  ///< with its first call
   std::uint64_t usual_time_ms = 0;
   Clock::time_point born, used;
 

@@ -12,9 +12,13 @@ namespace {
 
 class InterpreterResident : public Resident {
  public:
-  explicit InterpreterResident(std::unique_ptr<OpenInterpreter> open) : open_(std::move(open)) {}
+  explicit InterpreterResident(std::unique_ptr<session::OpenInterpreter> open)
+      : open_(std::move(open)) {}
 
-  asio::awaitable<Result<void>> Start() override { return open_->interpreter->Start(); }
+  asio::awaitable<Result<void>> Start() override {
+    if (open_->started) co_return Result<void>();  // it waited for this
+    co_return co_await open_->interpreter->Start();
+  }
   asio::awaitable<Result<session::CallResult>> Execute(session::Interpreter::Call call) override {
     return open_->interpreter->Execute(std::move(call));
   }
@@ -22,10 +26,12 @@ class InterpreterResident : public Resident {
   void Interrupt() override { open_->interpreter->Interrupt(); }
   void Kill() override { open_->interpreter->Kill(); }
   int workspace() const override { return open_->interpreter->workspace(); }
-  std::uint64_t memory_limit_bytes() const override { return open_->plan.payload.memory_bytes; }
+  std::uint64_t memory_limit_bytes() const override {
+    return open_->recipe->plan.payload.memory_bytes;
+  }
 
  private:
-  std::unique_ptr<OpenInterpreter> open_;
+  std::unique_ptr<session::OpenInterpreter> open_;
 };
 
 }  // namespace

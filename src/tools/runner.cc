@@ -5,6 +5,7 @@
 #include "base/scope_exit.h"
 #include "mcp/pch.h"
 #include "session/prepare.h"
+#include "session/workspace.h"
 
 namespace igloo::tools {
 
@@ -27,13 +28,63 @@ asio::awaitable<session::Leftovers> ReadInSlices(int directory,
   co_return reader.Take();
 }
 
+Finished FinishedFrom(session::CallResult result) {
+  Finished finished{
+      .looked_for_files = true, .value = std::move(result.value), .parts = std::move(result.parts)};
+  session::RunResult& run = finished.run;
+  run.verdict = result.verdict;
+  run.exit_code = result.exit_code;
+  run.signal = result.signal;
+  run.output = std::move(result.output);
+  run.error = std::move(result.error);
+  run.usage.wall_micros = static_cast<std::uint64_t>(result.wall_micros);
+  run.usage.cpu_micros = result.cpu_micros;
+  run.usage.peak_kib = result.peak_kib;
+  return finished;
+}
+
+namespace {
+
+/// What a sandbox with a driver starts.
+decltype(environment::RunRequest::what) Start(const Order& order) {
+  const environment::Environment& environment = order.where.environment;
+  if (order.driver->interpreter == "command") {
+    return environment::Program{
+        drivers::DriveByCommand(environment.code_file, environment.interpreter)};
+  }
+  return environment::Driver{.text = std::string(order.driver->text),
+                             .file = std::string(order.driver->file)};
+}
+
+}  // namespace
+
+const drivers::Driver* DriverOf(const config::Configured& where) {
+  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {".py", "python"}, {".js", "node"}, {".sh", "bash"}};
+  if (where.backend != config::Backend::kJail) return nullptr;
+  for (const auto& [ending, interpreter] : kEndings) {
+    if (where.environment.code_file.ends_with(ending)) return drivers::FindDriver(interpreter);
+  }
+  const bool runs_files =
+      !where.environment.code_file.empty() && !where.environment.interpreter.empty();
+  return runs_files ? drivers::FindDriver("command") : nullptr;
+}
+
 Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options options)
     : loop_(loop),
       programs_(programs),
-      options_(options),
+      options_(std::move(options)),
       groups_(cgroup::Find()),
       jail_(std::move(programs), backend::jail::Mode::kPrepared),
-      turns_(loop, options.at_once) {}
+      pool_(loop, jail_, groups_, {.roomy = {}, .note = options_.note}),
+      turns_(loop, options_.at_once) {}
+
+Runner::~Runner() = default;
+
+void Runner::Close() {
+  turns_.Close();
+  pool_.Close();
+}
 
 Result<backend::Backend*> Runner::BackendFor(config::Backend kind) {
   if (kind == config::Backend::kJail) return &jail_;
@@ -54,16 +105,21 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
   return io;
 }
 
-Result<std::unique_ptr<OpenInterpreter>> Runner::Open(const Order& order) {
-  IGLOO_ASSIGN(backend::Backend * backend, BackendFor(order.where.backend));
-  auto open = std::make_unique<OpenInterpreter>();
-  IGLOO_ASSIGN(open->plan, session::PlanFor(order.where.environment, order.request));
+Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order) {
+  environment::RunRequest request = order.request;
+  request.what = Start(order);
+  request.files.clear();
+  request.time_ms = 0;
+  request.extra_descriptors = 1;
+  request.hand_out = true;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
-  session::InterpreterOptions options{.capture_limit = kept, .output_limit = kEndlessOutput * kept};
-  IGLOO_ASSIGN(options.group, session::TakeGroup(groups_, open->plan));
-  open->interpreter =
-      std::make_unique<session::Interpreter>(loop_, open->plan, *backend, std::move(options));
-  return open;
+  session::Recipe recipe{.zygote = drivers::ZygoteFor(*order.driver),
+                         .preload = order.where.preload,
+                         .most = order.where.warm,
+                         .capture_limit = kept,
+                         .output_limit = kEndlessOutput * kept};
+  IGLOO_ASSIGN(recipe.plan, session::PlanFor(order.where.environment, request));
+  return pool_.Take(recipe);
 }
 
 asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
@@ -74,7 +130,56 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
   if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
   const std::int64_t began = MonotonicMicros();
   if (listener.began) listener.began();
+  order.driver = DriverOf(order.where);
+  const auto* code = std::get_if<environment::Code>(&order.request.what);
+  // A driver's protocol is text.
+  const bool ready = order.driver != nullptr && order.driver->once && code != nullptr &&
+                     code->text.find('\0') == std::string::npos;
+  auto finished = ready
+                      ? co_await ExecuteReady(std::move(order), cancellation, std::move(listener))
+                      : co_await ExecuteFresh(std::move(order), cancellation, std::move(listener));
+  if (finished) finished->queued_micros = began - came;
+  co_return finished;
+}
 
+asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancellation cancellation,
+                                                       Listener listener) {
+  auto opened = Open(order);
+  if (!opened) co_return std::unexpected(std::move(opened).error());
+  const std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
+  session::Interpreter& interpreter = *open->interpreter;
+  const auto hook = cancellation.OnRequest([&] { interpreter.Kill(); });
+  if (!open->started) {
+    if (auto started = co_await interpreter.Start(); !started) {
+      co_return std::unexpected(std::move(started).error());
+    }
+  }
+  session::Stamps stamps;
+  for (const environment::GivenFile& file : order.request.files) {
+    auto stamp = session::WriteBelow(interpreter.workspace(), file);
+    if (!stamp) co_return std::unexpected(std::move(stamp).error());
+    stamps[file.path] = *stamp;
+  }
+  const std::uint64_t time_ms =
+      order.request.time_ms.value_or(order.where.environment.limits.time_ms);
+  session::Interpreter::Call call{
+      .code = std::move(std::get<environment::Code>(order.request.what).text),
+      .time_ms = time_ms,
+      .manner = session::Manner::kOnce,
+      .heard = std::move(listener.heard)};
+  auto result = co_await interpreter.Execute(std::move(call));
+  if (!result) co_return std::unexpected(std::move(result).error());
+  Finished finished = FinishedFrom(*std::move(result));
+  finished.time_limit_ms = time_ms;
+  finished.memory_limit_bytes = open->recipe->plan.payload.memory_bytes;
+  if (!cancellation.requested()) {
+    finished.left = co_await ReadInSlices(interpreter.workspace(), {}, options_.left, &stamps);
+  }
+  co_return finished;
+}
+
+asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancellation cancellation,
+                                                       Listener listener) {
   const auto backend = BackendFor(order.where.backend);
   if (!backend) co_return std::unexpected(backend.error());
   // Bubblewrap has no way to hand a directory out.
@@ -92,8 +197,7 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
   Finished finished{.run = *std::move(result),
                     .looked_for_files = order.request.hand_out,
                     .time_limit_ms = plan->payload.time_ms,
-                    .memory_limit_bytes = plan->payload.memory_bytes,
-                    .queued_micros = began - came};
+                    .memory_limit_bytes = plan->payload.memory_bytes};
   if (!finished.run.handed_out.empty() && !cancellation.requested()) {
     finished.left = co_await ReadInSlices(finished.run.handed_out.front().get(),
                                           order.request.files, options_.left);

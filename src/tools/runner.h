@@ -15,6 +15,7 @@
 #include "mcp/cancellation.h"
 #include "session/interpreter.h"
 #include "session/leftovers.h"
+#include "session/pool.h"
 #include "session/run.h"
 #include "tools/setup.h"
 #include "tools/turns.h"
@@ -35,23 +36,24 @@ struct Finished {
   std::vector<std::string> notes = {};    ///< what became of the session, a sentence each
 };
 
+/// What came of a call in an interpreter.
+Finished FinishedFrom(session::CallResult result);
+
 /// Who wants to know how a run gets on.
 struct Listener {
   std::function<void()> began = {};                  ///< it was its turn
   std::function<void(std::string_view)> heard = {};  ///< output as it comes
 };
 
+/// The driver for an environment's interpreter, by the ending of its files, or else the one that
+/// runs its command for every call; null if there is none, or its backend cannot have one.
+const drivers::Driver* DriverOf(const config::Configured& where);
+
 /// What is below `directory` now, read in slices between which the event loop goes on. All of these
 /// outlive it.
 boost::asio::awaitable<session::Leftovers> ReadInSlices(
     int directory, const std::vector<environment::GivenFile>& given, session::LeftLimits limits,
     session::Stamps* stamps = nullptr);
-
-/// An interpreter and what it was made of, which it refers to.
-struct OpenInterpreter {
-  sandbox::Plan plan = {};
-  std::unique_ptr<session::Interpreter> interpreter = {};
-};
 
 /// Executes runs for all clients: so many at once as the machine can bear, the others in the order
 /// in which they came. One thread. Outlives the event loop.
@@ -60,24 +62,32 @@ class Runner {
   struct Options {
     std::size_t at_once = 8;
     session::LeftLimits left = {};
+    /// Hears what goes wrong in the background, a sentence each.
+    std::function<void(std::string_view)> note = {};
   };
 
   Runner(boost::asio::io_context& loop, backend::jail::Programs programs, Options options);
+  ~Runner();
 
   /// A cancelled run is ended at once, or never begun.
   boost::asio::awaitable<Result<Finished>> Execute(Order order, mcp::Cancellation cancellation,
                                                    Listener listener);
 
   /// Nobody waits any more: the event loop has ended, and what ran on it is being destroyed.
-  void Close() { turns_.Close(); }
+  void Close();
 
   /// How much of what a run leaves is looked at.
   const session::LeftLimits& left_limits() const { return options_.left; }
 
-  /// A sandbox with a living interpreter for an order whose code is a driver. Not started yet.
-  Result<std::unique_ptr<OpenInterpreter>> Open(const Order& order);
+  /// A sandbox with an interpreter for an order that has a driver; its code and files are not
+  /// looked at. It may be ready, or may have yet to be started.
+  Result<std::unique_ptr<session::OpenInterpreter>> Open(const Order& order);
 
  private:
+  boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,
+                                                        Listener listener);
+  boost::asio::awaitable<Result<Finished>> ExecuteReady(Order order, mcp::Cancellation cancellation,
+                                                        Listener listener);
   Result<backend::Backend*> BackendFor(config::Backend kind);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);
@@ -88,6 +98,7 @@ class Runner {
   cgroup::Groups groups_;
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};
+  session::Pool pool_;
   Turns turns_;
 };
 

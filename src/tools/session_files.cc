@@ -31,7 +31,6 @@ asio::awaitable<Result<void>> Sessions::Prepare(Found living, const Asked& asked
     if (!stamp) co_return std::unexpected(std::move(stamp).error());
     // As it is now it is no news; once the code has changed it, it is.
     living->stamps[file.path] = *stamp;
-    std::erase_if(living->given, [&](const auto& each) { return each.path == file.path; });
   }
   co_return Result<void>();
 }

@@ -19,16 +19,6 @@ namespace {
 
 constexpr auto kLook = std::chrono::seconds(5);
 
-/// The interpreter of an environment, by the ending of its files.
-const drivers::Driver* DriverOf(const environment::Environment& environment) {
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".py", "python"}, {".js", "node"}, {".sh", "bash"}};
-  for (const auto& [ending, interpreter] : kEndings) {
-    if (environment.code_file.ends_with(ending)) return drivers::FindDriver(interpreter);
-  }
-  return nullptr;
-}
-
 std::string HowItEnded(session::Verdict verdict, int exit_code) {
   switch (verdict) {
     case session::Verdict::kMemory:
@@ -54,8 +44,8 @@ Error WasEnded(const std::string& id) {
 
 }  // namespace
 
-std::string_view InterpreterOf(const environment::Environment& environment) {
-  const drivers::Driver* driver = DriverOf(environment);
+std::string_view InterpreterOf(const config::Configured& where) {
+  const drivers::Driver* driver = DriverOf(where);
   return driver == nullptr ? "" : driver->interpreter;
 }
 
@@ -85,7 +75,7 @@ Error Sessions::TooMany() const {
           0};
 }
 
-Result<Sessions::Found> Sessions::Find(Asked& asked, const Offered& environment,
+Result<Sessions::Found> Sessions::Find(const Asked& asked, const Offered& environment,
                                        const Setup& setup) {
   if (asked.id.empty() || asked.id.size() > 256 || ToUtf8(asked.id) != asked.id) {
     return Fail(Errc::kInvalidArgument, "'session' cannot be a session's name",
@@ -107,14 +97,14 @@ Result<Sessions::Found> Sessions::Find(Asked& asked, const Offered& environment,
   return living;
 }
 
-Result<Sessions::Found> Sessions::Begin(Asked& asked, const Offered& environment,
+Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& environment,
                                         const Setup& setup) {
   const Clock::time_point now = parts_.now();
   Reap(now);
   if (sessions_.size() >= limits_.most) return std::unexpected(TooMany());
   IGLOO_ASSIGN(Order order, setup.OrderFor(environment.name, {}));
-  const drivers::Driver* driver = DriverOf(order.where.environment);
-  if (driver == nullptr || order.where.backend != config::Backend::kJail) {
+  const drivers::Driver* driver = DriverOf(order.where);
+  if (driver == nullptr) {
     return Fail(Errc::kFailedPrecondition,
                 fmt::format("environment '{}' has no sessions", environment.name),
                 "leave 'session' out; every call then starts afresh");
@@ -122,11 +112,7 @@ Result<Sessions::Found> Sessions::Begin(Asked& asked, const Offered& environment
   auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
   living->interpreter = driver->interpreter;
   living->usual_time_ms = environment.limits.time_ms;
-  order.request.what = environment::Code{std::string(driver->text)};
-  order.request.time_ms = 0;
-  order.request.extra_descriptors = 1;
-  order.request.hand_out = true;
-  order.request.files = living->given = std::exchange(asked.files, {});
+  order.driver = driver;
   IGLOO_ASSIGN(living->resident, parts_.open(order));
   sessions_.emplace(asked.id, living);
   if (clock_ == nullptr) {
@@ -161,10 +147,11 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
     co_return std::unexpected(std::move(prepared).error());
   }
   const auto hook = stop.OnRequest([&] { living->resident->Interrupt(); });
-  session::Interpreter::Call call{.code = std::move(asked.code),
-                                  .time_ms = asked.time_ms.value_or(living->usual_time_ms),
-                                  .echo = asked.echo,
-                                  .heard = std::move(listener.heard)};
+  session::Interpreter::Call call{
+      .code = std::move(asked.code),
+      .time_ms = asked.time_ms.value_or(living->usual_time_ms),
+      .manner = asked.echo ? session::Manner::kEcho : session::Manner::kQuiet,
+      .heard = std::move(listener.heard)};
   const std::uint64_t time_ms = call.time_ms;
   auto result = co_await living->resident->Execute(std::move(call));
   if (living->ended) co_return std::unexpected(WasEnded(asked.id));
@@ -174,7 +161,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   finished.queued_micros = queued;
   const int workspace = living->resident->workspace();
   if (workspace >= 0) {
-    finished.left = co_await ReadInSlices(workspace, living->given, parts_.left, &living->stamps);
+    finished.left = co_await ReadInSlices(workspace, {}, parts_.left, &living->stamps);
     if (!finished.left.files.empty()) ++generation_;
   }
   co_return finished;
@@ -194,34 +181,28 @@ Error Sessions::Forget(const std::string& id, const Found& living, const Error& 
 
 Finished Sessions::Describe(const Living& living, session::CallResult result,
                             std::uint64_t time_ms) {
-  Finished finished{.looked_for_files = true,
-                    .time_limit_ms = time_ms,
-                    .memory_limit_bytes = living.resident->memory_limit_bytes(),
-                    .value = std::move(result.value),
-                    .parts = std::move(result.parts)};
+  std::vector<std::string> notes;
   if (result.lost_before) {
-    finished.notes.push_back(
+    notes.push_back(
         fmt::format("variables were lost, files were kept: the interpreter {} in an earlier call",
                     HowItEnded(result.lost_before->verdict, result.lost_before->exit_code)));
   }
   if (result.lost_now) {
-    finished.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "variables are lost, files are kept: the interpreter {}; the next call begins a new one",
         HowItEnded(result.verdict, result.exit_code)));
   } else if (result.verdict == session::Verdict::kTimeout) {
-    finished.notes.emplace_back("variables are kept: the code was interrupted");
+    notes.emplace_back("variables are kept: the code was interrupted");
   }
   for (const auto* late : {&result.late_output, &result.late_error}) {
     if (late->total() == 0) continue;
-    finished.notes.push_back(fmt::format("since the last call something printed: {}",
-                                         Printable(late->kept().substr(0, 1000))));
+    notes.push_back(fmt::format("since the last call something printed: {}",
+                                Printable(late->kept().substr(0, 1000))));
   }
-  finished.run.verdict = result.verdict;
-  finished.run.exit_code = result.exit_code;
-  finished.run.signal = result.signal;
-  finished.run.output = std::move(result.output);
-  finished.run.error = std::move(result.error);
-  finished.run.usage.wall_micros = static_cast<std::uint64_t>(result.wall_micros);
+  Finished finished = FinishedFrom(std::move(result));
+  finished.time_limit_ms = time_ms;
+  finished.memory_limit_bytes = living.resident->memory_limit_bytes();
+  finished.notes = std::move(notes);
   return finished;
 }
 

@@ -27,7 +27,7 @@ struct SessionLimits {
 };
 
 /// The interpreter that sessions of an environment have; empty when it has none.
-std::string_view InterpreterOf(const environment::Environment& environment);
+std::string_view InterpreterOf(const config::Configured& where);
 
 /// Interpreters that live from call to call, by the names that clients gave them. Calls of one
 /// session follow each other, those of different ones do not wait. One thread; outlives the event
@@ -71,7 +71,7 @@ class Sessions {
 
   struct Listed {
     std::string id = {}, environment = {};
-    std::string interpreter = {};  ///< "python", "node", "bash"
+    std::string interpreter = {};  ///< "python", "node", "bash", "command"
     std::chrono::milliseconds age{0}, idle{0};
     bool busy = false;
     std::size_t waiting = 0;  ///< calls
@@ -105,8 +105,8 @@ class Sessions {
  private:
   struct Living;
   using Found = std::shared_ptr<Living>;
-  Result<Found> Find(Asked& asked, const Offered& environment, const Setup& setup);
-  Result<Found> Begin(Asked& asked, const Offered& environment, const Setup& setup);
+  Result<Found> Find(const Asked& asked, const Offered& environment, const Setup& setup);
+  Result<Found> Begin(const Asked& asked, const Offered& environment, const Setup& setup);
   Result<Found> Known(const std::string& id) const;
   /// Everything between its turn and its code: the start of the session, its files.
   boost::asio::awaitable<Result<void>> Prepare(Found living, const Asked& asked);

@@ -9,6 +9,7 @@
 #include "config/catalogue.h"
 #include "config/request.h"
 #include "config/sandbox_mcp_scan.h"
+#include "drivers/drivers.h"
 #include "sandbox/policy.h"
 
 namespace igloo::tools {
@@ -42,6 +43,8 @@ struct Unusable {
 struct Order {
   config::Configured where = {};
   environment::RunRequest request = {};
+  /// What makes its environment's interpreter one that takes code again and again; null: it cannot.
+  const drivers::Driver* driver = nullptr;
 };
 
 /// One state of the configuration and of what this machine has for it. Never changes: a reload

@@ -107,6 +107,7 @@ Result<std::string> EncodeStart(const Start& start) {
   out.U32(start.extra_descriptors);
   out.U8(static_cast<std::uint8_t>(start.terminal));
   out.U8(static_cast<std::uint8_t>(start.life));
+  out.U8(static_cast<std::uint8_t>(start.birth));
   for (const auto* strings : {&start.argv, &start.env}) {
     out.U32(static_cast<std::uint32_t>(strings->size()));
     for (const std::string& text : *strings) out.Text(text);
@@ -158,7 +159,7 @@ Result<Report> DecodeReport(std::string_view payload) {
     Refused refused{.nonce = TakeNonce(fields)};
     refused.step = static_cast<InitStep>(fields.U8());
     refused.sys_errno = fields.U32();
-    if (fields.AtEnd() && refused.step <= InitStep::kExec && refused.sys_errno <= 4095) {
+    if (fields.AtEnd() && refused.step <= InitStep::kAdoption && refused.sys_errno <= 4095) {
       return refused;
     }
   }

@@ -39,6 +39,7 @@ struct Start {
   std::uint32_t extra_descriptors = 0;
   Terminal terminal = Terminal::kNone;
   Life life = Life::kOnce;
+  Birth birth = Birth::kStarted;
   std::vector<std::string> argv = {};
   std::vector<std::string> env = {};
   bool operator==(const Start&) const = default;

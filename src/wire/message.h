@@ -39,7 +39,8 @@ inline constexpr uint32_t kMaxExtraDescriptors = 8;
 /// Seccomp profiles of igloo-init; security grows with none of them being `off`.
 enum class SeccompProfile : uint8_t {
   kDefault = 1,
-  kDebug = 2,  ///< the default, with ptrace and process_vm_* back
+  kDebug = 2,   ///< the default, with ptrace and process_vm_* back
+  kZygote = 3,  ///< the default, with setns back: for an interpreter that runs nobody's code
 };
 
 /// Who sees to it that all processes together keep the memory limit.
@@ -50,6 +51,10 @@ enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
 
 /// Whether the sandbox ends with its payload, or waits for orders: its files outlive a payload.
 enum class Life : uint8_t { kOnce = 0, kStays = 1 };
+
+/// Whether init starts the payload itself, or takes in a process that was forked elsewhere and
+/// walls it off. A payload that is started again is always started by init.
+enum class Birth : uint8_t { kStarted = 0, kAdopted = 1 };
 
 /// How the payload ended.
 enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
@@ -77,6 +82,7 @@ enum class InitStep : uint8_t {
   kLandlock,
   kSeccomp,
   kExec,
+  kAdoption,  ///< nobody came, or somebody without the wall
 };
 
 /// Limits that the payload ran into, as far as init can see them from inside.
@@ -111,7 +117,7 @@ struct Refused {
 //   u64 memory_limit_bytes, u8 MemoryWatch, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life,
+//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u8 Birth,
 //   u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire

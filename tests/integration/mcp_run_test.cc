@@ -168,7 +168,7 @@ TEST_F(McpRun, FilesThatContradictEachOtherAreRefused) {
       {{"files", boost::json::array{JsonObject{{"path", "a"}, {"content", "file"}},
                                     JsonObject{{"path", "a/b"}, {"content", "below a file"}}}}});
   EXPECT_TRUE(IsError(result));
-  EXPECT_THAT(TextOf(result), HasSubstr("would lie below"));
+  EXPECT_THAT(TextOf(result), HasSubstr("cannot write 'a/b'"));
 }
 
 TEST_F(McpRun, TimeRunsOutAndSaysSo) {

@@ -43,6 +43,8 @@ class JailSandbox : public Sandbox {
     if (pidfd_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
   }
 
+  int init_pidfd() const override { return pidfd_.get(); }
+
   Error WhyGone() override {
     return {Errc::kFailedPrecondition, "the sandbox ended without a report",
             "something on this machine killed igloo-init or igloo-jail (out of memory?); see dmesg",
@@ -201,6 +203,20 @@ Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
     if (kind == ops::ReplyKind::kReady) break;
   }
   return request.template_id;
+}
+
+Result<JailBackend::TemplateHold> JailBackend::StartZygote(const sandbox::Plan& plan,
+                                                           std::span<const int> fds) {
+  IGLOO_TRY(Warm());
+  IGLOO_ASSIGN(TemplateHold hold, TemplateFor(plan));
+  ops::Request request = RequestFor(plan, ops::Kind::kZygote);
+  request.template_id = *hold;
+  request.init_fds = static_cast<std::uint32_t>(fds.size());
+  IGLOO_ASSIGN(const FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
+  std::vector<int> all = {reply.second.get()};
+  all.insert(all.end(), fds.begin(), fds.end());
+  IGLOO_TRY(Send(request, {}, all));
+  return hold;
 }
 
 Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, Channels channels) {

@@ -1,0 +1,204 @@
+#include "session/pool.h"
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+
+#include "session/asio.h"
+#include "session/prepare.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+
+namespace {
+
+/// Whoever took one is answered first.
+constexpr auto kAfter = std::chrono::milliseconds(1);
+constexpr std::size_t kAtOnce = 2;
+constexpr std::size_t kMostShelves = 16;
+/// A zygote that keeps dying is not worth another.
+constexpr unsigned kMostDeaths = 3;
+
+}  // namespace
+
+struct Pool::Shelf {
+  explicit Shelf(const Recipe& of) : recipe(std::make_shared<const Recipe>(of)) {}
+
+  std::shared_ptr<const Recipe> recipe;
+  std::deque<std::unique_ptr<OpenInterpreter>> waiting = {};
+  std::size_t wanted = 0;  ///< how many should wait
+  std::size_t making = 0;
+  bool used = false;   ///< since the last look
+  bool tired = false;  ///< the last one could not be made: none is, until somebody asks
+  bool closed = false;
+  std::shared_ptr<Zygote> zygote = {};  // shared with interpreters that wait for their fork
+  unsigned deaths = 0;
+};
+
+Pool::Pool(asio::io_context& loop, backend::jail::JailBackend& backend, cgroup::Groups& groups,
+           Options options)
+    : loop_(loop), backend_(backend), groups_(groups), options_(std::move(options)) {
+  if (!options_.roomy) options_.roomy = HasMemoryToSpare;
+}
+
+Pool::~Pool() { Close(); }
+
+std::shared_ptr<Pool::Shelf> Pool::ShelfFor(const Recipe& recipe) {
+  const auto found =
+      std::ranges::find_if(shelves_, [&](const auto& each) { return *each->recipe == recipe; });
+  if (found != shelves_.end()) {
+    std::rotate(found, found + 1, shelves_.end());
+    return shelves_.back();
+  }
+  // The one that was used least recently: its configuration may be of yesterday.
+  if (shelves_.size() >= kMostShelves) {
+    shelves_.front()->closed = true;
+    shelves_.erase(shelves_.begin());
+  }
+  shelves_.push_back(std::make_shared<Shelf>(recipe));
+  if (clock_ == nullptr) {
+    clock_ = std::make_unique<asio::steady_timer>(loop_);
+    asio::co_spawn(loop_, Watch(), asio::detached);
+  }
+  return shelves_.back();
+}
+
+Result<std::unique_ptr<OpenInterpreter>> Pool::Take(const Recipe& recipe) {
+  const std::shared_ptr<Shelf> shelf = ShelfFor(recipe);
+  shelf->used = true;
+  shelf->tired = false;
+  while (!shelf->waiting.empty()) {
+    auto first = std::move(shelf->waiting.front());
+    shelf->waiting.pop_front();
+    // Somebody on this machine may have killed it.
+    if (!first->interpreter->fresh()) continue;
+    Tend(shelf);
+    return first;
+  }
+  shelf->wanted = std::min(recipe.most, std::max<std::size_t>(1, shelf->wanted * 2));
+  Tend(shelf);
+  const bool forks = shelf->zygote && shelf->zygote->alive() && shelf->zygote->ready();
+  return Make(*shelf, forks ? shelf->zygote : nullptr);
+}
+
+Result<std::unique_ptr<OpenInterpreter>> Pool::Make(Shelf& shelf, std::shared_ptr<Zygote> zygote) {
+  const Recipe& recipe = *shelf.recipe;
+  auto open = std::make_unique<OpenInterpreter>();
+  open->recipe = shelf.recipe;
+  InterpreterOptions options{.capture_limit = recipe.capture_limit,
+                             .output_limit = recipe.output_limit,
+                             .zygote = std::move(zygote)};
+  IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe.plan));
+  open->interpreter =
+      std::make_unique<Interpreter>(loop_, recipe.plan, backend_, std::move(options));
+  return open;
+}
+
+void Pool::Tend(const std::shared_ptr<Shelf>& shelf) {
+  while (!shelf->closed && !shelf->tired && shelf->making < kAtOnce &&
+         shelf->waiting.size() + shelf->making < shelf->wanted && options_.roomy()) {
+    ++shelf->making;
+    asio::co_spawn(loop_, Fill(shelf), asio::detached);
+  }
+}
+
+void Pool::KeepZygote(Shelf& shelf) {
+  const Recipe& recipe = *shelf.recipe;
+  if (shelf.zygote) {
+    for (const std::string& complaint : shelf.zygote->TakeComplaints()) Note(complaint);
+    if (shelf.zygote->alive()) return;
+    shelf.zygote.reset();
+    ++shelf.deaths;
+  }
+  if (recipe.zygote.empty() || shelf.deaths >= kMostDeaths) return;
+  auto started = Zygote::Start(backend_, recipe.plan, recipe.zygote, recipe.preload);
+  if (started) {
+    shelf.zygote = std::make_shared<Zygote>(*std::move(started));
+  } else {
+    ++shelf.deaths;
+    Note(started.error().what);
+  }
+}
+
+asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
+  asio::steady_timer after(loop_, kAfter);
+  co_await after.async_wait(asio::use_awaitable);
+  if (!shelf->closed) {
+    KeepZygote(*shelf);
+    auto made = Make(*shelf, shelf->zygote);
+    auto started = made ? co_await (*made)->interpreter->Start()
+                        : Result<void>(std::unexpected(std::move(made).error()));
+    if (!started && !shelf->closed) {
+      shelf->tired = true;
+      if (shelf->zygote) ++shelf->deaths;
+      if (shelf->deaths >= kMostDeaths) shelf->zygote.reset();
+      Note("no interpreter could be made ready ahead of its use: " + started.error().what);
+    } else if (!shelf->closed) {
+      (*made)->started = true;
+      shelf->waiting.push_back(*std::move(made));
+    }
+  }
+  --shelf->making;
+  Tend(shelf);
+}
+
+std::size_t Pool::waiting() const {
+  std::size_t count = 0;
+  for (const auto& each : shelves_) count += each->waiting.size();
+  return count;
+}
+
+void Pool::Fade() {
+  for (const auto& each : shelves_) {
+    if (!std::exchange(each->used, false)) each->wanted /= 2;
+    if (!options_.roomy()) each->wanted = 0;
+    while (each->waiting.size() > each->wanted) each->waiting.pop_back();
+    if (each->wanted == 0) each->zygote.reset();
+    each->closed = each->wanted == 0 && each->making == 0;
+  }
+  std::erase_if(shelves_, [](const auto& each) { return each->closed; });
+}
+
+asio::awaitable<void> Pool::Watch() {
+  while (!shelves_.empty()) {
+    clock_->expires_after(options_.fade);
+    boost::system::error_code error;
+    auto token = asio::redirect_error(asio::use_awaitable, error);
+    co_await clock_->async_wait(token);
+    if (error) co_return;
+    Fade();
+  }
+  clock_.reset();
+}
+
+void Pool::Note(std::string_view text) const {
+  if (options_.note) options_.note(text);
+}
+
+void Pool::Close() {
+  for (const auto& each : shelves_) {
+    each->closed = true;
+    each->waiting.clear();
+    each->zygote.reset();
+  }
+  shelves_.clear();
+  clock_.reset();
+}
+
+bool HasMemoryToSpare() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t total = 0;
+  std::uint64_t available = 0;
+  for (std::string name, unit; file >> name;) {
+    std::uint64_t value = 0;
+    if (!(file >> value)) break;
+    if (name == "MemTotal:") total = value;
+    if (name == "MemAvailable:") available = value;
+    std::getline(file, unit);
+    if (total != 0 && available != 0) break;
+  }
+  return available >= total / 10;
+}
+
+}  // namespace igloo::session

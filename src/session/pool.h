@@ -1,0 +1,87 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/jail/jail.h"
+#include "cgroup/groups.h"
+#include "session/interpreter.h"
+#include "session/zygote.h"
+
+namespace igloo::session {
+
+/// What interpreters of one kind are made of. Equal ones can stand for each other.
+struct Recipe {
+  sandbox::Plan plan = {};                ///< its program is an interpreter's driver
+  std::string zygote = {};                ///< the program of a zygote; empty: all are started
+  std::vector<std::string> preload = {};  ///< modules that the zygote loads ahead
+  std::size_t most = 4;                   ///< that wait at once; 0: none does
+  std::size_t capture_limit = 8U << 20;
+  std::uint64_t output_limit = 0;
+  bool operator==(const Recipe&) const = default;
+};
+
+/// An interpreter and what it was made of, which it refers to.
+struct OpenInterpreter {
+  std::shared_ptr<const Recipe> recipe = {};  // shared with others of its kind
+  std::unique_ptr<Interpreter> interpreter = {};
+  bool started = false;
+};
+
+/// Interpreters in sandboxes of their own that are loaded before anybody asks for them. Each is
+/// used once. How many wait follows from how many were asked for: none before the first use, more
+/// after each time that none was there, fewer and in the end none while nobody asks. One thread;
+/// outlives the event loop.
+class Pool {
+ public:
+  struct Options {
+    /// Whether the machine has memory to spare.
+    std::function<bool()> roomy = {};
+    /// Hears what goes wrong in the background, a sentence each.
+    std::function<void(std::string_view)> note = {};
+    std::chrono::milliseconds fade{60'000};  ///< unused for this long: half of them go
+  };
+
+  Pool(boost::asio::io_context& loop, backend::jail::JailBackend& backend, cgroup::Groups& groups,
+       Options options);
+  ~Pool();
+
+  /// One that nobody has used: one that waits, or else one that has yet to be started.
+  Result<std::unique_ptr<OpenInterpreter>> Take(const Recipe& recipe);
+
+  /// How many wait now, of all kinds.
+  std::size_t waiting() const;
+  /// `fade` has passed once more.
+  void Fade();
+  void Close();
+
+ private:
+  struct Shelf;
+  std::shared_ptr<Shelf> ShelfFor(const Recipe& recipe);
+  Result<std::unique_ptr<OpenInterpreter>> Make(Shelf& shelf, std::shared_ptr<Zygote> zygote);
+  /// Begins to make what is missing.
+  void Tend(const std::shared_ptr<Shelf>& shelf);
+  boost::asio::awaitable<void> Fill(std::shared_ptr<Shelf> shelf);
+  void KeepZygote(Shelf& shelf);
+  boost::asio::awaitable<void> Watch();
+  void Note(std::string_view text) const;
+
+  boost::asio::io_context& loop_;
+  backend::jail::JailBackend& backend_;
+  cgroup::Groups& groups_;
+  Options options_;
+  std::vector<std::shared_ptr<Shelf>> shelves_ = {};       // shared with what fills them
+  std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are shelves
+};
+
+/// Whether a tenth of this machine's memory is free.
+bool HasMemoryToSpare();
+
+}  // namespace igloo::session

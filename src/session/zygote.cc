@@ -1,0 +1,118 @@
+#include "session/zygote.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "session/box.h"
+
+namespace igloo::session {
+namespace {
+
+Result<void> SendFds(int socket, std::span<const int> fds) {
+  char order = 'f';
+  iovec part{&order, 1};
+  union {
+    cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int) * 4)];
+  } control = {};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = CMSG_SPACE(fds.size_bytes());
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(fds.size_bytes());
+  std::copy(fds.begin(), fds.end(), reinterpret_cast<int*>(CMSG_DATA(header)));
+  if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "the ready interpreter cannot be reached");
+}
+
+}  // namespace
+
+Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
+                             std::string program, const std::vector<std::string>& preload) {
+  wire::Start start = backend::StartMessage(plan.payload, wire::NewNonce());
+  start.seccomp = wire::SeccompProfile::kZygote;
+  // Its forks get both from igloo-init; here they would count other sandboxes' processes.
+  start.limits.clear();
+  start.paths.clear();
+  start.cwd = "/";
+  start.extra_descriptors = 1;
+  // Behind the interpreter and its options stand the driver's file, which is not there, and the
+  // code's.
+  if (start.argv.size() < 3) return Fail(Errc::kInvalidArgument, "this is no driver's plan");
+  const std::string code_file = start.argv.back();
+  start.argv.resize(start.argv.size() - 2);
+  start.argv.insert(start.argv.end(), {"-c", std::move(program), code_file});
+  start.argv.insert(start.argv.end(), preload.begin(), preload.end());
+  IGLOO_ASSIGN(const std::string frame, wire::EncodeStart(start));
+
+  IGLOO_ASSIGN(FdPair control, MakeSocketPair(SOCK_STREAM));
+  IGLOO_ASSIGN(FdPair orders, MakeSocketPair(SOCK_SEQPACKET));
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const std::array fds = {control.second.get(), nothing.get(), nothing.get(), nothing.get(),
+                          orders.second.get()};
+  // Some tens of kilobytes: they fit, and nobody has to wait for a reader.
+  if (::send(control.first.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
+      static_cast<ssize_t>(frame.size())) {
+    return Fail(Errc::kExhausted, "the orders of a ready interpreter do not fit into a socket");
+  }
+  Zygote zygote;
+  IGLOO_ASSIGN(zygote.hold_, backend.StartZygote(plan, fds));
+  zygote.orders_ = std::move(orders.first);
+  return zygote;
+}
+
+Result<void> Zygote::Fork(UniqueFd adoption, const cgroup::Lease* group) {
+  std::vector<int> fds = {adoption.get()};
+  UniqueFd entrance;
+  if (group != nullptr && group->leaf().kind() == cgroup::Kind::kV2) {
+    entrance.Reset(::openat(group->leaf().entrance(), "cgroup.procs", O_WRONLY | O_CLOEXEC));
+    if (!entrance) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot open the entrance of the cgroup");
+    }
+    fds.push_back(entrance.get());
+  } else if (group != nullptr) {
+    fds.push_back(group->leaf().entrance());
+  }
+  return SendFds(orders_.get(), fds);
+}
+
+bool Zygote::alive() const {
+  char ignored;
+  return ::recv(orders_.get(), &ignored, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+}
+
+void Zygote::Listen() {
+  std::array<char, 2048> buffer;
+  for (;;) {
+    const ssize_t size = ::recv(orders_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (size <= 0) return;
+    const std::string_view said(buffer.data(), static_cast<std::size_t>(size));
+    if (said == "ready") {
+      ready_ = true;
+    } else if (complaints_.size() < 100) {
+      complaints_.push_back(Printable(said));
+    }
+  }
+}
+
+bool Zygote::ready() {
+  if (!ready_) Listen();
+  return ready_;
+}
+
+std::vector<std::string> Zygote::TakeComplaints() {
+  Listen();
+  return std::exchange(complaints_, {});
+}
+
+}  // namespace igloo::session

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backend/jail/jail.h"
+#include "cgroup/groups.h"
+#include "session/interpreter.h"
+#include "session/zygote.h"
+
+namespace igloo::testing {
+
+/// The plan of an interpreter of a session, as the server makes it. `interpreter`: "python", ...
+sandbox::Plan PlanForInterpreter(const std::string& interpreter);
+
+/// Interpreters inside the test process: one event loop, one backend, perhaps one zygote.
+class Interpreters {
+ public:
+  explicit Interpreters(const std::string& interpreter);
+  ~Interpreters();
+
+  enum class From { kStart, kZygote };
+  /// One that is ready; null when it could not be had (see `error`).
+  std::unique_ptr<session::Interpreter> Open(From from);
+  Result<session::CallResult> Call(session::Interpreter& interpreter, std::string code,
+                                   std::uint64_t time_ms = 30'000);
+  /// A copy of one, in a sandbox of its own; null when it could not be had (see `error`).
+  std::unique_ptr<session::Interpreter> Fork(session::Interpreter& of);
+  /// What a call printed, or its error.
+  std::string Say(session::Interpreter& interpreter, std::string code);
+
+  Result<std::shared_ptr<session::Zygote>> StartZygote(std::vector<std::string> preload = {});
+  void EndZygote() { zygote_.reset(); }
+  const std::string& error() const { return error_; }
+  const sandbox::Plan& plan() const { return plan_; }
+
+ private:
+  void RunUntil(const std::function<bool()>& done);
+
+  boost::asio::io_context loop_;
+  std::string interpreter_;
+  sandbox::Plan plan_;
+  cgroup::Groups groups_;
+  backend::jail::JailBackend backend_;
+  std::shared_ptr<session::Zygote> zygote_ = {};
+  std::string error_ = {};
+};
+
+}  // namespace igloo::testing
