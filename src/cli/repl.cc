@@ -22,11 +22,6 @@ namespace {
 
 namespace json = boost::json;
 
-std::string TextOf(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
-}
-
 std::vector<json::object> ObjectsIn(const json::object& object, std::string_view name) {
   std::vector<json::object> out;
   const json::value* value = object.if_contains(name);
@@ -85,7 +80,7 @@ class Conversation {
     bool ends_line = true;
     const auto heard = [&](const json::object& answer) {
       if (answer.contains("waiting")) console_.Note("the session is busy; waiting for its turn");
-      const auto bytes = FromBase64(TextOf(answer, "output"));
+      const auto bytes = FromBase64(TextIn(answer, "output"));
       if (!bytes || bytes->empty()) return;
       console_.Out(*bytes);
       ends_line = bytes->ends_with('\n');
@@ -109,16 +104,16 @@ class Conversation {
 
  private:
   void Tell(const json::object& result) {
-    const std::string value = TextOf(result, "value");
+    const std::string value = TextIn(result, "value");
     if (!value.empty()) console_.Out(Printable(value, Newlines::kKeep) + "\n");
     for (const json::object& part : ObjectsIn(result, "parts")) {
-      const std::string type = TextOf(part, "type");
+      const std::string type = TextIn(part, "type");
       Aside(fmt::format("{} was shown: {}, {} bytes",
                         type.starts_with("image/") ? "a picture" : "something", Printable(type),
                         SizeOf(part)));
     }
     for (const json::object& file : ObjectsIn(result, "files")) {
-      Aside(fmt::format("file {}, {} bytes", Printable(TextOf(file, "path")), SizeOf(file)));
+      Aside(fmt::format("file {}, {} bytes", Printable(TextIn(file, "path")), SizeOf(file)));
     }
     std::vector<std::string> notes = std::exchange(late_, {});
     std::ranges::move(TextsIn(result, "notes"), std::back_inserter(notes));
@@ -133,7 +128,7 @@ class Conversation {
     if (code.empty()) return;
     std::string output;
     const auto heard = [&](const json::object& answer) {
-      output += FromBase64(TextOf(answer, "output")).value_or("");
+      output += FromBase64(TextIn(answer, "output")).value_or("");
     };
     const json::object request{
         {"do", "run"}, {"code", code}, {"echo", false}, {"if_idle", true}, {"timeout_ms", 1000}};

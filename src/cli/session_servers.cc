@@ -63,11 +63,6 @@ std::optional<pid_t> PidOf(std::string_view name) {
   return pid;
 }
 
-std::string TextOf(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
-}
-
 std::int64_t NumberOf(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   return value != nullptr && value->is_int64() ? value->as_int64() : 0;
@@ -144,12 +139,17 @@ Result<std::optional<json::object>> ServerRequest::Next() {
   }
 }
 
+std::string TextIn(const json::object& answer, std::string_view name) {
+  const json::value* value = answer.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+}
+
 Result<void> CheckAnswer(const json::object& answer) {
   const json::value* error = answer.if_contains("error");
   if (error == nullptr) return {};
   if (!error->is_object()) return Fail(Errc::kProtocol, "the server talks nonsense");
-  return Fail(Errc::kFailedPrecondition, Printable(TextOf(error->as_object(), "what")),
-              Printable(TextOf(error->as_object(), "hint")));
+  return Fail(Errc::kFailedPrecondition, Printable(TextIn(error->as_object(), "what")),
+              Printable(TextIn(error->as_object(), "hint")));
 }
 
 Result<json::object> AskServer(const SessionServer& server, const json::object& request) {
@@ -177,9 +177,9 @@ Result<std::vector<FoundSession>> FindSessions(const std::optional<std::string>&
       const json::object& object = row.as_object();
       const json::value* busy = object.if_contains("busy");
       sessions.push_back({.server = each,
-                          .id = TextOf(object, "id"),
-                          .environment = TextOf(object, "env"),
-                          .interpreter = TextOf(object, "interpreter"),
+                          .id = TextIn(object, "id"),
+                          .environment = TextIn(object, "env"),
+                          .interpreter = TextIn(object, "interpreter"),
                           .age_ms = NumberOf(object, "age_ms"),
                           .idle_ms = NumberOf(object, "idle_ms"),
                           .busy = busy != nullptr && busy->is_bool() && busy->as_bool()});

@@ -51,6 +51,9 @@ Result<boost::json::object> AskServer(const SessionServer& server,
 /// An answer that says "error" is one.
 Result<void> CheckAnswer(const boost::json::object& answer);
 
+/// A text in an answer; empty when there is none of that name.
+std::string TextIn(const boost::json::object& answer, std::string_view name);
+
 /// A session, and the server that it lives in.
 struct FoundSession {
   SessionServer server = {};
