@@ -16,6 +16,7 @@ struct Sessions::Living {
       : environment(std::move(of)), limits(its), turns(loop, 1), born(now), used(now) {}
 
   std::string environment;
+  std::string interpreter = {};
   SessionLimits limits;
   std::unique_ptr<Resident> resident = {};
   std::shared_ptr<Living> parent = {};  ///< until it has become a copy of that one

@@ -44,6 +44,11 @@ Error WasEnded(const std::string& id) {
 
 }  // namespace
 
+std::string_view InterpreterOf(const config::Configured& where) {
+  const drivers::Driver* driver = DriverOf(where);
+  return driver == nullptr ? "" : driver->interpreter;
+}
+
 Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
     : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
@@ -112,6 +117,7 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   IGLOO_ASSIGN(const Found parent, ParentOf(asked, environment));
   auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
   living->parent = parent;
+  living->interpreter = driver->interpreter;
   living->usual_time_ms = environment.limits.time_ms;
   order.driver = driver;
   IGLOO_ASSIGN(living->resident, parent ? parent->resident->Sibling() : parts_.open(order));
@@ -261,6 +267,7 @@ std::vector<Sessions::Listed> Sessions::List() const {
   for (const auto& [id, living] : sessions_) {
     list.push_back({.id = id,
                     .environment = living->environment,
+                    .interpreter = living->interpreter,
                     .age = since(living->born),
                     .idle = living->busy() ? std::chrono::milliseconds(0) : since(living->used),
                     .busy = living->busy(),

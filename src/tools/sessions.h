@@ -26,6 +26,9 @@ struct SessionLimits {
   std::chrono::milliseconds lifetime{3'600'000};  ///< since its first
 };
 
+/// The interpreter that sessions of an environment have; empty when it has none.
+std::string_view InterpreterOf(const config::Configured& where);
+
 /// Interpreters that live from call to call, by the names that clients gave them. Calls of one
 /// session follow each other, those of different ones do not wait. One thread; outlives the event
 /// loop.
@@ -69,6 +72,7 @@ class Sessions {
 
   struct Listed {
     std::string id = {}, environment = {};
+    std::string interpreter = {};  ///< "python", "node", "bash", "command"
     std::chrono::milliseconds age{0}, idle{0};
     bool busy = false;
     std::size_t waiting = 0;  ///< calls
