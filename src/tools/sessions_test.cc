@@ -35,7 +35,7 @@ class Fake : public Resident {
       result.verdict = session::Verdict::kInterrupted;
     }
     if (killed_) co_return Fail(Errc::kFailedPrecondition, "the session was ended");
-    result.value = call.echo ? std::optional(call.code) : std::nullopt;
+    result.value = call.manner == session::Manner::kEcho ? std::optional(call.code) : std::nullopt;
     co_return result;
   }
   asio::awaitable<Result<void>> Renew() override {
