@@ -37,6 +37,8 @@ class Sandbox {
   /// Takes the news without blocking. A failed set-up is the error that the caller reports.
   virtual Result<void> ReadSetup() = 0;
   virtual void Kill() = 0;
+  /// A pidfd of igloo-init, borrowed; -1 while there is none, or when a backend cannot tell.
+  virtual int init_pidfd() const { return -1; }
   /// Why the sandbox ended without a word from igloo-init, when the backend knows.
   virtual Error WhyGone() = 0;
 

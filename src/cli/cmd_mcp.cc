@@ -271,7 +271,7 @@ const Command kMcpCommand = {
         "input and output; it ends with them. It reads its configuration again when that changes\n"
         "and at SIGHUP. Models call its tool 'run': a fresh sandbox for each call, or a session, "
         "in\n"
-        "which Python, Node and the shell remember variables and files from call to call.\n"
+        "which files last from call to call, and variables of Python, Node and the shell too.\n"
         "CLIENT is claude-code, claude-desktop, codex, gemini, opencode, cursor or vscode.\n"
         "install changes one block and no other byte of the client's file, keeps a backup beside\n"
         "it, and changes nothing the second time; --remove takes back exactly what it did.\n"

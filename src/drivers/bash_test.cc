@@ -98,6 +98,17 @@ TEST_F(BashDriver, SurvivesWhatCodeDoesToItsShell) {
   EXPECT_EQ(Out("while :; do break; done; echo five"), "five\n");
 }
 
+TEST_F(BashDriver, CallsNoFunctionOfTheUsers) {
+  driven_.Run(
+      "for name in : eval printf read set shopt true false test exit declare return local trap '['; do\n"
+      "  builtin eval \"$name() { command printf 'called %s\\\\n' '$name'; }\"\ndone");
+  EXPECT_EQ(Out("echo one"), "one\n");
+  EXPECT_EQ(driven_.Run("nothing_like_this").status, 127);
+  driven_.Run("builtin set -e");
+  EXPECT_EQ(driven_.Run("echo two; (builtin exit 4); echo three").out, "two\n");
+  EXPECT_EQ(Out(":"), "called :\n");
+}
+
 TEST_F(BashDriver, DoesNotExportTheCodeWithAllexport) {
   driven_.Run("set -a");
   const std::string large = "# " + std::string(300'000, 'x') + "\n/bin/echo works";

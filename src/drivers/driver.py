@@ -37,6 +37,10 @@ class Control:
         self.come = bytearray()  # and not taken yet
         os.close(fd)
 
+    def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
+        if self.fd >= 0:
+            self.fd = os.close(self.fd) or -1
+
     def read_more(self):
         try:
             piece = os.read(self.fd, 1 << 16 if self.come else 1 << 12)
@@ -46,20 +50,18 @@ class Control:
             os._exit(0)  # the host has gone
         self.come += piece
 
-    def read_run(self):
+    def read_order(self):
         while (begin := self.come.find(b"\n", 0, 300) + 1) == 0:
             if len(self.come) >= 300:
                 os._exit(1)
             self.read_more()
         word, number, size, flags = self.come[:begin].decode().split()
-        if word != "run":
-            os._exit(1)
         end = begin + int(size)
         while len(self.come) < end:
             self.read_more()
         code = self.come[begin:end]
         del self.come[:end]
-        return number, code, flags.split(",")
+        return word, number, code, flags.split(",")
 
     def send(self, kind, number, payload):
         data = json.dumps(payload).encode()
@@ -264,6 +266,14 @@ class Session:
             except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
                 pass
 
+    def become_copy(self):
+        """Memory was copied from another process; what the kernel knew of that one was not."""
+        self.waiting = None  # its descriptors are placeholders
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler) or handler is signal.SIG_IGN:
+                signal.signal(number, handler)
+
     def compile(self, name, code, echo):
         """The code, and its last expression for itself."""
         text = code.decode()
@@ -429,10 +439,39 @@ def execute_whole(session, code):
     return result | usage()
 
 
+def stand_in(channel):
+    """A child that only holds still: it waits where the channel was, which the fork has closed. What
+    keeps it waiting is returned."""
+    os.dup2(0, channel, inheritable=False)  # the number is taken: the pipe gets others
+    read, write = os.pipe()
+    os.dup2(read, channel, inheritable=False)
+    os.close(read)
+    return write
+
+
 def serve(control, session):
     mine = os.getpid()
+    child = 0
     while True:
-        number, code, flags = control.read_run()
+        word, number, code, flags = control.read_order()
+        if word == "fork":
+            flush()
+            channel = control.fd
+            child = os.fork()
+            if child:
+                control.send("standin", 0, {"pid": child})
+            else:
+                control.fd = channel
+                still = stand_in(channel)
+        elif word == "reap":
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        elif word == "copied":
+            os.close(still)
+            mine = os.getpid()
+            session.become_copy()
+        if word != "run":
+            continue
         session.display.number = number
         if "once" in flags:
             result = execute_whole(session, code)
@@ -448,7 +487,7 @@ def rehearse(control, session):
     """Runs that do nothing, in both manners. What a fork shares with its parent is copied page by page
     where it is written to: here, and not while somebody waits."""
     control.come += b"run 0 13 once\nprint(end='')"
-    number, code, _ = control.read_run()
+    _, number, code, _ = control.read_order()
     become_program(session, CODE_FILE, b"")  # a file that is there is opened faster
     for echo in (False, True):
         session.execute(f"<run {number}>", code, echo)
@@ -468,7 +507,7 @@ def open_session(session):
     sys.meta_path.insert(0, session.display)
     builtins.display = session.display.display
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
-    os.register_at_fork(after_in_child=lambda: os.close(control.fd))
+    os.register_at_fork(after_in_child=control.leave)
     rehearse(control, session)
     control.send("ready", 0, {"pid": os.getpid()})
     serve(control, session)

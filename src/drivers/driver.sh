@@ -2,7 +2,8 @@
 # shell. Words of the protocol: `run ID SIZE FLAGS` comes, `ready 0 SIZE` and `done ID SIZE` go.
 #
 # Everything here must survive what user code may have done before: set -eux, another IFS or LANG,
-# closed descriptors, functions called printf or read. So everything is quoted, and `builtin`.
+# closed descriptors, functions called printf or `:`. So everything is quoted, and `builtin` or a
+# keyword (`[[ 1 ]]` for `:`).
 
 # Started as a script, bash would put this file's name and line numbers into every message. As a
 # `-c` string of one line it says "bash: line 2: ..." with the numbers of the user's own lines.
@@ -11,7 +12,7 @@
 # because the traps below say `continue 999`, which stays in the outermost one, and a stray `break`
 # or `break 2` of the user's leaves only the inner ones.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; set --; while :; do while :; do while :; do { __igloo_close 0; } 2>/dev/null; __igloo_next; eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
 fi
 
 # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
@@ -23,17 +24,17 @@ exec 3<&-
 __igloo_file=${1-} # of code that is a whole program
 __igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_errexit=
 __igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
-shopt -s expand_aliases  # a session is used as a prompt is
+builtin shopt -s expand_aliases  # a session is used as a prompt is
 
 # Stopping code: a DEBUG trap is asked before every command. In a function its status 2 makes bash
 # return, from one function after the other, until the top level is reached. There `continue 999`
 # leaves all loops, and the status 1 (by the `!`) skips the command that was about to begin.
-__igloo_two() { return 2; }
-__igloo_leave='if [[ ${FUNCNAME-} ]]; then __igloo_two; else trap - DEBUG; ! continue 999; fi'
+__igloo_two() { builtin return 2; }
+__igloo_leave='if [[ ${FUNCNAME-} ]]; then __igloo_two; else builtin trap - DEBUG; ! builtin continue 999; fi'
 # Without set -e meanwhile: there a status of 2 would end the shell. The trap is set last: it would
 # return from the middle of whatever followed here, and bash would think that for ever under way.
-__igloo_unwind='if [[ $- == *e* ]]; then __igloo_errexit=e; set +e; fi
-  shopt -q extdebug || __igloo_extdebug=1; shopt -s extdebug; trap "$__igloo_leave" DEBUG'
+__igloo_unwind='if [[ $- == *e* ]]; then __igloo_errexit=e; builtin set +e; fi
+  builtin shopt -q extdebug || __igloo_extdebug=1; builtin shopt -s extdebug; builtin trap "$__igloo_leave" DEBUG'
 # Between runs nothing is open, and SIGINT does nothing.
 __igloo_on_int='if [[ $__igloo_open ]]; then __igloo_stopped=1; '"$__igloo_unwind; fi"
 # A failure under set -e would end the shell and all that it knows. It ends the run instead.
@@ -47,7 +48,7 @@ __igloo_send() {  # kind, id, payload (ASCII)
 
 # Ends the run that is open, if there is one. $1: what the code's last command said.
 __igloo_close() {
-  [[ $__igloo_open ]] || return 0
+  [[ $__igloo_open ]] || builtin return 0
   __igloo_options=${-//[!ex]/}$__igloo_errexit
   builtin set +ex  # what follows is not to be traced, nor to end anything
   __igloo_open=
@@ -62,7 +63,7 @@ __igloo_close() {
   # The user's own traps wait until the next run: they are not for the driver's commands. Asking
   # costs a process, so only when the code may have set one.
   if [[ $__igloo_code == *trap* || $__igloo_traps ]]; then
-    local interrupt
+    builtin local interrupt
     __igloo_traps=$(builtin trap -p ERR DEBUG RETURN)
     interrupt=$(builtin trap -p INT)
     # After `trap - INT` the session's own default is back: stopping the run, not the shell.
@@ -71,7 +72,7 @@ __igloo_close() {
     builtin trap "$__igloo_on_int" INT
   fi
   __igloo_status=${__igloo_failed:-$1}
-  local more=
+  builtin local more=
   if [[ $__igloo_stopped ]]; then
     __igloo_status=130
     more=', "interrupted": true'
@@ -83,21 +84,21 @@ __igloo_close() {
 
 # Waits for the next run. Its code is in __igloo_code, the last status becomes $?.
 __igloo_next() {
-  local IFS= LC_ALL=C header  # -N and ${#} count bytes
-  local shape='^run ([0-9]{1,20}) ([0-9]{1,9}) ([^ ]{1,200})$'
-  while :; do
+  builtin local IFS= LC_ALL=C header  # -N and ${#} count bytes
+  builtin local shape='^run ([0-9]{1,20}) ([0-9]{1,9}) ([^ ]{1,200})$'
+  while [[ 1 ]]; do
     if ! builtin read -r -u "$__igloo_fd" header || [[ ! $header =~ $shape ]]; then
       # The host has gone or talks nonsense; the user's EXIT trap has nobody to speak to.
       builtin trap - EXIT
       builtin exit 0
     fi
     __igloo_id=${BASH_REMATCH[1]}
-    local size=${BASH_REMATCH[2]} flags=${BASH_REMATCH[3]}
+    builtin local size=${BASH_REMATCH[2]} flags=${BASH_REMATCH[3]}
     __igloo_code=
     # `read` drops NUL bytes without counting them, so for code with one it waits for more than
     # will ever come: when two seconds bring nothing, that is it.
     while (( ${#__igloo_code} < size )); do
-      local part=
+      builtin local part=
       builtin read -r -t 2 -N "$(( size - ${#__igloo_code} ))" -u "$__igloo_fd" part
       if [[ ! $part ]]; then break; fi
       __igloo_code+=$part
@@ -107,9 +108,9 @@ __igloo_next() {
   done
   if [[ $flags == once ]]; then
     __igloo_prepare_whole
-    return 0
+    builtin return 0
   fi
-  declare -g +x __igloo_code  # with set -a, a large one would be in the way of every program
+  builtin declare -g +x __igloo_code  # with set -a, a large one would be in the way of every program
   __igloo_prepare
 }
 
@@ -134,16 +135,16 @@ __igloo_prepare() {
     builtin set -E
     builtin trap "$__igloo_on_err" ERR
   fi
-  if [[ $__igloo_options ]]; then __igloo_code="set -$__igloo_options; $__igloo_code"; fi
+  if [[ $__igloo_options ]]; then __igloo_code="builtin set -$__igloo_options; $__igloo_code"; fi
   if [[ $__igloo_traps ]]; then
     __igloo_open=1
     builtin eval "$__igloo_traps"
-    return 0  # a failure here would call the ERR trap
+    builtin return 0  # a failure here would call the ERR trap
   fi
   __igloo_open=1
-  return "$__igloo_status"
+  builtin return "$__igloo_status"
 }
 
 eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
-trap "$__igloo_on_int" INT
+builtin trap "$__igloo_on_int" INT
 __igloo_send ready 0 "{\"pid\": $$}"

@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::array kDrivers = {
     Driver{.interpreter = "bash", .file = "driver.sh", .text = k_driver_sh},
+    Driver{.interpreter = "command",
+           .file = "driver.command.sh",
+           .text = k_driver_command_sh,
+           .once = false},
     Driver{.interpreter = "node", .file = "driver.js", .text = k_driver_js},
     Driver{.interpreter = "python", .file = "driver.py", .text = k_driver_py},
 };
@@ -25,6 +29,14 @@ const std::string& ZygoteFor(const Driver& driver) {
            std::string(k_zygote_py);
   }();
   return driver.interpreter == "python" ? python : none;
+}
+
+std::vector<std::string> DriveByCommand(std::string_view file_name,
+                                        std::span<const std::string> command) {
+  std::vector<std::string> argv = {"/bin/sh", "-c", std::string(FindDriver("command")->text),
+                                   "igloo", std::string(file_name)};
+  argv.insert(argv.end(), command.begin(), command.end());
+  return argv;
 }
 
 const Driver* FindDriver(std::string_view interpreter) {

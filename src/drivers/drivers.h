@@ -1,7 +1,9 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace igloo::drivers {
 
@@ -9,8 +11,10 @@ namespace igloo::drivers {
 /// in one and the same interpreter, and says when and how each piece ended. It is started inside
 /// the sandbox, so everything that it says is as trustworthy as the code it runs.
 struct Driver {
-  std::string_view interpreter = {};  ///< "python", "node", "bash"
-  std::string_view file = {};         ///< the name its file has: "driver.py"
+  /// "python", "node", "bash", or "command": any program that runs a file, such as a compiler's.
+  /// That one is started with DriveByCommand.
+  std::string_view interpreter = {};
+  std::string_view file = {};  ///< the name its file has: "driver.py"
   std::string_view text = {};
   bool once = true;  ///< can also run code as the whole program of an interpreter
 };
@@ -19,6 +23,11 @@ struct Driver {
 /// igloo-init adopts (guest/adopt.h). Its arguments are modules to load ahead. Empty when that
 /// interpreter cannot be forked.
 const std::string& ZygoteFor(const Driver& driver);
+
+/// The command of the driver of commands: each piece of code becomes a file of that name, and is
+/// run by `command` and the path of the file. Any environment with /bin/sh can be driven so.
+std::vector<std::string> DriveByCommand(std::string_view file_name,
+                                        std::span<const std::string> command);
 
 /// Nothing when there is none for that interpreter.
 const Driver* FindDriver(std::string_view interpreter);

@@ -23,8 +23,7 @@ class PythonDriver : public ::testing::Test {
   void ExpectInterruptible(const std::string& code) {
     driven_.Begin("print('go')\n" + code + "\nprint('not reached')");
     ASSERT_TRUE(driven_.WaitForOutput("go\n")) << code;
-    driven_.Interrupt();
-    const DrivenRun run = driven_.End();
+    const DrivenRun run = driven_.EndByInterrupts();
     EXPECT_EQ(run.status, 130) << code;
     EXPECT_TRUE(run.interrupted) << code;
     EXPECT_EQ(run.out, "go\n") << code;
@@ -160,6 +159,13 @@ TEST_F(PythonDriver, LetsNoForkAnswerInItsPlace) {
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.out, "['0', '1', '2', '3']\n0\n");
   EXPECT_EQ(Value("1"), "1");
+  const DrivenRun again = driven_.Run(
+      "if os.fork() == 0:\n  for n in range(20): os.dup2(1, 4 + n)\n"
+      "  if os.fork() == 0:\n    print(len(os.listdir('/proc/self/fd')))\n"
+      "  else:\n    os.wait()\n"
+      "else:\n  print(os.wait()[1])");
+  EXPECT_EQ(again.out, "24\n0\n") << "a fork of a fork keeps all of its files";
+  EXPECT_EQ(again.err, "");
 }
 
 TEST_F(PythonDriver, IsInterruptedWhereverItIs) {

@@ -99,7 +99,15 @@ Result<std::optional<Said>> DriverFrames::Next() {
   const std::uint64_t id = header->id;
   bytes_.erase(0, end + 1 + header->size);
   if (error || !value.is_object()) return Nonsense("a message that is not JSON");
-  if (kind == "ready") return said::Ready{};
+  if (kind == "ready" || kind == "standin") {
+    const json::value* pid = value.as_object().if_contains("pid");
+    const bool fine =
+        pid != nullptr && pid->is_int64() && pid->as_int64() > 1 && pid->as_int64() < (1 << 22);
+    if (!fine) return Nonsense("a process without a number");
+    const int number = static_cast<int>(pid->as_int64());
+    if (kind == "ready") return said::Ready{number};
+    return said::StandsIn{number};
+  }
   if (kind == "part") return ReadPart(id, value.as_object());
   if (kind == "done") return ReadDone(id, value.as_object());
   return Nonsense("a kind of message that nobody knows");

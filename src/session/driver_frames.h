@@ -22,6 +22,7 @@ struct Part {
 namespace said {
 /// The interpreter is loaded.
 struct Ready {
+  int pid = 0;  ///< in its sandbox
   bool operator==(const Ready&) const = default;
 };
 struct Shown {
@@ -38,8 +39,13 @@ struct Done {
   std::uint64_t cpu_micros = 0, peak_kib = 0;
   bool operator==(const Done&) const = default;
 };
+/// A child of the interpreter holds still to be copied.
+struct StandsIn {
+  int pid = 0;  ///< in its sandbox
+  bool operator==(const StandsIn&) const = default;
+};
 }  // namespace said
-using Said = std::variant<said::Ready, said::Shown, said::Done>;
+using Said = std::variant<said::Ready, said::Shown, said::Done, said::StandsIn>;
 
 /// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON.
 class DriverFrames {
@@ -64,5 +70,9 @@ enum class Manner {
 
 /// The order to run code.
 std::string EncodeRun(std::uint64_t id, std::string_view code, Manner manner);
+
+// Orders of a fork: have a child stand in; the copy was made, end it; you are a copy.
+inline constexpr std::string_view kStandIn = "fork 0 0 -\n", kStandDown = "reap 0 0 -\n",
+                                  kCopied = "copied 0 0 -\n";
 
 }  // namespace igloo::session

@@ -27,7 +27,7 @@ TEST(DriverFramesTest, MessagesComeInAnyPieces) {
       }
     }
     ASSERT_EQ(said.size(), 3U) << step;
-    EXPECT_EQ(said[0], Said{said::Ready{}});
+    EXPECT_EQ(said[0], Said{said::Ready{7}});
     EXPECT_EQ(said[1], Said(said::Shown{7, {"image/png", std::string("\0\x01\xff", 3)}}));
     EXPECT_EQ(said[2], Said(said::Done{.id = 7, .status = 130, .value = "4", .interrupted = true}));
   }

@@ -3,12 +3,15 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "session/asio.h"
 #include "session/box.h"
+#include "session/inside.h"
 #include "session/pump.h"
+#include "session/transplant.h"
 
 namespace igloo::session {
 
@@ -23,10 +26,33 @@ constexpr auto kStartLimit = std::chrono::seconds(30);
 /// For an end to be reported once everything was killed.
 constexpr auto kKillLimit = std::chrono::seconds(15);
 constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kStandInLimit = std::chrono::seconds(10);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
 auto Redirect(boost::system::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
+}
+
+/// On a thread of its own: the bytes of a large session take longer than others can wait. The
+/// thread knows nothing of the event loop, which may end before it does.
+asio::awaitable<Result<void>> TransplantAside(asio::io_context& loop, pid_t original, pid_t copy) {
+  auto pipe = MakePipe();
+  if (!pipe) co_return std::unexpected(std::move(pipe).error());
+  const auto result = std::make_shared<Result<void>>();
+  std::thread([result, original, copy, end = std::move(pipe->second)] {
+    *result = Transplant(original, copy);
+    (void)!::write(end.get(), "x", 1);
+  }).detach();
+  stream_descriptor over(loop, pipe->first.Release());
+  boost::system::error_code error;
+  auto token = Redirect(error);
+  co_await over.async_wait(stream_descriptor::wait_read, token);
+  co_return *result;
+}
+
+Error NotKilled() {
+  return {Errc::kTimeout, "the interpreter did not end when it was killed",
+          "this should not happen; please report it", 0};
 }
 
 }  // namespace
@@ -65,6 +91,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// lost a process to its limit.
   bool Looks() const;
   void EndIfOverMemory();
+  bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
   void CloseAll();
 
@@ -78,6 +105,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   DriverFrames frames = {};
   UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
+  int pid = 0, stand_in = 0;  ///< in the sandbox; 0: none
   bool ready = false;
   bool running = false;   ///< a call is under way
   bool stopping = false;  ///< its code was asked to stop
@@ -155,8 +183,11 @@ void Interpreter::State::Take(Said came) {
     }
   } else if (auto* end = std::get_if<said::Done>(&came)) {
     if (running && end->id == last_id) done = std::move(*end);
+  } else if (const auto* still = std::get_if<said::StandsIn>(&came)) {
+    stand_in = still->pid;
   } else {
     ready = true;
+    pid = std::get<said::Ready>(came).pid;
   }
   changed.cancel();
 }
@@ -277,14 +308,11 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   if (over() || failure) co_return;
   box->Tell(wire::ToInit::kKill);
   co_await Wait(over, Clock::now() + kKillLimit);
-  if (!over()) {
-    FailWith({Errc::kTimeout, "the interpreter did not end when it was killed",
-              "this should not happen; please report it", 0});
-  }
+  if (!over()) FailWith(NotKilled());
 }
 
 CallResult Interpreter::State::Finish(std::int64_t began) {
-  const bool too_much = pumps[0].too_much() || pumps[1].too_much();
+  const bool too_much = TooMuch();
   CallResult result{.output = pumps[0].TakeCaptured(),
                     .error = pumps[1].TakeCaptured(),
                     .parts = std::move(parts),
@@ -361,6 +389,13 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
                  asio::detached);
   co_await state->AwaitEnd(call);
   co_await state->Settle();
+  if (state->TooMuch()) {
+    // It is being killed, although it may have told its own end meanwhile.
+    state->done.reset();
+    auto ended = [&] { return state->ended.has_value(); };
+    co_await state->Wait(ended, Clock::now() + kKillLimit);
+    if (!state->ended) state->FailWith(NotKilled());
+  }
   state->running = false;
   state->heard = {};
   if (state->failure && !state->ended) {
@@ -377,6 +412,41 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   result.late_output = std::move(late_output);
   result.late_error = std::move(late_error);
   co_return result;
+}
+
+asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
+  const std::shared_ptr<State> state = state_;
+  const std::shared_ptr<State> other = fresh.state_;
+  if (state->failure) co_return std::unexpected(*state->failure);
+  if (state->ended) {
+    co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
+                   "there is nothing to fork: begin another session");
+  }
+  state->stand_in = 0;
+  co_await state->Send(std::string(kStandIn));
+  auto stands = [state] { return state->stand_in != 0 || state->ended; };
+  co_await state->Wait(stands, Clock::now() + kStandInLimit);
+  if (state->stand_in == 0) {
+    co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
+                   "begin another session and run the same code there");
+  }
+  const auto original = FindInside(state->box->sandbox().init_pidfd(), state->stand_in);
+  const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
+  Result<void> copied;
+  if (!original) {
+    copied = std::unexpected(original.error());
+  } else if (!copy) {
+    copied = std::unexpected(copy.error());
+  } else {
+    copied = co_await TransplantAside(state->loop, *original, *copy);
+  }
+  co_await state->Send(std::string(kStandDown));
+  if (copied) {
+    // What it says about lines of earlier calls stays true.
+    other->last_id = state->last_id;
+    co_await other->Send(std::string(kCopied));
+  }
+  co_return copied;
 }
 
 asio::awaitable<Result<void>> Interpreter::Renew() {

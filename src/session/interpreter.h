@@ -79,6 +79,11 @@ class Interpreter {
   /// way.
   boost::asio::awaitable<Result<void>> Renew();
 
+  /// Makes `fresh`, in which nothing was run yet, a copy of this one: the same variables, and
+  /// nothing shared. Both come from one zygote. Between calls of this one; when it fails, `fresh`
+  /// is good for nothing.
+  boost::asio::awaitable<Result<void>> CopyTo(Interpreter& fresh);
+
   /// Asks the code of the call under way to stop; kills it if it does not.
   void Interrupt();
   /// Ends everything inside.

@@ -77,7 +77,7 @@ class Pool {
   backend::jail::JailBackend& backend_;
   cgroup::Groups& groups_;
   Options options_;
-  std::vector<std::shared_ptr<Shelf>> shelves_ = {};  // shared with what fills them
+  std::vector<std::shared_ptr<Shelf>> shelves_ = {};       // shared with what fills them
   std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are shelves
 };
 

@@ -43,6 +43,21 @@ Finished FinishedFrom(session::CallResult result) {
   return finished;
 }
 
+namespace {
+
+/// What a sandbox with a driver starts.
+decltype(environment::RunRequest::what) Start(const Order& order) {
+  const environment::Environment& environment = order.where.environment;
+  if (order.driver->interpreter == "command") {
+    return environment::Program{
+        drivers::DriveByCommand(environment.code_file, environment.interpreter)};
+  }
+  return environment::Driver{.text = std::string(order.driver->text),
+                             .file = std::string(order.driver->file)};
+}
+
+}  // namespace
+
 const drivers::Driver* DriverOf(const config::Configured& where) {
   constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
       {".py", "python"}, {".js", "node"}, {".sh", "bash"}};
@@ -50,7 +65,9 @@ const drivers::Driver* DriverOf(const config::Configured& where) {
   for (const auto& [ending, interpreter] : kEndings) {
     if (where.environment.code_file.ends_with(ending)) return drivers::FindDriver(interpreter);
   }
-  return nullptr;
+  const bool runs_files =
+      !where.environment.code_file.empty() && !where.environment.interpreter.empty();
+  return runs_files ? drivers::FindDriver("command") : nullptr;
 }
 
 Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options options)
@@ -90,8 +107,7 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
 
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order) {
   environment::RunRequest request = order.request;
-  request.what = environment::Driver{.text = std::string(order.driver->text),
-                                     .file = std::string(order.driver->file)};
+  request.what = Start(order);
   request.files.clear();
   request.time_ms = 0;
   request.extra_descriptors = 1;

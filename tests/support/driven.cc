@@ -22,10 +22,14 @@ namespace {
 
 /// Nothing here waits for a time to pass; this only ends a test that hangs.
 constexpr int kPatienceMs = 30'000;
+constexpr int kNudgeAgainMs = 200;
 
 std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path) {
   if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path};
   if (driver.interpreter == "node") return {"/usr/bin/node", path};
+  if (driver.interpreter == "command") {
+    return drivers::DriveByCommand("main.sh", std::vector<std::string>{"/bin/sh", "-u"});
+  }
   return {"/bin/bash", "--norc", "--noprofile", path};
 }
 
@@ -54,7 +58,8 @@ Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempPare
   const std::vector<std::string> command = CommandOf(driver, path);
   child_ = Spawn({.program = command.front(),
                   .argv = command,
-                  .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory()},
+                  .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory(),
+                          "TMPDIR=" + directory()},
                   .fds = {{out.second.get(), 1}, {err.second.get(), 2}, {control.second.get(), 3}},
                   .own_session = true})
                .value();
@@ -104,6 +109,15 @@ DrivenRun Driven::End() {
     }
   }
   return std::exchange(run_, {});
+}
+
+DrivenRun Driven::EndByInterrupts() {
+  for (int left = kPatienceMs / kNudgeAgainMs; left > 0 && !done_ && !run_.ended; --left) {
+    Interrupt();
+    pollfd said{control_.get(), POLLIN, 0};
+    while (!done_ && !run_.ended && ::poll(&said, 1, kNudgeAgainMs) > 0) ReadMore(kPatienceMs);
+  }
+  return End();
 }
 
 void Driven::Interrupt() const { ::kill(-pid_, SIGINT); }

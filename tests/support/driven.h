@@ -46,6 +46,9 @@ class Driven {
 
   /// SIGINT for the interpreter and what it started, as a terminal sends it.
   void Interrupt() const;
+  /// Interrupts until the run has ended, as the host does: a signal that comes just before a system
+  /// call that waits is heard only with the next one.
+  DrivenRun EndByInterrupts();
   /// Any bytes, as the host.
   void Send(std::string_view bytes) const;
   /// The host goes away.

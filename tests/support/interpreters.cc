@@ -88,6 +88,18 @@ Result<session::CallResult> Interpreters::Call(session::Interpreter& interpreter
   return *std::move(result);
 }
 
+std::unique_ptr<session::Interpreter> Interpreters::Fork(session::Interpreter& of) {
+  auto fresh = Open(From::kZygote);
+  if (!fresh) return nullptr;
+  std::optional<Result<void>> copied;
+  const auto copy = [&]() -> asio::awaitable<void> { copied = co_await of.CopyTo(*fresh); };
+  asio::co_spawn(loop_, copy(), asio::detached);
+  RunUntil([&] { return copied.has_value(); });
+  if (*copied) return fresh;
+  error_ = copied->error().what;
+  return nullptr;
+}
+
 std::string Interpreters::Say(session::Interpreter& interpreter, std::string code) {
   const auto result = Call(interpreter, std::move(code));
   if (!result) return "error: " + result.error().what;

@@ -25,6 +25,8 @@ class Interpreters {
   std::unique_ptr<session::Interpreter> Open(From from);
   Result<session::CallResult> Call(session::Interpreter& interpreter, std::string code,
                                    std::uint64_t time_ms = 30'000);
+  /// A copy of one, in a sandbox of its own; null when it could not be had (see `error`).
+  std::unique_ptr<session::Interpreter> Fork(session::Interpreter& of);
   /// What a call printed, or its error.
   std::string Say(session::Interpreter& interpreter, std::string code);
 

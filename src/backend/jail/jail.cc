@@ -43,6 +43,8 @@ class JailSandbox : public Sandbox {
     if (pidfd_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
   }
 
+  int init_pidfd() const override { return pidfd_.get(); }
+
   Error WhyGone() override {
     return {Errc::kFailedPrecondition, "the sandbox ended without a report",
             "something on this machine killed igloo-init or igloo-jail (out of memory?); see dmesg",

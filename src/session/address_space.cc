@@ -1,0 +1,137 @@
+#include "session/address_space.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace igloo::session {
+namespace {
+
+/// More than any interpreter has; a hostile one makes as many as it may.
+constexpr std::size_t kMostRegions = 8192;
+constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kFileOrShared = 1ULL << 61;
+
+Error BadMaps() { return {Errc::kProtocol, "a process's list of mappings cannot be read", {}, 0}; }
+
+/// Takes the number in front, and the character behind it.
+bool TakeHex(std::string_view& text, char behind, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  const auto size = static_cast<std::size_t>(end - text.data());
+  if (error != std::errc() || size >= text.size() || text[size] != behind) return false;
+  text.remove_prefix(size + 1);
+  return true;
+}
+
+Result<Region> ParseRegion(std::string_view line) {
+  Region region;
+  if (!TakeHex(line, '-', region.begin) || !TakeHex(line, ' ', region.end) || line.size() < 5 ||
+      region.begin >= region.end || region.begin % kPageSize != 0 || region.end % kPageSize != 0) {
+    return std::unexpected(BadMaps());
+  }
+  region.protection = (line[0] == 'r' ? PROT_READ : 0) | (line[1] == 'w' ? PROT_WRITE : 0) |
+                      (line[2] == 'x' ? PROT_EXEC : 0);
+  region.shared = line[3] == 's';
+  line.remove_prefix(5);
+  if (!TakeHex(line, ' ', region.offset)) return std::unexpected(BadMaps());
+  // Device, inode, then blanks and the name.
+  const std::size_t device = line.find(' ');
+  const std::size_t inode = device == line.npos ? device : line.find(' ', device + 1);
+  region.device = std::string(line.substr(0, inode));
+  const std::size_t name = inode == line.npos ? inode : line.find_first_not_of(' ', inode);
+  if (name != line.npos) region.name = std::string(line.substr(name));
+  return region;
+}
+
+Result<UniqueFd> OpenOf(pid_t pid, const char* file, int flags) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/" + file;
+  UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC));
+  if (fd) return fd;
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot open the memory of the session's interpreter");
+}
+
+}  // namespace
+
+bool Region::kernels() const { return name.starts_with("[v"); }
+
+Result<std::vector<Region>> ParseRegions(std::string_view maps) {
+  std::vector<Region> regions;
+  while (!maps.empty()) {
+    const std::size_t end = maps.find('\n');
+    if (end == maps.npos || regions.size() == kMostRegions) return std::unexpected(BadMaps());
+    IGLOO_ASSIGN(Region region, ParseRegion(maps.substr(0, end)));
+    regions.push_back(std::move(region));
+    maps.remove_prefix(end + 1);
+  }
+  return regions;
+}
+
+Result<AddressSpace> AddressSpace::Open(pid_t pid) {
+  AddressSpace space;
+  space.pid_ = pid;
+  IGLOO_ASSIGN(space.memory_, OpenOf(pid, "mem", O_RDWR));
+  IGLOO_ASSIGN(space.pages_, OpenOf(pid, "pagemap", O_RDONLY));
+  return space;
+}
+
+Result<std::vector<Region>> AddressSpace::Regions() const {
+  IGLOO_ASSIGN(const UniqueFd fd, OpenOf(pid_, "maps", O_RDONLY));
+  IGLOO_ASSIGN(const std::string maps, ReadAll(fd.get(), 4U << 20));
+  return ParseRegions(maps);
+}
+
+Result<std::vector<Page>> AddressSpace::Pages(const Region& region) const {
+  std::vector<std::uint64_t> entries(region.size() / kPageSize);
+  const std::size_t bytes = entries.size() * sizeof entries[0];
+  for (std::size_t done = 0; done < bytes;) {
+    const ssize_t count =
+        ::pread(pages_.get(), reinterpret_cast<char*>(entries.data()) + done, bytes - done,
+                static_cast<off_t>(region.begin / kPageSize * sizeof entries[0] + done));
+    if (count <= 0) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot read which pages the session's interpreter has");
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  std::vector<Page> pages;
+  pages.reserve(entries.size());
+  for (const std::uint64_t entry : entries) {
+    pages.push_back((entry & (kPresent | kSwapped)) == 0 ? Page::kAbsent
+                    : (entry & kFileOrShared) != 0       ? Page::kFile
+                                                         : Page::kOwn);
+  }
+  return pages;
+}
+
+Result<void> AddressSpace::Read(std::uint64_t from, char* to, std::size_t size) const {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t count =
+        ::pread(memory_.get(), to + done, size - done, static_cast<off_t>(from + done));
+    if (count <= 0) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot read the memory of the session's interpreter");
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+Result<void> AddressSpace::Write(std::uint64_t to, const char* from, std::size_t size) const {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t count =
+        ::pwrite(memory_.get(), from + done, size - done, static_cast<off_t>(to + done));
+    if (count <= 0) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot write the memory of the new session's interpreter");
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+}  // namespace igloo::session

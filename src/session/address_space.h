@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace igloo::session {
+
+/// One mapping of a process.
+struct Region {
+  std::uint64_t begin = 0, end = 0;
+  int protection = 0;  ///< PROT_*
+  bool shared = false;
+  std::uint64_t offset = 0;
+  std::string device = {};  ///< "fe:00" and the inode behind it: which file; "00:00" 0: none
+  std::string name = {};    ///< "[heap]", a path, or nothing
+
+  std::uint64_t size() const { return end - begin; }
+  bool anonymous() const { return device.starts_with("00:00 0"); }
+  /// The kernel's own: the same in every process, or nobody's to change.
+  bool kernels() const;
+  bool operator==(const Region&) const = default;
+};
+
+/// What /proc/PID/maps says. Fails on anything that the kernel does not write.
+Result<std::vector<Region>> ParseRegions(std::string_view maps);
+
+/// What a page is, as far as copying it goes.
+enum class Page : std::uint8_t {
+  kAbsent,  ///< never touched: zeros, or what the file has
+  kFile,    ///< a file's, or shared memory
+  kOwn,     ///< this process's
+};
+
+/// Another process's memory, read and written from outside.
+class AddressSpace {
+ public:
+  static Result<AddressSpace> Open(pid_t pid);
+
+  Result<std::vector<Region>> Regions() const;
+  /// One entry for each page of the region.
+  Result<std::vector<Page>> Pages(const Region& region) const;
+  Result<void> Read(std::uint64_t from, char* to, std::size_t size) const;
+  Result<void> Write(std::uint64_t to, const char* from, std::size_t size) const;
+
+ private:
+  pid_t pid_ = 0;
+  UniqueFd memory_ = {}, pages_ = {};
+};
+
+inline constexpr std::uint64_t kPageSize = 4096;
+
+}  // namespace igloo::session

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+namespace igloo::session {
+
+/// The number here of the process that has the number `inner` in the sandbox of that igloo-init.
+/// Only descendants of igloo-init are looked at, whatever the caller was told.
+Result<pid_t> FindInside(int init_pidfd, pid_t inner);
+
+}  // namespace igloo::session
