@@ -16,7 +16,7 @@ test-clients:
 	@tools/build dev
 	@tests/clients/run
 
-# Ten thousand runs of every kind; 'make test' makes a few hundred of them.
+# Ten thousand runs of every kind, and as many sessions; 'make test' makes a few hundred of them.
 soak: packages
 	@tools/build dev
 	@IGLOO_SOAK_RUNS=10000 build/dev/bin/igloo-integration-tests --gtest_filter='Soak.*'

@@ -11,6 +11,7 @@
 #include "bench/mcp.h"
 #include "bench/output.h"
 #include "bench/process.h"
+#include "bench/ready.h"
 #include "cli/programs.h"
 
 namespace igloo::bench {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
 const Words kTrue = {"/bin/true"};
+constexpr std::size_t kUsuallyReady = 4;  // as a server keeps at most
 
 Once Spawning(Command command) {
   return [command = std::move(command)]() -> Result<double> {
@@ -36,17 +38,6 @@ struct Field::Shared {
         timed(programs, backend::jail::Mode::kPrepared, &prepared_timeline),
         cold(programs, backend::jail::Mode::kCold) {}
 
-  /// How `inside` is run by the peer of that name, which must be installed.
-  Result<Command> Through(std::string_view key, const Words& inside) {
-    const auto peer = std::ranges::find(Peers(), key, &Peer::key);
-    const std::string program = FindProgram(*peer, ground);
-    if (program.empty()) {
-      return Fail(Errc::kNotFound, fmt::format("{} is not installed", peer->name),
-                  std::string(peer->install));
-    }
-    return peer->command(program, ground, inside);
-  }
-
   backend::jail::Programs programs;
   Ground ground;
   std::deque<FakeStore> stores = {};     // candidates point to elements
@@ -55,6 +46,9 @@ struct Field::Shared {
   Samples output_peak = {};
   LauncherRuns prepared, timed, cold;
   std::optional<McpServers> mcp = {};
+  std::deque<ReadyRuns> ready = {};  // one of each language; candidates point to elements
+  std::optional<ReadyRuns> session = {};
+  PythonLoop python_loop = {};
 };
 
 Field::Field(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
@@ -71,6 +65,7 @@ Result<std::unique_ptr<Field>> Field::Make(std::string cache, Words mcp) {
   IGLOO_TRY(field->AddStore(100, 2));
   IGLOO_TRY(field->AddStore(300, 5));
   IGLOO_TRY(field->AddStore(600, 5));
+  field->AddReady();
   field->AddOutput();
   field->AddMcp(std::move(mcp));
   return field;
@@ -143,7 +138,7 @@ void Field::AddOutput() {
   add("output_direct", "1 GB to a pipe", Command{OutputWords()});
   add("output_cat", "1 GB through cat",
       Command{{"/bin/sh", "-c", fmt::format("head -c {} /dev/zero | cat", kOutputBytes)}});
-  add("output_igloo", "1 GB through igloo run", shared_->Through("one_shot", OutputWords()),
+  add("output_igloo", "1 GB through igloo run", Through("one_shot", shared_->ground, OutputWords()),
       &shared_->output_peak);
 }
 
@@ -184,6 +179,35 @@ Result<void> Field::AddLauncher() {
   return {};
 }
 
+/// Code in a fresh sandbox whose interpreter has waited for it, beside one that is started.
+void Field::AddReady() {
+  const auto add = [&](std::string key, std::string name, Once once) -> Candidate& {
+    return candidates_.emplace_back(
+        Candidate{.key = std::move(key), .name = std::move(name), .once = std::move(once)});
+  };
+  for (const Language& each : Languages()) {
+    if (::access(each.program, X_OK) != 0) continue;
+    const std::string cold = fmt::format("bwrap_{}", each.key);
+    // One waits at once, so that nothing is made beside a sample.
+    ReadyRuns& runs = shared_->ready.emplace_back(shared_->programs, each, 1);
+    add(fmt::format("ready_{}", each.key), fmt::format("fresh {}, ready", each.name), [&runs] {
+      return runs.Fresh();
+    }).against = cold;
+    Candidate& peer = add(cold, fmt::format("fresh {}, bwrap", each.name), {});
+    if (auto command = Through("bwrap", shared_->ground, each.cold())) {
+      peer.once = Spawning(*std::move(command));
+    } else {
+      peer.failure = command.error().what;
+    }
+  }
+  const Language& python = Languages().front();
+  if (::access(python.program, X_OK) != 0) return;
+  ReadyRuns& session = shared_->session.emplace(shared_->programs, python, 1);
+  add("session_call", "a call in a Python session", [&session] { return session.Call(); });
+  add("session_loop", "a call of a bare Python loop",
+      [this] { return shared_->python_loop.Call(); });
+}
+
 Result<void> Field::AddStore(std::size_t packages, unsigned every) {
   IGLOO_ASSIGN(FakeStore made, FakeStore::Make(packages));
   const FakeStore& store = shared_->stores.emplace_back(std::move(made));
@@ -195,7 +219,7 @@ Result<void> Field::AddStore(std::size_t packages, unsigned every) {
                                          .name = fmt::format("bwrap, {} store paths", packages),
                                          .against = bwrap,
                                          .every = every});
-  if (auto command = shared_->Through("bwrap", kTrue)) {
+  if (auto command = Through("bwrap", shared_->ground, kTrue)) {
     Words& words = command->argv;
     for (const std::string& source : store.sources()) {
       words.insert(std::ranges::find(words, "--"),
@@ -236,6 +260,15 @@ std::vector<Sustained> SustainAll(Field& field, Windows windows) {
       return runs->Once(**plan);
     };
   });
+  if (spawning("bwrap_python")()) {
+    add("bwrap_python", "fresh Python, bwrap", spawning("bwrap_python"));
+    out.back().against = "bwrap_python";
+  }
+  add("ready_python", "fresh Python, ready", [&field] {
+    return [runs = std::make_shared<ReadyRuns>(field.programs(), Languages().front(),
+                                               kUsuallyReady)] { return runs->Next(); };
+  });
+  out.back().against = "bwrap_python";
   return out;
 }
 
@@ -248,6 +281,11 @@ const Timeline& Field::one_shot_timeline() const { return shared_->one_shot_time
 const Timeline& Field::prepared_timeline() const { return shared_->prepared_timeline; }
 const Samples& Field::output_peak() const { return shared_->output_peak; }
 const McpServers& Field::mcp() const { return *shared_->mcp; }
+unsigned Field::pool_misses() const {
+  unsigned sum = 0;
+  for (const ReadyRuns& each : shared_->ready) sum += each.misses();
+  return sum;
+}
 Ground& Field::ground() { return shared_->ground; }
 const backend::jail::Programs& Field::programs() const { return shared_->programs; }
 

@@ -48,6 +48,8 @@ class Field {
   const Timeline& prepared_timeline() const;
   const Samples& output_peak() const;
   const McpServers& mcp() const;
+  /// How often no interpreter was ready for a sample of one.
+  unsigned pool_misses() const;
   Ground& ground();
   const backend::jail::Programs& programs() const;
 
@@ -59,6 +61,7 @@ class Field {
   void AddOutput();
   void AddMcp(Words server);
   Result<void> AddLauncher();
+  void AddReady();
   Result<void> AddStore(std::size_t packages, unsigned every);
 
   std::unique_ptr<Shared> shared_;

@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 17> kGoals = {{
+constexpr std::array<Goal, 25> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
@@ -22,6 +22,15 @@ constexpr std::array<Goal, 17> kGoals = {{
     {"600 store paths, faster than bwrap", "bwrap_600", "prepared_600", Bar::kAtLeast, 200},
     {"igloo --version, in T", "version", "T", Bar::kAtMost, 1.5},
     {"igloo env list, in T", "env_list", "T", Bar::kAtMost, 3},
+    {"fresh Python, in T", "ready_python", "T", Bar::kAtMost, 0.4},
+    {"fresh bash, in T", "ready_bash", "T", Bar::kAtMost, 0.25},
+    {"fresh Node, in T", "ready_node", "T", Bar::kAtMost, 1},
+    {"fresh Python, faster than bwrap", "bwrap_python", "ready_python", Bar::kAtLeast, 50},
+    {"fresh bash, faster than bwrap", "bwrap_bash", "ready_bash", Bar::kAtLeast, 30},
+    {"fresh Node, faster than bwrap", "bwrap_node", "ready_node", Bar::kAtLeast, 40},
+    {"session call, of a bare Python loop", "session_call", "session_loop", Bar::kAtMost, 1.3},
+    {"MCP fresh Python, faster than SDK and bwrap", "mcp_fresh_sdk", "mcp_fresh", Bar::kAtLeast,
+     30},
     {"MCP tools/list, of a bare echo", "mcp_list", "mcp_echo", Bar::kAtMost, 3},
     {"1 GB of output, of cat", "output_igloo", "output_cat", Bar::kAtMost, 1.3},
 }};
@@ -38,9 +47,19 @@ constexpr std::array<SustainedGoal, 2> kSustainedGoals = {{
 constexpr double kStill = 0.8;  // a window of one second differs by a tenth on a virtual machine
 constexpr double kTail = 10;
 constexpr double kStartMillis = 10;  // of the MCP server, to its first answer
-constexpr double kFaster = 2.5;      // runs per second through the launcher, of bwrap's
 
-void JudgeMcp(const std::vector<Candidate>& candidates, const McpResults& mcp,
+/// Runs per second, of another's.
+struct RateGoal {
+  std::string_view text, key, reference;
+  double bound;
+};
+
+constexpr std::array<RateGoal, 2> kRateGoals = {{
+    {"sustained launcher, runs of bwrap", "prepared", "bwrap", 2.5},
+    {"sustained ready Python, runs of bwrap", "ready_python", "bwrap_python", 5},
+}};
+
+void JudgeMcp(const std::vector<Candidate>& candidates, const std::vector<Figure>& figures,
               std::vector<Judgement>& out) {
   Judgement& start = out.emplace_back(
       Judgement{"MCP server, to its first answer, ms", Bar::kAtMost, kStartMillis});
@@ -49,7 +68,7 @@ void JudgeMcp(const std::vector<Candidate>& candidates, const McpResults& mcp,
     start.ratio = measured->samples.median() / 1000;
     start.quiet = measured->samples.Quantile(0.1) / 1000;
   }
-  for (const Figure& each : mcp.figures) {
+  for (const Figure& each : figures) {
     if (!each.bar) continue;
     out.emplace_back(Judgement{each.name, Bar::kAtMost, *each.bar}).ratio = each.value;
   }
@@ -65,7 +84,8 @@ std::optional<double> Ratio(const Candidate* of, const Candidate* to, double sha
 }
 
 std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
-                             const std::vector<Sustained>& sustained, const McpResults& mcp) {
+                             const std::vector<Sustained>& sustained,
+                             const std::vector<Figure>& figures) {
   std::vector<Judgement> out;
   for (const Goal& goal : kGoals) {
     Judgement& made = out.emplace_back(Judgement{std::string(goal.text), goal.bar, goal.bound});
@@ -83,14 +103,16 @@ std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
     Judgement& tail = out.emplace_back(Judgement{std::string(goal.tail), Bar::kAtMost, kTail});
     if (measured) tail.ratio = found->runs.Quantile(0.99) / found->runs.median();
   }
-  Judgement& rate =
-      out.emplace_back(Judgement{"sustained launcher, runs of bwrap", Bar::kAtLeast, kFaster});
-  const auto prepared = std::ranges::find(sustained, "prepared", &Sustained::key);
-  const auto bwrap = std::ranges::find(sustained, "bwrap", &Sustained::key);
-  if (prepared != sustained.end() && bwrap != sustained.end() && bwrap->rate() > 0) {
-    rate.ratio = prepared->rate() / bwrap->rate();
+  for (const RateGoal& goal : kRateGoals) {
+    Judgement& rate =
+        out.emplace_back(Judgement{std::string(goal.text), Bar::kAtLeast, goal.bound});
+    const auto measured = std::ranges::find(sustained, goal.key, &Sustained::key);
+    const auto reference = std::ranges::find(sustained, goal.reference, &Sustained::key);
+    if (measured != sustained.end() && reference != sustained.end() && reference->rate() > 0) {
+      rate.ratio = measured->rate() / reference->rate();
+    }
   }
-  JudgeMcp(candidates, mcp, out);
+  JudgeMcp(candidates, figures, out);
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/candidates.h"
-#include "bench/mcp.h"
+#include "bench/figures.h"
 
 namespace igloo::bench {
 
@@ -21,8 +21,8 @@ struct Goal {
   double measured_share = 0.5;  ///< 0.99: the tail of the one against the median of the other
 };
 
-/// What came of a promise; nothing when it was not measured. The MCP server has a few that are
-/// about milliseconds and mebibytes: those are printed in the place of the ratio.
+/// What came of a promise; nothing when it was not measured. Some
+/// figures have bars in milliseconds and mebibytes: those are printed in the place of the ratio.
 struct Judgement {
   std::string text = {};
   Bar bar = Bar::kAtMost;
@@ -37,6 +37,7 @@ struct Judgement {
 std::optional<double> Ratio(const Candidate* of, const Candidate* to, double share);
 
 std::vector<Judgement> Judge(const std::vector<Candidate>& candidates,
-                             const std::vector<Sustained>& sustained, const McpResults& mcp = {});
+                             const std::vector<Sustained>& sustained,
+                             const std::vector<Figure>& figures = {});
 
 }  // namespace igloo::bench

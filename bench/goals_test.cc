@@ -42,11 +42,11 @@ TEST(Judge, ATailIsComparedWithItsOwnMedian) {
 }
 
 TEST(Judge, TheServersOwnFiguresHaveBarsOfTheirOwn) {
-  const McpResults mcp{
-      .figures = {{"a", "memory, MiB", 9, 8}, {"b", "refused", 0, 0}, {"c", "c", 1}}};
+  const std::vector<Figure> figures = {
+      {"a", "memory, MiB", 9, 8}, {"b", "refused", 0, 0}, {"c", "c", 1}};
   const auto all = Judge(
       {Measured("mcp_start", {9'000}), Measured("mcp_echo", {10}), Measured("mcp_list", {31})}, {},
-      mcp);
+      figures);
   EXPECT_FALSE(Of(all, "memory, MiB").met());
   EXPECT_TRUE(Of(all, "refused").met());
   EXPECT_EQ(std::ranges::count(all, "c", &Judgement::text), 0) << "only told";

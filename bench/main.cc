@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <numeric>
 #include <random>
@@ -23,7 +24,8 @@ constexpr const char* kUsage =
     "  --rounds N   how often each candidate is measured (default 40)\n"
     "  --quick      8 rounds, and short ones of all else\n"
     "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap;\n"
-    "               'sustained' for two workers without a pause, 'mcp' for the MCP server\n"
+    "               'sustained' for two workers without a pause, 'mcp' for the MCP server,\n"
+    "               'ready' for interpreters that wait ready, 'ready_mcp' for these through it\n"
     "  --peers DIR  where bench/install-peers put peers from npm\n"
     "  --mcp WORDS  the command of an MCP server to measure instead of igloo's (blanks between)\n"
     "  --json FILE  write the results there, too\n";
@@ -33,6 +35,9 @@ struct Options {
   Windows windows = {};
   unsigned idle = 16;
   unsigned calls = 1000;  ///< at once, of the MCP server
+  unsigned ready = 12;    ///< interpreters that wait at once, for their memory
+  unsigned fresh = 300;   ///< calls of the MCP server one after the other
+  unsigned sessions = 200;
   std::string only = {}, json = {}, peers = {};
   Words mcp = {};
   bool help = false;
@@ -49,6 +54,8 @@ Result<Options> Parse(const std::vector<std::string>& words) {
       options.windows = {.count = 3, .millis = 500};
       options.idle = 4;
       options.calls = 100;
+      options.fresh = 60;
+      options.sessions = 40;
     } else if (i + 1 == words.size()) {
       return Fail(Errc::kInvalidArgument, "'" + word + "' is unknown or needs a value", kUsage);
     } else if (word == "--rounds") {
@@ -78,9 +85,20 @@ bool Named(std::string_view key, const std::string& only) {
   return ("," + only + ",").find("," + std::string(key) + ",") != std::string::npos;
 }
 
+/// Interpreters that are ready, and what they are compared with.
+bool IsReady(std::string_view key) {
+  constexpr std::array kEndings = {"python", "bash", "node"};
+  return key.starts_with("session_") ||
+         ((key.starts_with("ready_") || key.starts_with("bwrap_")) &&
+          std::ranges::any_of(kEndings, [&](auto ending) { return key.ends_with(ending); }));
+}
+
 bool Wanted(const Candidate& candidate, const std::string& only) {
+  const bool sustained = candidate.key == "one_shot" || candidate.key == "bwrap_python";
   return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
-         Named(candidate.key, only) || (candidate.key.starts_with("mcp_") && Named("mcp", only));
+         (sustained && Named("sustained", only)) ||
+         Named(candidate.key, only) || (candidate.key.starts_with("mcp_") && Named("mcp", only)) ||
+         (IsReady(candidate.key) && Named("ready", only));
 }
 
 /// One sample; a candidate that failed once is not tried again.
@@ -148,6 +166,12 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
     console.Note("memory of idle sandboxes");
     results.idle = MeasureIdle(field->ground(), field->programs(), options.idle);
   }
+  if (options.only.empty() || Named("ready", options.only)) {
+    console.Note("memory of interpreters that wait");
+    const auto rows = MeasureReadyIdle(field->programs(), options.ready);
+    JudgeReadyIdle(rows, results.ready);
+    results.idle.insert(results.idle.end(), rows.begin(), rows.end());
+  }
   results.conditions = MeasureAll(*field, options, console);
   if (options.only.empty() || Named("sustained", options.only)) {
     console.Note("two workers without a pause");
@@ -157,6 +181,14 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
     console.Note("the MCP server under load");
     results.mcp = field->mcp().Measure(options.calls);
   }
+  if (options.only.empty() || Named("ready_mcp", options.only)) {
+    console.Note("the MCP server and interpreters that wait");
+    const Figures through = field->mcp().MeasureReady(options.fresh, options.sessions);
+    results.ready.all.insert(results.ready.all.end(), through.all.begin(), through.all.end());
+    results.ready.failure = through.failure;
+  }
+  results.ready.Tell("pool_misses", "samples for which none was ready, not counted",
+                     field->pool_misses());
   results.candidates = candidates;
   results.output_peak = field->output_peak();
   results.one_shot = field->one_shot_timeline();

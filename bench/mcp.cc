@@ -6,10 +6,12 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <chrono>
+#include <fstream>
 
 #include "base/file.h"
 #include "bench/mcp_client.h"
 #include "bench/mcp_load.h"
+#include "bench/mcp_ready.h"
 
 namespace igloo::bench {
 namespace {
@@ -30,6 +32,26 @@ server.registerTool("run", { description: "Runs code.", inputSchema: { code: z.s
                     async () => ({ content: [] }));
 server.connect(new StdioServerTransport());
 )js";
+
+/// One that runs the code as most do who have no other way: bwrap and Python for each call. Its
+/// arguments are the command before the code.
+constexpr const char* kSdkRunner = R"js(
+const { McpServer } = require("@modelcontextprotocol/sdk/server/mcp.js");
+const { StdioServerTransport } = require("@modelcontextprotocol/sdk/server/stdio.js");
+const { execFile } = require("node:child_process");
+const { z } = require("zod");
+const [program, ...words] = process.argv.slice(1);
+const server = new McpServer({ name: "sdk", version: "1" });
+server.registerTool("run", { description: "Runs code.", inputSchema: { code: z.string() } },
+                    ({ code }) => new Promise((resolve) => {
+  execFile(program, [...words, code], (error, stdout, stderr) => {
+    resolve({ content: [{ type: "text", text: stdout + stderr }], isError: Boolean(error) });
+  });
+}));
+server.connect(new StdioServerTransport());
+)js";
+
+constexpr const char* kSdkCall = R"json({"name":"run","arguments":{"code":"print(1)"}})json";
 
 /// A kind of server and how one speaks to it.
 struct Kind {
@@ -87,18 +109,44 @@ struct McpServers::Shared {
     }
     return MedianTrip(*echo, igloo.list);
   }
+  Result<double> FreshOnce() {
+    IGLOO_ASSIGN(McpClient * client, Running(igloo, server));
+    return TimeCall(*client, PythonRequest(), "1\\n");
+  }
+  Result<double> SdkFreshOnce() {
+    IGLOO_ASSIGN(McpClient * client, Running(sdk_runner, sdk_runner_server));
+    return TimeCall(*client, sdk_runner.list, "1\\n");
+  }
+  /// The same on the server that answers with nothing.
+  Result<double> SdkNothingOnce() {
+    IGLOO_ASSIGN(McpClient * client, Running(sdk, sdk_server));
+    return TimeCall(*client, sdk_runner.list, "content");
+  }
+  Result<double> OpenOnce() {
+    IGLOO_ASSIGN(McpClient * client, Running(igloo, server));
+    return OpenSession(*client);
+  }
+  Result<double> OpenColdOnce() {
+    IGLOO_ASSIGN(McpClient * client, Running(unready, unready_server));
+    return OpenSession(*client);
+  }
   Result<double> SdkListOnce() {
     IGLOO_ASSIGN(McpClient * client, Running(sdk, sdk_server));
     return MedianTrip(*client, sdk.list);
   }
 
   Kind igloo = {}, sdk = {};
+  Kind sdk_runner = {};  ///< its `list` is a call
+  Kind unready = {};     ///< igloo with nothing that waits, and room for many sessions
   std::string echo_program = {};
   std::string sdk_missing = {};  ///< why there is none
-  std::optional<McpClient> server = {}, echo = {}, sdk_server = {};
+  std::string bwrap_missing = {};
+  std::optional<McpClient> server = {}, echo = {}, sdk_server = {}, sdk_runner_server = {},
+                           unready_server = {};
+  Command many = {};  ///< igloo with room for many sessions
 };
 
-McpServers::McpServers(const Ground& ground, Command server) : shared_(std::make_shared<Shared>()) {
+McpServers::McpServers(Ground& ground, Command server) : shared_(std::make_shared<Shared>()) {
   shared_->igloo = {.command = std::move(server),
                     .hello = McpRequest("1", "server/discover"),
                     .list = McpRequest("1", "tools/list")};
@@ -113,6 +161,31 @@ McpServers::McpServers(const Ground& ground, Command server) : shared_(std::make
       ::access((modules + "/@modelcontextprotocol/sdk").c_str(), R_OK) != 0) {
     shared_->sdk_missing = "not installed; get it with: make bench-peers";
   }
+  PrepareReady(ground);
+}
+
+/// The servers for code in fresh sandboxes and sessions.
+void McpServers::PrepareReady(Ground& ground) {
+  const auto configured = [&](const std::string& name, const char* text) {
+    const std::string path = ground.directory() + "/" + name + ".toml";
+    std::ofstream(path) << text;
+    Command command = shared_->igloo.command;
+    command.argv.insert(command.argv.end(), {"--config", path});
+    return command;
+  };
+  shared_->unready = {.command = configured("unready", "[environments.python]\nwarm = 0\n"),
+                      .hello = shared_->igloo.hello};
+  shared_->many = configured("many", "[session]\nlimit = 1000\n");
+  const auto cold = Through("bwrap", ground, {"/usr/bin/python3", "-c"});
+  if (!cold) {
+    shared_->bwrap_missing = cold.error().what;
+    return;
+  }
+  Words words = {kNode, "-e", kSdkRunner, "--"};
+  words.insert(words.end(), cold->argv.begin(), cold->argv.end());
+  shared_->sdk_runner = {.command = {words, shared_->sdk.command.environment},
+                         .hello = shared_->sdk.hello,
+                         .list = LegacyRequest("tools/call", kSdkCall)};
 }
 
 McpServers::~McpServers() = default;
@@ -126,10 +199,17 @@ std::vector<Candidate> McpServers::Candidates() {
   add("mcp_echo", "a line to a bare echo and back", [shared] { return shared->EchoOnce(); });
   add("mcp_list", "igloo mcp, tools/list", [shared] { return shared->ListOnce(); });
   add("mcp_start", "igloo mcp, to its first answer", [shared] { return StartOnce(shared->igloo); });
+  add("mcp_fresh", "igloo mcp, fresh Python", [shared] { return shared->FreshOnce(); });
+  add("mcp_session", "igloo mcp, opens a session", [shared] { return shared->OpenOnce(); });
+  add("mcp_session_unready", "the same, none ready", [shared] { return shared->OpenColdOnce(); });
   const std::size_t own = out.size();
   add("mcp_list_sdk", "reference SDK, tools/list", [shared] { return shared->SdkListOnce(); });
   add("mcp_start_sdk", "reference SDK, to its answer", [shared] { return StartOnce(shared->sdk); });
   out.back().every = 4;  // half a second each
+  add("mcp_nothing_sdk", "reference SDK, a call of nothing",
+      [shared] { return shared->SdkNothingOnce(); });
+  add("mcp_fresh_sdk", "reference SDK + bwrap Python", [shared] { return shared->SdkFreshOnce(); });
+  if (!shared->bwrap_missing.empty()) out.back().failure = shared->bwrap_missing;
   for (std::size_t i = own; i < out.size() && !shared->sdk_missing.empty(); ++i) {
     out[i].once = {};
     out[i].failure = shared->sdk_missing;
@@ -150,11 +230,19 @@ std::optional<McpAnswer> ReadAnswer(const std::string& line) {
   return answer;
 }
 
-McpResults McpServers::Measure(unsigned calls) const {
-  McpResults results;
-  McpLoad load(shared_->igloo.command, results.figures);
-  if (const auto done = load.Run(calls); !done) results.failure = done.error().what;
-  return results;
+Figures McpServers::Measure(unsigned calls) const {
+  Figures figures;
+  McpLoad load(shared_->igloo.command, figures);
+  if (const auto done = load.Run(calls); !done) figures.failure = done.error().what;
+  return figures;
+}
+
+Figures McpServers::MeasureReady(unsigned calls, unsigned sessions) const {
+  Figures figures;
+  auto done = MeasureTail(shared_->igloo.command, calls, figures);
+  if (done) done = MeasureSessions(shared_->many, sessions, figures);
+  if (!done) figures.failure = done.error().what;
+  return figures;
 }
 
 }  // namespace igloo::bench

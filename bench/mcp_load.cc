@@ -63,10 +63,6 @@ Result<void> ForgetPeak(pid_t pid) {
   return WriteAll(fd.get(), "5");
 }
 
-void McpLoad::Tell(std::string key, std::string name, double value, std::optional<double> bar) {
-  figures_.push_back({.key = std::move(key), .name = std::move(name), .value = value, .bar = bar});
-}
-
 Result<McpLoad::Wave> McpLoad::Surge(McpClient& client, unsigned calls) {
   IGLOO_TRY(ForgetPeak(client.pid()));
   Wave wave;
@@ -110,25 +106,27 @@ Result<void> McpLoad::Run(unsigned calls) {
   IGLOO_TRY(client.Ask(McpRequest("1", "server/discover")));
   IGLOO_TRY(client.Ask(McpRequest("1", "tools/list")));
   IGLOO_ASSIGN(const Memory idle, MemoryOf(client.pid()));
-  Tell("mcp_idle_rss", "MCP server, idle, MiB resident", idle.resident, kIdleMib);
-  Tell("mcp_idle_pss", "MCP server, idle, MiB its own (PSS)", idle.share);
+  figures_.Tell("mcp_idle_rss", "MCP server, idle, MiB resident", idle.resident, kIdleMib);
+  figures_.Tell("mcp_idle_pss", "MCP server, idle, MiB its own (PSS)", idle.share);
   IGLOO_TRY(RunOnce(client, "true"));  // templates and the like
   IGLOO_ASSIGN(const double much, Output(client, kMuchMegabytes));
   IGLOO_ASSIGN(const double large, Output(client, kLargeMegabytes));
   const std::string printing = fmt::format("MCP server, {} MB of output, ", kLargeMegabytes);
-  Tell("mcp_output_peak", printing + "MiB more", large);
-  Tell("mcp_output_growth", printing + fmt::format("of {} MB's", kMuchMegabytes), large / much,
-       kLargeOfMuch);
+  figures_.Tell("mcp_output_peak", printing + "MiB more", large);
+  figures_.Tell("mcp_output_growth", printing + fmt::format("of {} MB's", kMuchMegabytes),
+                large / much, kLargeOfMuch);
   IGLOO_ASSIGN(const Memory before, MemoryOf(client.pid()));
   IGLOO_ASSIGN(const Wave first, Surge(client, calls));
   IGLOO_ASSIGN(const Wave second, Surge(client, calls));
   const std::string with = fmt::format("MCP server, {} calls at once, ", calls);
-  Tell("mcp_queue_refused", with + "refused", first.refused + second.refused, 0);
-  Tell("mcp_queue_call", with + "KiB per call", (first.peak - before.resident) * kKibPerMib / calls,
-       kQueuedKib);
-  Tell("mcp_queue_again", with + "again, of the first time", second.peak / first.peak, kAgain);
-  Tell("mcp_queue_other_p50", with + "others' p50 ms", second.others.median());
-  Tell("mcp_queue_other_p99", with + "others' p99 ms", second.others.Quantile(0.99), kOthersMillis);
+  figures_.Tell("mcp_queue_refused", with + "refused", first.refused + second.refused, 0);
+  figures_.Tell("mcp_queue_call", with + "KiB per call",
+                (first.peak - before.resident) * kKibPerMib / calls, kQueuedKib);
+  figures_.Tell("mcp_queue_again", with + "again, of the first time", second.peak / first.peak,
+                kAgain);
+  figures_.Tell("mcp_queue_other_p50", with + "others' p50 ms", second.others.median());
+  figures_.Tell("mcp_queue_other_p99", with + "others' p99 ms", second.others.Quantile(0.99),
+                kOthersMillis);
   return {};
 }
 

@@ -22,8 +22,7 @@ Result<void> ForgetPeak(pid_t pid);
 /// Puts load on one server and looks at its memory and at how soon it answers.
 class McpLoad {
  public:
-  McpLoad(Command command, std::vector<Figure>& figures)
-      : command_(std::move(command)), figures_(figures) {}
+  McpLoad(Command command, Figures& figures) : command_(std::move(command)), figures_(figures) {}
 
   Result<void> Run(unsigned calls);
 
@@ -37,10 +36,9 @@ class McpLoad {
   Result<Wave> Surge(McpClient& client, unsigned calls);
   /// The MiB that a run needs more which prints so much.
   Result<double> Output(McpClient& client, unsigned megabytes);
-  void Tell(std::string key, std::string name, double value, std::optional<double> bar = {});
 
   Command command_;
-  std::vector<Figure>& figures_;
+  Figures& figures_;
 };
 
 }  // namespace igloo::bench

@@ -1,5 +1,6 @@
 #include "bench/memory.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "bench/ready.h"
 
 namespace igloo::bench {
 namespace {
@@ -56,21 +58,26 @@ std::set<pid_t> Descendants() {
   return found;
 }
 
+std::optional<double> PssOf(pid_t pid) {
+  return KilobytesOf(ProcFile(std::to_string(pid) + "/smaps_rollup"), "Pss");
+}
+
 /// What is there at one moment.
 struct Snapshot {
   std::set<pid_t> processes = Descendants();
   double kernel = KernelMemory(ProcFile("meminfo"));
 };
 
-void Compare(Idle& row, const Snapshot& before, unsigned count) {
+/// `apart`: told elsewhere.
+void Compare(Idle& row, const Snapshot& before, unsigned count, const std::set<pid_t>& apart = {}) {
   const Snapshot now;
   double pss = 0;
   bool complete = true;
   unsigned processes = 0;
   for (const pid_t pid : now.processes) {
-    if (before.processes.contains(pid)) continue;
+    if (before.processes.contains(pid) || apart.contains(pid)) continue;
     ++processes;
-    const auto kib = KilobytesOf(ProcFile(std::to_string(pid) + "/smaps_rollup"), "Pss");
+    const auto kib = PssOf(pid);
     complete = complete && kib.has_value();
     pss += kib.value_or(0);
   }
@@ -114,6 +121,30 @@ Result<void> MeasurePrepared(Idle& row, const backend::jail::Programs& programs,
   const Snapshot before;
   LauncherRuns prepared(programs, backend::jail::Mode::kPrepared);
   return prepared.Idle(plan, count, [&] { Compare(row, before, count); });
+}
+
+/// Interpreters that have been forked from one share its memory; it is there once, however many
+/// they are.
+Result<void> MeasureLanguage(Idle& row, std::optional<Idle>& zygote, const Language& language,
+                             const backend::jail::Programs& programs, unsigned count) {
+  const Snapshot before;
+  std::set<pid_t> zygotes;
+  ReadyRuns runs(programs, language, 0);
+  const auto begun = [&] {
+    for (const pid_t pid : Descendants()) {
+      const bool loaded = ProcFile(std::to_string(pid) + "/comm").starts_with(language.key);
+      if (loaded && !before.processes.contains(pid)) zygotes.insert(pid);
+    }
+  };
+  return runs.Idle(count, begun, [&] {
+    Compare(row, before, count, zygotes);
+    if (zygotes.empty()) return;
+    zygote = Idle{.key = "zygote_" + std::string(language.key),
+                  .name = fmt::format("{} that they are forked from", language.name),
+                  .processes = static_cast<double>(zygotes.size()),
+                  .pss = 0};
+    for (const pid_t pid : zygotes) *zygote->pss += PssOf(pid).value_or(0);
+  });
 }
 
 }  // namespace
@@ -161,6 +192,30 @@ std::vector<Idle> MeasureIdle(Ground& ground, const backend::jail::Programs& pro
   }
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   return rows;
+}
+
+std::vector<Idle> MeasureReadyIdle(const backend::jail::Programs& programs, unsigned count) {
+  std::vector<Idle> rows;
+  for (const Language& each : Languages()) {
+    if (::access(each.program, X_OK) != 0) continue;
+    Idle row{.key = "ready_" + std::string(each.key),
+             .name = fmt::format("igloo, {} that is ready", each.name)};
+    std::optional<Idle> zygote;
+    const auto done = MeasureLanguage(row, zygote, each, programs, count);
+    if (!done) row.failure = done.error().what;
+    rows.push_back(std::move(row));
+    if (zygote) rows.push_back(*std::move(zygote));
+  }
+  return rows;
+}
+
+void JudgeReadyIdle(const std::vector<Idle>& rows, Figures& figures) {
+  for (const Language& each : Languages()) {
+    const auto row = std::ranges::find(rows, "ready_" + std::string(each.key), &Idle::key);
+    if (row == rows.end() || !row->pss) continue;
+    figures.Tell("idle_" + row->key, fmt::format("{} that is ready, MiB (PSS)", each.name),
+                 *row->pss / 1024, each.idle_mib);
+  }
 }
 
 }  // namespace igloo::bench

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "bench/figures.h"
 #include "bench/launcher_runs.h"
 #include "bench/peers.h"
 
@@ -23,6 +24,12 @@ struct Idle {
 /// Starts `count` of each at once, looks, and ends them.
 std::vector<Idle> MeasureIdle(Ground& ground, const backend::jail::Programs& programs,
                               unsigned count);
+
+/// The same of interpreters that wait ready for code, a row for each language, and one for the
+/// process that they are forked from.
+std::vector<Idle> MeasureReadyIdle(const backend::jail::Programs& programs, unsigned count);
+/// What of these rows has a bar.
+void JudgeReadyIdle(const std::vector<Idle>& rows, Figures& figures);
 
 /// The kernel's own memory that sandboxes change, in KiB, of /proc/meminfo's text.
 double KernelMemory(const std::string& meminfo);

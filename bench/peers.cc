@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -170,6 +171,16 @@ Result<Ground> Ground::Make(std::string programs, std::string cache) {
 }
 
 std::span<const Peer> Peers() { return kPeers; }
+
+Result<Command> Through(std::string_view key, Ground& ground, const Words& inside) {
+  const auto* peer = std::ranges::find(kPeers, key, &Peer::key);
+  const std::string program = FindProgram(*peer, ground);
+  if (program.empty()) {
+    return Fail(Errc::kNotFound, std::string(peer->name) + " is not installed",
+                std::string(peer->install));
+  }
+  return peer->command(program, ground, inside);
+}
 
 std::string FindProgram(const Peer& peer, const Ground& ground) {
   const auto usable = [](const std::string& path) { return ::access(path.c_str(), X_OK) == 0; };

@@ -45,6 +45,9 @@ struct Peer {
 /// igloo and bwrap first.
 std::span<const Peer> Peers();
 
+/// How `inside` is run by the peer of that name. Fails when it is not installed.
+Result<Command> Through(std::string_view key, Ground& ground, const Words& inside);
+
 /// Where the peer's program is, or empty.
 std::string FindProgram(const Peer& peer, const Ground& ground);
 

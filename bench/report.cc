@@ -37,7 +37,7 @@ std::string CandidateTable(const Results& results) {
 std::string GoalTable(const Results& results) {
   std::string out = fmt::format("{:<56} {:>8} {:>8} {:>8}  {}\n", "goal (ratio)", "bar", "of p50",
                                 "of p10", "met");
-  for (const Judgement& each : Judge(results.candidates, results.sustained, results.mcp)) {
+  for (const Judgement& each : Judge(results.candidates, results.sustained, FiguresOf(results))) {
     out += fmt::format("{:<56} {:>8} {:>8} {:>8}  {}\n", each.text,
                        fmt::format("{} {}", each.bar == Bar::kAtMost ? "<=" : ">=", each.bound),
                        Times(each.ratio), Times(each.quiet),
@@ -66,12 +66,12 @@ std::string SustainedTable(const Results& results) {
   std::string out =
       fmt::format("{:<32} {:>8} {:>8} {:>8} {:>10} {:>8} {:>8}\n", "two workers, runs per second",
                   "median", "first", "last", "last/first", "p99/p50", "x bwrap");
-  const auto bwrap = std::ranges::find(results.sustained, "bwrap", &Sustained::key);
   for (const Sustained& each : results.sustained) {
     if (!each.failure.empty()) {
       out += fmt::format("{:<32} failed: {}\n", each.name, each.failure);
       continue;
     }
+    const auto bwrap = std::ranges::find(results.sustained, each.against, &Sustained::key);
     const double against = bwrap == results.sustained.end() ? 0 : bwrap->rate();
     out += fmt::format("{:<32} {:>8.0f} {:>8.0f} {:>8.0f} {:>10.2f} {:>8.1f} {:>8}\n", each.name,
                        each.rate(), each.rates.front(), each.rates.back(), each.last_of_first(),
@@ -96,12 +96,12 @@ std::string IdleTable(const Results& results) {
   return out + "\n";
 }
 
-std::string McpTable(const Results& results) {
+std::string FigureTable(const Figures& figures, std::string_view of) {
   std::string out;
-  for (const Figure& each : results.mcp.figures) {
+  for (const Figure& each : figures.all) {
     out += fmt::format("{:<56} {:>8.2f}\n", each.name, each.value);
   }
-  if (!results.mcp.failure.empty()) out += "MCP server, failed: " + results.mcp.failure + "\n";
+  if (!figures.failure.empty()) out += fmt::format("{}, failed: {}\n", of, figures.failure);
   return out.empty() ? out : out + "\n";
 }
 
@@ -117,13 +117,20 @@ std::string TimelineTable(const Timeline& timeline, std::string_view kind) {
 
 }  // namespace
 
+std::vector<Figure> FiguresOf(const Results& results) {
+  std::vector<Figure> all = results.mcp.all;
+  all.insert(all.end(), results.ready.all.begin(), results.ready.all.end());
+  return all;
+}
+
 std::string ReportText(const Results& results) {
   std::string out = CandidateTable(results);
   if (results.output_peak.size() != 0) {
     out += fmt::format("igloo's own memory while 1 GB passed: {:.1f} MiB at most\n",
                        results.output_peak.Quantile(1) / 1024);
   }
-  out += "\n" + SustainedTable(results) + IdleTable(results) + McpTable(results) +
+  out += "\n" + SustainedTable(results) + IdleTable(results) +
+         FigureTable(results.mcp, "MCP server") + FigureTable(results.ready, "ready interpreters") +
          WallTable(results) + TimelineTable(results.one_shot, "one shot") +
          TimelineTable(results.prepared, "prepared") + GoalTable(results);
   return out + fmt::format("\n{} rounds; {} of {} samples were taken on a busy machine\n",

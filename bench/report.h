@@ -23,10 +23,13 @@ struct Results {
   std::vector<Inspected> walls = {};
   std::vector<Sustained> sustained = {};
   std::vector<Idle> idle = {};
-  McpResults mcp = {};
+  Figures mcp = {}, ready = {};
   Samples output_peak = {};  ///< KiB
   Timeline one_shot = {}, prepared = {};
 };
+
+/// Those of all parts.
+std::vector<Figure> FiguresOf(const Results& results);
 
 /// For people.
 std::string ReportText(const Results& results);

@@ -108,14 +108,14 @@ json::object IdleJson(const Idle& each) {
           {"kernel_kib", each.kernel}};
 }
 
-json::object McpJson(const McpResults& mcp) {
-  json::object out{{"figures", All(mcp.figures, [](const Figure& each) {
+json::object FiguresJson(const Figures& figures) {
+  json::object out{{"figures", All(figures.all, [](const Figure& each) {
                       return json::object{{"key", each.key},
                                           {"name", each.name},
                                           {"value", each.value},
                                           {"bar", Number(each.bar)}};
                     })}};
-  if (!mcp.failure.empty()) out["failure"] = mcp.failure;
+  if (!figures.failure.empty()) out["failure"] = figures.failure;
   return out;
 }
 
@@ -134,11 +134,13 @@ std::string ReportJson(const Results& results) {
       {"candidates",
        All(results.candidates,
            [&](const Candidate& each) { return CandidateJson(results.candidates, each); })},
-      {"goals", All(Judge(results.candidates, results.sustained, results.mcp), JudgementJson)},
+      {"goals",
+       All(Judge(results.candidates, results.sustained, FiguresOf(results)), JudgementJson)},
       {"walls", All(results.walls, WallsJson)},
       {"sustained", All(results.sustained, SustainedJson)},
       {"idle", All(results.idle, IdleJson)},
-      {"mcp", McpJson(results.mcp)},
+      {"mcp", FiguresJson(results.mcp)},
+      {"ready", FiguresJson(results.ready)},
       {"output_peak_kib", results.output_peak.Quantile(1)},
       {"one_shot_timeline", All(results.one_shot.stages(), StageJson)},
       {"prepared_timeline", All(results.prepared.stages(), StageJson)},

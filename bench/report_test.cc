@@ -20,7 +20,7 @@ Results Some() {
   results.candidates = {unit, absent, broken};
   results.walls = {{.key = "crun", .name = "crun", .failure = "not installed", .absent = true}};
   results.idle = {{.key = "bwrap", .name = "bwrap", .processes = 2, .pss = 300, .kernel = 250}};
-  results.mcp = {.figures = {{"m", "memory, MiB", 7.5, 8}}, .failure = "it ended"};
+  results.mcp = {.all = {{"m", "memory, MiB", 7.5, 8}}, .failure = "it ended"};
   results.sustained = {{.key = "bwrap", .name = "bwrap", .rates = {10, 20}}};
   return results;
 }

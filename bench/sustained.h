@@ -15,6 +15,7 @@ using Once = std::function<Result<double>()>;
 /// window to the last shows something that piles up.
 struct Sustained {
   std::string key = {}, name = {};
+  std::string against = "bwrap";   ///< the key of bwrap's counterpart
   std::vector<double> rates = {};  ///< runs per second, a window each
   Samples runs = {};               ///< all of them, in microseconds
   std::string failure = {};

@@ -16,15 +16,16 @@ import json
 import linecache
 import os
 import resource
-import signal
 import sys
 import traceback
 import types
+import _signal as signal  # without its enumerations, which cost more than all else in a small run
 
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
+c_library = None  # once somebody may use it
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
@@ -33,35 +34,36 @@ class Control:
 
     def __init__(self, fd):
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+        self.come = bytearray()  # and not taken yet
         os.close(fd)
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
         if self.fd >= 0:
             self.fd = os.close(self.fd) or -1
 
-    def read(self, size):
-        data = bytearray()
-        while len(data) < size:
-            try:
-                piece = os.read(self.fd, size - len(data))
-            except Exception as error:  # from a signal handler of the user's: nothing was read yet
-                report(error)
-                continue
-            if not piece:
-                os._exit(0)  # the host has gone
-            data += piece
-        return data
+    def read_more(self):
+        try:
+            piece = os.read(self.fd, 1 << 16 if self.come else 1 << 12)
+        except Exception as error:  # from a signal handler of the user's: nothing was read yet
+            return report(error)
+        if not piece:
+            os._exit(0)  # the host has gone
+        self.come += piece
 
     def read_order(self):
-        header = bytearray()
-        while not header.endswith(b"\n"):
-            header += self.read(1)
-            if len(header) > 300:
+        while (begin := self.come.find(b"\n", 0, 300) + 1) == 0:
+            if len(self.come) >= 300:
                 os._exit(1)
-        word, number, size, flags = header.decode().split()
+            self.read_more()
+        word, number, size, flags = self.come[:begin].decode().split()
         if word not in ("run", "fork", "reap", "copied"):
             os._exit(1)
-        return word, number, self.read(int(size)), flags.split(",")
+        end = begin + int(size)
+        while len(self.come) < end:
+            self.read_more()
+        code = self.come[begin:end]
+        del self.come[:end]
+        return word, number, code, flags.split(",")
 
     def send(self, kind, number, payload):
         data = json.dumps(payload).encode()
@@ -295,8 +297,9 @@ class Session:
         self.sources.append(name)
         if len(self.sources) > KEPT_SOURCES:
             linecache.cache.pop(self.sources.pop(0), None)
-        tree = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True)
-        last = None
+        tree, last = text, None
+        if echo:
+            tree = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True)
         if echo and tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";"):
             last = ast.Expression(tree.body.pop().value)
         body = compile(tree, name, "exec", self.flags, True)
@@ -380,9 +383,12 @@ def flush():
             stream.flush()
         except Exception:  # closed, or replaced by something that cannot
             pass
+    global c_library  # looking it up costs more than all flushing
     ctypes = sys.modules.get("ctypes")
-    if hasattr(ctypes, "CDLL"):
-        ctypes.CDLL(None).fflush(None)
+    if c_library is None and hasattr(ctypes, "CDLL"):
+        c_library = ctypes.CDLL(None)
+    if c_library is not None:
+        c_library.fflush(None)
 
 
 def warm():
@@ -406,15 +412,30 @@ def exit_status(leaving):
     return 1
 
 
-def execute_whole(session, code):
-    """The code as a program of its own: in a file, and with everything that Python does at its end."""
+def usage():
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
+
+
+def become_program(session, path, code):
+    """The code is in a file, and everything says so."""
     try:
-        with open(CODE_FILE, "wb") as file:
-            file.write(code)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            while code:
+                code = code[os.write(file, code):]
+        finally:
+            os.close(file)
     except OSError:
         pass  # only a program that reads itself would notice
-    session.names["__file__"] = sys.argv[0] = CODE_FILE
-    sys.path[0] = os.path.dirname(CODE_FILE)
+    session.names["__file__"] = sys.argv[0] = path
+    sys.path[0] = os.path.dirname(path)
+
+
+def execute_whole(session, code):
+    """The code as a program of its own: in a file, and with everything that Python does at its end."""
+    become_program(session, CODE_FILE, code)
     result = {"status": 0}
     try:
         try:
@@ -431,9 +452,7 @@ def execute_whole(session, code):
         report(error)
     finally:
         session.disarm()
-    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-    return result | {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
+    return result | usage()
 
 
 def stand_in(channel):
@@ -447,13 +466,6 @@ def stand_in(channel):
 
 
 def serve(control, session):
-    sys.modules["__main__"] = session.module
-    sys.argv = [""]
-    sys.path.insert(0, "")
-    sys.meta_path.insert(0, session.display)
-    builtins.display = session.display.display
-    # A fork of the user's code must not hold the channel, nor answer in the parent's place.
-    os.register_at_fork(after_in_child=control.leave)
     mine = os.getpid()
     child = 0
     while True:
@@ -487,8 +499,32 @@ def serve(control, session):
         control.send("done", number, result)
 
 
+def rehearse(control, session):
+    """Runs that do nothing, in both manners. What a fork shares with its parent is copied page by page
+    where it is written to: here, and not while somebody waits."""
+    control.come += b"run 0 13 once\nprint(end='')"
+    _, number, code, _ = control.read_order()
+    become_program(session, CODE_FILE, b"")  # a file that is there is opened faster
+    for echo in (False, True):
+        session.execute(f"<run {number}>", code, echo)
+    flush()
+    usage()
+    del session.names["__file__"]
+    sys.argv[0] = sys.path[0] = ""
+    linecache.cache.pop("<run 0>")
+    session.sources.clear()
+
+
 def open_session(session):
     session.display.control = control = Control(3)
+    sys.modules["__main__"] = session.module
+    sys.argv = [""]
+    sys.path.insert(0, "")
+    sys.meta_path.insert(0, session.display)
+    builtins.display = session.display.display
+    # A fork of the user's code must not hold the channel, nor answer in the parent's place.
+    os.register_at_fork(after_in_child=control.leave)
+    rehearse(control, session)
     control.send("ready", 0, {"pid": os.getpid()})
     serve(control, session)
 

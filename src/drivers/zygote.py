@@ -7,6 +7,7 @@
 # goes on as a driver.
 import array
 import ctypes
+import gc
 import importlib
 import socket
 import struct
@@ -90,6 +91,8 @@ def zygote_main():
             importlib.import_module(name)
         except Exception as error:
             orders.send(f"cannot preload {name}: {describe(error)}".encode())
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to every object, and so copy them all
     orders.send(b"ready")
     home = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     while True:

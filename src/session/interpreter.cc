@@ -150,21 +150,24 @@ asio::awaitable<void> Interpreter::State::Send(std::string bytes) {
 asio::awaitable<void> Interpreter::State::Wait(std::function<bool()> condition,
                                                Clock::time_point until) {
   const auto self = shared_from_this();
-  const bool looks = options.group && options.group->leaf().kind() == cgroup::Kind::kV1;
+  const bool looks = Looks();
   while (!condition() && !failure && Clock::now() < until) {
     changed.expires_at(looks && running ? std::min(until, Clock::now() + kLook) : until);
     boost::system::error_code ignored;
     auto token = Redirect(ignored);
     co_await changed.async_wait(token);
-    if (looks && running && OverMemory()) box->Tell(wire::ToInit::kKill);
+    if (looks && running && !done) EndIfOverMemory();
   }
 }
 
-/// A cgroup of version 1 does not end the rest of a sandbox that lost a process to its limit.
-bool Interpreter::State::OverMemory() {
-  if (out_of_memory || !options.group->leaf().ReadHits().memory) return false;
+bool Interpreter::State::Looks() const {
+  return options.group && options.group->leaf().kind() == cgroup::Kind::kV1;
+}
+
+void Interpreter::State::EndIfOverMemory() {
+  if (out_of_memory || !options.group->leaf().ReadHits().memory) return;
   out_of_memory = true;
-  return true;
+  box->Tell(wire::ToInit::kKill);
 }
 
 asio::awaitable<Result<void>> Interpreter::State::WaitUntilReady() {
@@ -309,6 +312,12 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   if (state->failure && !state->ended) {
     state->box->Tell(wire::ToInit::kKill);
     co_return std::unexpected(*state->failure);
+  }
+  // Behind the answer: it takes as long as a small call does. A program of its own ends anyway.
+  if (state->Looks() && state->done && call.manner != Manner::kOnce) {
+    asio::post(executor, [state] {
+      if (!state->ended && !state->failure) state->EndIfOverMemory();
+    });
   }
   CallResult result = state->Finish(began);
   result.late_output = std::move(late_output);

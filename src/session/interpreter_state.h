@@ -42,7 +42,10 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void Take(Said said);
   void FailWith(Error error);
   void SendFork();
-  bool OverMemory();
+  /// Whether a cgroup has to be looked at: one of version 1 does not end the rest of a sandbox that
+  /// lost a process to its limit.
+  bool Looks() const;
+  void EndIfOverMemory();
   bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
   void CloseAll();

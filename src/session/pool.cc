@@ -105,7 +105,7 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe
 
 void Pool::Tend(const std::shared_ptr<Shelf>& shelf) {
   while (!shelf->closed && !shelf->tired && shelf->making < kAtOnce &&
-         shelf->waiting.size() + shelf->making < shelf->wanted && options_.roomy()) {
+         shelf->waiting.size() + shelf->making < shelf->wanted) {
     ++shelf->making;
     asio::co_spawn(loop_, Fill(shelf), asio::detached);
   }
@@ -132,7 +132,9 @@ void Pool::KeepZygote(Shelf& shelf) {
 asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
   asio::steady_timer after(loop_, kAfter);
   co_await after.async_wait(asio::use_awaitable);
-  if (!shelf->closed) {
+  // Here and not where one is taken: looking takes as long as small code does.
+  if (!options_.roomy()) shelf->tired = true;
+  if (!shelf->closed && !shelf->tired) {
     KeepZygote(*shelf);
     auto made = Make(shelf->recipe, shelf->zygote);
     auto started = made ? co_await (*made)->interpreter->Start()

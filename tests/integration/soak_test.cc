@@ -9,10 +9,13 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/replace_file.h"
 #include "base/temp_dir.h"
+#include "cgroup/groups.h"
 #include "jail/identity.h"
 #include "support/host.h"
 #include "support/igloo.h"
+#include "support/mcp.h"
 #include "support/running.h"
 #include "support/sandbox.h"
 
@@ -60,6 +63,18 @@ struct Machine {
   int descriptors = CountDescriptors(::getpid());
   bool operator==(const Machine&) const = default;
 };
+
+/// All but cgroups, which stay for others.
+void ExpectAsBefore(const Machine& before) {
+  const auto same = [&] {
+    const Machine now;
+    return now.mounts == before.mounts && now.children == before.children &&
+           now.descriptors == before.descriptors;
+  };
+  EXPECT_TRUE(WaitFor(same)) << "children " << before.children << " -> " << Machine().children
+                             << ", descriptors " << before.descriptors << " -> "
+                             << Machine().descriptors;
+}
 
 /// A launcher, its templates and the sandboxes that wait on them: number of children of each, and
 /// the pid of those that outlive a run.
@@ -273,14 +288,112 @@ TEST(Soak, RunsOfEveryKindLeaveNothingAndMemoryIsFlat) {
     EXPECT_TRUE(WaitFor([&] { return ReadProc("/proc/cgroups") == cgroups; }));
     EXPECT_TRUE(std::filesystem::is_empty(mixed.project()));
   }
-  const auto same = [&] {
-    const Machine now;
-    return now.mounts == before.mounts && now.children == before.children &&
-           now.descriptors == before.descriptors;
-  };
-  EXPECT_TRUE(WaitFor(same)) << "children " << before.children << " -> " << Machine().children
-                             << ", descriptors " << before.descriptors << " -> "
-                             << Machine().descriptors;
+  ExpectAsBefore(before);
+}
+
+/// A server whose sessions come and go. One interpreter of each kind waits ready, so that how many
+/// there are at the end is known.
+class SessionsOfAServer {
+ public:
+  void One(int number) {
+    const std::string name = "soak-" + std::to_string(number);
+    switch (number % 10) {
+      case 1:
+        return Live(name, "shell", "x=ab", "echo ${x}c", "abc\n");
+      case 3:
+        // Loses its interpreter, and gets another.
+        return Live(name, "python", "import os; os._exit(3)", "print('abc')", "abc\n");
+      case 5:
+        return Live(name, "node", "let x = 'ab'", "console.log(x + 'c')", "abc\n");
+      case 7:
+        EXPECT_THAT(TextOf(client_.Run("python", "print('abc')")), HasSubstr("abc\n"));
+        return;
+      case 9:
+        return Live(name, "shell", "(sleep 100 &); mkfifo p; echo x > y", "cat y", "x\n");
+      default:
+        return Live(name, "python", "x = 'ab'", "print(x + 'c')", "abc\n");
+    }
+  }
+
+  /// The names of all processes below the server.
+  std::vector<std::string> Family() {
+    std::vector<std::string> names;
+    for (const ProcessInfo& each : DescendantsOf(client_.running().pid())) {
+      names.push_back(each.name);
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  /// Of the server and of the one below it that has most.
+  std::pair<int, int> Descriptors() {
+    const pid_t server = client_.running().pid();
+    int most = 0;
+    for (const ProcessInfo& each : DescendantsOf(server)) {
+      most = std::max(most, CountDescriptors(each.pid));
+    }
+    return {CountDescriptors(server), most};
+  }
+  Outcome End() { return client_.running().Finish(); }
+
+ private:
+  void Live(const std::string& name, std::string_view env, std::string_view first,
+            std::string_view second, const std::string& expected) {
+    const JsonObject in = {{"session", name}};
+    client_.Run(env, first, in);
+    EXPECT_THAT(TextOf(client_.Run(env, second, in)), HasSubstr(expected));
+    const JsonObject closed = client_.Call("run", {{"session", name}, {"session_action", "close"}});
+    EXPECT_THAT(TextOf(closed), HasSubstr("is closed"));
+  }
+  std::string Configuration() {
+    std::string text;
+    for (const char* env : {"python", "shell", "node"}) {
+      text += std::string("[environments.") + env + "]\nwarm = 1\n";
+    }
+    const std::string path = directory_.path() + "/config.toml";
+    EXPECT_TRUE(ReplaceFile(path, text));
+    return path;
+  }
+
+  TempDir directory_ = TempDir::Make(TempParent()).value();
+  McpClient client_{McpClient::Options{.args = {"mcp", "--config", Configuration()}}};
+};
+
+/// Directories of cgroups that sandboxes use one after the other.
+std::size_t CountLeaves() {
+  const std::string place = cgroup::Find().place;
+  std::error_code none;
+  const std::filesystem::directory_iterator all(place, none);
+  return static_cast<std::size_t>(
+      std::count_if(begin(all), end(all), [](const auto& each) { return each.is_directory(); }));
+}
+
+TEST(Soak, SessionsOfAServerLeaveNothing) {
+  const int runs = SoakRuns();
+  const Machine before;
+  {
+    SessionsOfAServer server;
+    // Everything that is made once is made.
+    for (int i = 0; i < 20; ++i) server.One(i);
+    auto settled = server.Family();
+    ASSERT_TRUE(WaitFor([&] { return settled == std::exchange(settled, server.Family()); }));
+    const auto [descriptors, most] = server.Descriptors();
+    EXPECT_GT(descriptors, 0);
+    EXPECT_GT(most, 0);
+    const std::size_t leaves = CountLeaves();
+    for (int i = 0; i < runs && !::testing::Test::HasFailure(); ++i) server.One(i);
+    EXPECT_TRUE(WaitFor([&] { return server.Family() == settled; }))
+        << "before: " << ::testing::PrintToString(settled)
+        << "\nafter: " << ::testing::PrintToString(server.Family());
+    EXPECT_TRUE(WaitFor([&] { return server.Descriptors().first <= descriptors; }))
+        << descriptors << " -> " << server.Descriptors().first;
+    // Templates keep up to eight network namespaces for those that come.
+    EXPECT_LE(server.Descriptors().second, most + 8);
+    // One that is not empty yet is not used again, so a few may be added.
+    EXPECT_LE(CountLeaves(), leaves + 8);
+    EXPECT_EQ(MountTable(), before.mounts);
+    EXPECT_EQ(server.End().status, 0);
+  }
+  ExpectAsBefore(before);
 }
 
 }  // namespace

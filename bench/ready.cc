@@ -1,0 +1,250 @@
+#include "bench/ready.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "bench/samples.h"
+#include "drivers/drivers.h"
+#include "environment/host.h"
+#include "session/asio.h"
+#include "session/pool.h"
+#include "session/prepare.h"
+
+namespace igloo::bench {
+
+namespace asio = boost::asio;
+using session::Manner;
+
+namespace {
+
+/// One sample is the median of so many: a single one would mostly measure who was asleep.
+constexpr unsigned kCalls = 100;
+constexpr std::uint64_t kCallMillis = 30'000;
+
+constexpr std::array<Language, 3> kLanguages = {{
+    {"python", "Python", "python", "python", "print(1)", "/usr/bin/python3", "-c", 1.5},
+    {"bash", "bash", "shell", "bash", "echo 1", "/usr/bin/bash", "-c", 0.6},
+    {"node", "Node", "node", "node", "console.log(1)", "/usr/bin/node", "-e", 10},
+}};
+
+/// Length, JSON, exec, what was printed, length, JSON: no more than any such loop needs.
+constexpr const char* kPythonLoop = R"py(
+import io, json, os, struct, sys
+names = {}
+def take(size):
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, size - len(data))
+        if not piece:
+            os._exit(0)
+        data += piece
+    return data
+while True:
+    size, = struct.unpack("<I", take(4))
+    code = json.loads(take(size))["code"]
+    own, sys.stdout = sys.stdout, io.StringIO()
+    exec(compile(code, "<run>", "exec"), names)
+    printed, sys.stdout = sys.stdout.getvalue(), own
+    answer = json.dumps({"status": 0, "output": printed}).encode()
+    os.write(1, struct.pack("<I", len(answer)) + answer)
+)py";
+
+/// As the server makes it (tools/runner.cc).
+Result<session::Recipe> RecipeFor(const Language& language, std::size_t most) {
+  const drivers::Driver* driver = drivers::FindDriver(language.driver);
+  IGLOO_ASSIGN(const auto host, environment::MakeHostEnvironment(std::string(language.environment),
+                                                                 environment::ReadHostLayout()));
+  const environment::RunRequest request{
+      .what =
+          environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)},
+      .time_ms = 0,
+      .extra_descriptors = 1,
+      .hand_out = true};
+  session::Recipe recipe{.zygote = drivers::ZygoteFor(*driver), .most = most};
+  IGLOO_ASSIGN(recipe.plan, session::PlanFor(host, request));
+  return recipe;
+}
+
+Result<void> ReadWhole(int fd, char* to, std::size_t size) {
+  while (size > 0) {
+    const ssize_t count = ::read(fd, to, size);
+    if (count <= 0) return Fail(Errc::kProtocol, "the bare Python loop has ended");
+    to += count;
+    size -= static_cast<std::size_t>(count);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const Language> Languages() { return kLanguages; }
+
+struct ReadyRuns::State {
+  State(backend::jail::Programs programs, const Language& of, std::size_t most)
+      : language(of),
+        recipe(RecipeFor(of, most)),
+        backend(std::move(programs), backend::jail::Mode::kPrepared),
+        pool(loop, backend, groups,
+             {.note = [this](std::string_view text) { trouble = text; }, .fade = kNever}) {}
+  ~State() {
+    held.reset();
+    pool.Close();
+    // What watched the descriptors of those that are gone comes to its end.
+    loop.restart();
+    loop.poll();
+  }
+
+  /// Runs the event loop until `task` has its result.
+  template <class T>
+  T Await(asio::awaitable<T> task) {
+    std::optional<T> result;
+    asio::co_spawn(loop, std::move(task),
+                   [&](std::exception_ptr, T value) { result = std::move(value); });
+    loop.restart();
+    while (!result && loop.run_one() > 0) {
+    }
+    return *std::move(result);
+  }
+  Result<std::unique_ptr<session::OpenInterpreter>> Take() {
+    if (!recipe) return std::unexpected(recipe.error());
+    return pool.Take(*recipe);
+  }
+  /// Until one waits, and whatever making it took has come to its end.
+  Result<void> Fill() {
+    if (pool.waiting() == 0 && !asked) IGLOO_TRY(Take());
+    asked = true;
+    loop.restart();
+    while (pool.waiting() == 0 && trouble.empty() && loop.run_one() > 0) {
+    }
+    loop.poll();
+    if (pool.waiting() > 0) return {};
+    return Fail(Errc::kFailedPrecondition, trouble);
+  }
+  Result<void> Execute(session::Interpreter& in, Manner manner) {
+    session::Interpreter::Call call{
+        .code = std::string(language.code), .time_ms = kCallMillis, .manner = manner};
+    const auto result = Await(in.Execute(std::move(call)));
+    if (!result) return std::unexpected(result.error());
+    if (result->output.kept() == "1\n" && result->exit_code == 0) return {};
+    return Fail(Errc::kFailedPrecondition, "the code said: " + result->error.kept());
+  }
+
+  static constexpr auto kNever = std::chrono::hours(24);
+
+  const Language& language;
+  Result<session::Recipe> recipe;
+  std::string trouble = {};
+  asio::io_context loop{1};
+  backend::jail::JailBackend backend;
+  cgroup::Groups groups{cgroup::Find()};
+  session::Pool pool;
+  bool asked = false;  ///< the pool knows what it is for
+  unsigned misses = 0;
+  std::unique_ptr<session::OpenInterpreter> held = {};  ///< the session
+};
+
+ReadyRuns::ReadyRuns(backend::jail::Programs programs, const Language& language, std::size_t most)
+    : state_(std::make_unique<State>(std::move(programs), language, most)) {}
+
+ReadyRuns::~ReadyRuns() = default;
+
+unsigned ReadyRuns::misses() const { return state_->misses; }
+
+Result<double> ReadyRuns::Fresh() {
+  if (state_->pool.waiting() == 0) IGLOO_TRY(state_->Fill());
+  for (;;) {
+    const std::int64_t begin = MonotonicMicros();
+    IGLOO_ASSIGN(auto open, state_->Take());
+    if (open->started) {
+      IGLOO_TRY(state_->Execute(*open->interpreter, Manner::kOnce));
+      const std::int64_t end = MonotonicMicros();
+      open.reset();
+      IGLOO_TRY(state_->Fill());
+      return static_cast<double>(end - begin);
+    }
+    ++state_->misses;
+    open.reset();
+    IGLOO_TRY(state_->Fill());
+  }
+}
+
+Result<double> ReadyRuns::Next() {
+  const std::int64_t begin = MonotonicMicros();
+  IGLOO_ASSIGN(const auto open, state_->Take());
+  if (!open->started) IGLOO_TRY(state_->Await(open->interpreter->Start()));
+  IGLOO_TRY(state_->Execute(*open->interpreter, Manner::kOnce));
+  return static_cast<double>(MonotonicMicros() - begin);
+}
+
+Result<double> ReadyRuns::Call() {
+  if (!state_->held) {
+    IGLOO_TRY(state_->Fill());
+    IGLOO_ASSIGN(state_->held, state_->Take());
+    if (!state_->held->started) {
+      return Fail(Errc::kFailedPrecondition, "no interpreter was ready for the session");
+    }
+    IGLOO_TRY(state_->Fill());  // the one that takes its place
+  }
+  Samples calls;
+  for (unsigned i = 0; i < kCalls; ++i) {
+    const std::int64_t begin = MonotonicMicros();
+    IGLOO_TRY(state_->Execute(*state_->held->interpreter, Manner::kEcho));
+    calls.Add(static_cast<double>(MonotonicMicros() - begin));
+  }
+  return calls.median();
+}
+
+Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,
+                             const std::function<void()>& look) {
+  if (!state_->recipe) return std::unexpected(state_->recipe.error());
+  const session::Recipe& recipe = *state_->recipe;
+  std::shared_ptr<session::Zygote> zygote;  // shared with those that wait for their fork
+  if (!recipe.zygote.empty()) {
+    IGLOO_ASSIGN(auto started,
+                 session::Zygote::Start(state_->backend, recipe.plan, recipe.zygote, {}));
+    zygote = std::make_shared<session::Zygote>(std::move(started));
+    while (zygote->alive() && !zygote->ready()) ::usleep(1000);
+  }
+  begun();
+  std::deque<session::Interpreter> all;
+  for (unsigned i = 0; i < count; ++i) {
+    session::InterpreterOptions options{.zygote = zygote};
+    IGLOO_ASSIGN(options.group, session::TakeGroup(state_->groups, recipe.plan));
+    auto& added = all.emplace_back(state_->loop, recipe.plan, state_->backend, std::move(options));
+    IGLOO_TRY(state_->Await(added.Start()));
+  }
+  look();
+  return {};
+}
+
+Result<double> PythonLoop::Call() {
+  if (!process_) {
+    IGLOO_ASSIGN(Process started,
+                 Process::Start({{kLanguages[0].program, "-I", "-c", kPythonLoop}}, Input::kPipe));
+    process_.emplace(std::move(started));
+  }
+  const std::string request = fmt::format(R"({{"code": "{}"}})", kLanguages[0].code);
+  auto size = static_cast<std::uint32_t>(request.size());
+  std::string frame(reinterpret_cast<const char*>(&size), sizeof size);
+  frame += request;
+  Samples calls;
+  std::string answer;
+  for (unsigned i = 0; i < kCalls; ++i) {
+    const std::int64_t begin = MonotonicMicros();
+    IGLOO_TRY(WriteAll(process_->input().get(), frame));
+    IGLOO_TRY(ReadWhole(process_->output(), reinterpret_cast<char*>(&size), sizeof size));
+    answer.resize(size);
+    IGLOO_TRY(ReadWhole(process_->output(), answer.data(), answer.size()));
+    calls.Add(static_cast<double>(MonotonicMicros() - begin));
+  }
+  if (answer.contains(R"("output": "1\n")")) return calls.median();
+  return Fail(Errc::kProtocol, "the bare Python loop answered: " + answer);
+}
+
+}  // namespace igloo::bench

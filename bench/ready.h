@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/jail/jail.h"
+#include "base/error.h"
+#include "bench/process.h"
+
+namespace igloo::bench {
+
+/// An interpreter that can wait ready for its code, and the same code for one that is started.
+struct Language {
+  std::string_view key;          ///< "python"
+  std::string_view name;         ///< "Python"
+  std::string_view environment;  ///< igloo's
+  std::string_view driver;
+  std::string_view code;
+  const char* program;
+  const char* flag;  ///< before the code on its command line
+  double idle_mib;   ///< what one that waits may cost
+
+  Words cold() const { return {program, flag, std::string(code)}; }
+};
+
+std::span<const Language> Languages();
+
+/// Interpreters of one language in this process through a launcher and a pool of its own, as a
+/// server has them.
+class ReadyRuns {
+ public:
+  /// `most`: how many wait at once.
+  ReadyRuns(backend::jail::Programs programs, const Language& language, std::size_t most);
+  ~ReadyRuns();
+
+  /// The language's code in a sandbox that waited for it and that nobody has used: microseconds
+  /// from the request to the complete result. Before it returns, not counted, another is ready.
+  Result<double> Fresh();
+  /// The same of a caller who waits for nothing: one that is ready, or else one that has yet to be
+  /// started.
+  Result<double> Next();
+  /// One call in a session that was opened with the first: microseconds, a median of many.
+  Result<double> Call();
+
+  /// How often `Fresh` found that none was ready; those were not counted.
+  unsigned misses() const;
+
+  /// `count` that wait at once, without a pool. `begun` is called when there is all that they
+  /// stand on and none of them, `look` when all are there.
+  Result<void> Idle(unsigned count, const std::function<void()>& begun,
+                    const std::function<void()>& look);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A Python without a sandbox that takes code over a pipe, runs it, and answers with what it
+/// printed: what a call in a session has to do at least.
+class PythonLoop {
+ public:
+  /// As ReadyRuns::Call.
+  Result<double> Call();
+
+ private:
+  std::optional<Process> process_ = {};
+};
+
+}  // namespace igloo::bench
