@@ -55,19 +55,20 @@ TEST_F(McpFork, WithoutANameItGetsOne) {
 }
 
 TEST_F(McpFork, ABashSessionGoesTwoWays) {
-  EXPECT_FALSE(IsError(In("a", "shell", R"(
+  EXPECT_FALSE(IsError(In("a", "shell", R"sh(
 x='a "quoted" $value'; declare -A map=([k]=v); list=(1 'two words' 3); readonly fixed=7; export seen=yes
 greet() { echo "hi $1"; }
 alias ll='echo listed'
 set -o pipefail; shopt -s nullglob; umask 077
 mkdir d; cd d; echo content > file
-)")));
-  EXPECT_THAT(TextOf(Fork("b", "a", "shell", R"(
+)sh")));
+  EXPECT_THAT(
+      TextOf(Fork("b", "a", "shell", R"sh(
 echo "$x ${map[k]} ${list[1]} $fixed $(env | grep -c '^seen=yes')"; greet you; ll
 set -o | grep pipefail; shopt nullglob; umask; pwd; cat file; x=changed
-)")),
-              StartsWith("a \"quoted\" $value v two words 7 1\nhi you\nlisted\npipefail       \ton\n"
-                         "nullglob       \ton\n0077\n/workspace/d\ncontent\n"));
+)sh")),
+      StartsWith("a \"quoted\" $value v two words 7 1\nhi you\nlisted\npipefail       \ton\n"
+                 "nullglob       \ton\n0077\n/workspace/d\ncontent\n"));
   EXPECT_THAT(Text("a", "shell", "echo \"$x\""), StartsWith("a \"quoted\" $value\n"));
   EXPECT_THAT(Text("b", "shell", "echo \"$x\""), StartsWith("changed\n"));
 }
