@@ -13,6 +13,8 @@
 
 namespace igloo {
 
+UniqueFd Duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+
 Result<FdPair> MakePipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) {

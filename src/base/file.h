@@ -9,6 +9,8 @@
 
 namespace igloo {
 
+/// Another descriptor of the same; not valid when there are too many.
+UniqueFd Duplicate(int fd);
 Result<FdPair> MakePipe();
 /// `type` is SOCK_STREAM or SOCK_SEQPACKET; close-on-exec is always set.
 Result<FdPair> MakeSocketPair(int type);

@@ -1,7 +1,6 @@
 // Forks of sessions: one interpreter becomes a copy of another.
 
 #include "session/aside.h"
-#include "session/inside.h"
 #include "session/interpreter_state.h"
 #include "session/transplant.h"
 
@@ -32,19 +31,12 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
                    "begin another session and run the same code there");
   }
-  const auto original = FindInside(state->box->sandbox().init_pidfd(), state->stand_in);
-  const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
-  Result<void> copied;
-  if (!original) {
-    copied = std::unexpected(original.error());
-  } else if (!copy) {
-    copied = std::unexpected(copy.error());
-  } else {
-    const pid_t from = *original;
-    const pid_t to = *copy;
-    auto work = [from, to] { return Transplant(from, to); };
-    copied = co_await Aside(state->loop, work);
-  }
+  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = state->stand_in};
+  Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()), .inner = other->pid};
+  auto work = [original = std::move(original), copy = std::move(copy)] {
+    return Transplant(original, copy);
+  };
+  const Result<void> copied = co_await Aside(state->loop, std::move(work));
   co_await state->Send(std::string(kStandDown));
   if (copied) {
     // What it says about lines of earlier calls stays true.

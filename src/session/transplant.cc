@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <set>
 
 #include "base/file.h"
 #include "session/address_space.h"
+#include "session/inside.h"
 #include "session/tracee.h"
 
 namespace igloo::session {
@@ -19,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 64ULL << 30;
 /// Reserved space that nobody can have written to.
 constexpr std::uint64_t kLargeReserve = 1ULL << 30;
-constexpr std::uint64_t kWindow = 64ULL << 20;
+constexpr std::uint64_t kWindow = 64ULL << 20, kLarge = 4ULL << 20;
 constexpr std::size_t kPiece = 1U << 20;
 
 Error Cannot(std::string why) {
@@ -44,6 +46,21 @@ Result<std::set<int>> DescriptorsOf(pid_t pid) {
   }
   ::closedir(directory);
   return numbers;
+}
+
+struct Held {
+  pid_t pid;
+  Tracee tracee;
+};
+
+Result<Held> Hold(const Inmate& inmate) {
+  IGLOO_ASSIGN(const pid_t pid, FindInside(inmate.init.get(), inmate.inner));
+  IGLOO_ASSIGN(Tracee tracee, Tracee::Hold(pid));
+  // SECURITY: it may have ended meanwhile, and its number may have become somebody else's. One that
+  // is held keeps its number.
+  IGLOO_ASSIGN(const pid_t again, FindInside(inmate.init.get(), inmate.inner));
+  if (again != pid) return std::unexpected(Cannot("its interpreter ended"));
+  return Held{pid, std::move(tracee)};
 }
 
 /// The operation: one process becomes a copy of the other.
@@ -130,10 +147,9 @@ class Surgery {
     return {};
   }
 
-  /// The same mapping of the same file: what nobody changed in it is there already.
+  /// The same mapping: what neither has changed since the zygote is there already.
   bool IsThere(const Region& region) const {
-    if (region.anonymous() || region.shared) return false;
-    return std::ranges::find(old_, region) != old_.end();
+    return !region.shared && std::ranges::find(old_, region) != old_.end();
   }
 
   Result<void> Rebuild(const Region& region) {
@@ -149,12 +165,27 @@ class Surgery {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | grows, ~0ULL, 0}));
     }
     if (reserve) return {};
+    if (!there && region.anonymous() && region.size() >= kLarge) IGLOO_TRY(PreferLarge(region));
     for (std::uint64_t at = region.begin; at < region.end; at += kWindow) {
       Region window = region;
       window.begin = at;
       window.end = std::min(region.end, at + kWindow);
       IGLOO_TRY(CopyWindow(window, there));
     }
+    return {};
+  }
+
+  /// Memory that is in use from end to end comes in large pages: five hundred fewer to ask for.
+  Result<void> PreferLarge(const Region& region) {
+    Region sample = region;
+    sample.end = std::min(region.end, region.begin + kWindow);
+    IGLOO_ASSIGN(const std::vector<Page> pages, from_.Pages(sample));
+    const auto used = std::ranges::count_if(pages, [](Page page) { return page != Page::kAbsent; });
+    if (static_cast<std::size_t>(used) * 10 < pages.size() * 9) return {};
+    // Not everywhere: a kernel without them says no, and nothing is lost.
+    IGLOO_ASSIGN(const std::int64_t ignored,
+                 copy_.Call(SYS_madvise, {region.begin, region.size(), MADV_HUGEPAGE}));
+    (void)ignored;
     return {};
   }
 
@@ -176,12 +207,12 @@ class Surgery {
       }
       const std::size_t first = i;
       while (i < pages.size() && needed(i) && (i - first) * kPageSize < kPiece) ++i;
-      IGLOO_TRY(CopyBytes(window, first, i));
+      IGLOO_TRY(CopyBytes(window, first, i, there));
     }
     return {};
   }
 
-  Result<void> CopyBytes(const Region& window, std::size_t first, std::size_t last) {
+  Result<void> CopyBytes(const Region& window, std::size_t first, std::size_t last, bool there) {
     const std::uint64_t at = window.begin + first * kPageSize;
     buffer_.resize((last - first) * kPageSize);
     // Behind the end of a file there is nothing to read, nor anything that was ever written.
@@ -189,7 +220,24 @@ class Surgery {
       if (!window.anonymous()) return {};
       return read;
     }
-    return to_.Write(at, buffer_.data(), buffer_.size());
+    return there ? WriteChanges(at) : to_.Write(at, buffer_.data(), buffer_.size());
+  }
+
+  /// Most pages of both are still the zygote's; those that nobody writes to stay so.
+  Result<void> WriteChanges(std::uint64_t at) {
+    other_.resize(buffer_.size());
+    IGLOO_TRY(to_.Read(at, other_.data(), other_.size()));
+    for (std::size_t i = 0; i < buffer_.size();) {
+      const std::size_t first = i;
+      while (i < buffer_.size() && Differs(i)) i += kPageSize;
+      if (i > first) IGLOO_TRY(to_.Write(at + first, buffer_.data() + first, i - first));
+      while (i < buffer_.size() && !Differs(i)) i += kPageSize;
+    }
+    return {};
+  }
+
+  bool Differs(std::size_t at) const {
+    return std::memcmp(buffer_.data() + at, other_.data() + at, kPageSize) != 0;
   }
 
   Tracee& original_;
@@ -197,20 +245,20 @@ class Surgery {
   AddressSpace from_, to_;
   std::vector<Region> old_ = {};
   std::uint64_t looked_ = 0;
-  std::string buffer_ = {};
+  std::string buffer_ = {}, other_ = {};
 };
 
 }  // namespace
 
-Result<void> Transplant(pid_t original, pid_t copy) {
-  IGLOO_ASSIGN(Tracee held, Tracee::Hold(original));
-  IGLOO_ASSIGN(Tracee changed, Tracee::Hold(copy));
-  IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(original));
-  IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(copy));
-  IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(original));
-  IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(copy));
+Result<void> Transplant(const Inmate& original, const Inmate& copy) {
+  IGLOO_ASSIGN(Held source, Hold(original));
+  IGLOO_ASSIGN(Held target, Hold(copy));
+  IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(source.pid));
+  IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(target.pid));
+  IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(source.pid));
+  IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(target.pid));
   if (numbers.size() > 4096) return std::unexpected(Cannot("it has too many open files"));
-  Surgery surgery(held, std::move(from), changed, std::move(to));
+  Surgery surgery(source.tracee, std::move(from), target.tracee, std::move(to));
   IGLOO_TRY(surgery.PlaceDescriptors(numbers, own));
   return surgery.Perform();
 }

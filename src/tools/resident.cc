@@ -1,9 +1,8 @@
 #include "tools/resident.h"
 
-#include <fcntl.h>
-
 #include <utility>
 
+#include "base/file.h"
 #include "mcp/pch.h"
 #include "session/aside.h"
 #include "session/copy_tree.h"
@@ -16,8 +15,6 @@ namespace {
 
 /// For a shell to say what it is, and for another to become it.
 constexpr std::uint64_t kSnapshotMs = 10'000;
-
-UniqueFd Duplicate(int fd) { return UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 
 class InterpreterResident : public Resident {
  public:
