@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -65,6 +66,17 @@ Result<void> Interpreter::State::Start() {
 void Interpreter::State::FailWith(Error error) {
   if (!failure) failure = std::move(error);
   changed.cancel();
+}
+
+void Interpreter::State::Lose(Error error, bool vanished) {
+  if (vanished && running && !ended && options.group && options.group->leaf().ReadHits().memory) {
+    // The kernel took the whole group, igloo-init with it.
+    ended = wire::Ended{
+        .kind = wire::EndKind::kSignalled, .cause = wire::EndCause::kMemory, .status = SIGKILL};
+    error = {Errc::kExhausted, "everything in it was killed for its memory",
+             "let the code need less at once, or give its environment more", 0};
+  }
+  FailWith(std::move(error));
 }
 
 void Interpreter::State::SendFork() {
@@ -245,6 +257,7 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
     result.exit_code = ExitCodeOf(*ended, result.verdict);
     if (ended->kind == wire::EndKind::kSignalled) result.signal = static_cast<int>(ended->status);
     result.lost_now = true;
+    result.gone = failure.has_value();
     result.cpu_micros = ended->cpu_micros;
     result.peak_kib = ended->peak_kib;
   }

@@ -38,6 +38,7 @@ struct CallResult {
   std::optional<std::string> value = {};  ///< of a last expression
   std::optional<Loss> lost_before = {};   ///< the interpreter had to be started anew for this call
   bool lost_now = false;                  ///< it ended with this call
+  bool gone = false;                      ///< and its sandbox with it
   std::int64_t wall_micros = 0;
   /// As far as the interpreter knows them itself, until now; 0: it does not.
   std::uint64_t cpu_micros = 0, peak_kib = 0;

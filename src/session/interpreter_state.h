@@ -18,9 +18,10 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
         options(std::move(o)),
         box(std::make_shared<Box>(
             l, p, b,
-            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
-                        .built = [this] { SendFork(); },
-                        .failed = [this](Error error, bool) { FailWith(std::move(error)); }})),
+            Box::Events{
+                .reported = [this](const wire::Report& r) { Take(r); },
+                .built = [this] { SendFork(); },
+                .failed = [this](Error error, bool gone) { Lose(std::move(error), gone); }})),
         driver(l),
         pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
         changed(l) {}
@@ -41,6 +42,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void Take(const wire::Report& came);
   void Take(Said said);
   void FailWith(Error error);
+  /// The sandbox itself is gone; `vanished`: without a word.
+  void Lose(Error error, bool vanished);
   void SendFork();
   /// Whether a cgroup has to be looked at: one of version 1 does not end the rest of a sandbox that
   /// lost a process to its limit.

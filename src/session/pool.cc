@@ -85,6 +85,19 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Take(const Recipe& recipe, Origin
   return Make(shelf->recipe, forks ? shelf->zygote : nullptr);
 }
 
+asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
+  if (open.started) co_return Result<void>();  // it waited for this
+  auto started = co_await open.interpreter->Start();
+  if (!started && open.zygote) {
+    auto plain = Make(open.recipe, nullptr);
+    if (!plain) co_return std::unexpected(std::move(plain).error());
+    open = std::move(**plain);
+    started = co_await open.interpreter->Start();
+  }
+  open.started = started.has_value();
+  co_return started;
+}
+
 Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of) {
   return Make(of.recipe, of.zygote);
 }

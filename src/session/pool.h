@@ -60,6 +60,9 @@ class Pool {
   };
   /// One that nobody has used: one that waits, or else one that has yet to be started.
   Result<std::unique_ptr<OpenInterpreter>> Take(const Recipe& recipe, Origin origin);
+  /// Starts one that has yet to be started. One whose zygote is of no use is replaced by one that
+  /// needs none.
+  boost::asio::awaitable<Result<void>> Start(OpenInterpreter& open);
   /// One more of the same zygote, yet to be started.
   Result<std::unique_ptr<OpenInterpreter>> Sibling(const OpenInterpreter& of);
 

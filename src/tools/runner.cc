@@ -46,7 +46,7 @@ Finished FinishedFrom(session::CallResult result) {
 namespace {
 
 /// What a sandbox with a driver starts.
-decltype(environment::RunRequest::what) Start(const Order& order) {
+decltype(environment::RunRequest::what) WhatFor(const Order& order) {
   const environment::Environment& environment = order.where.environment;
   if (order.driver->interpreter == "command") {
     return environment::Program{
@@ -108,7 +108,7 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
   environment::RunRequest request = order.request;
-  request.what = Start(order);
+  request.what = WhatFor(order);
   request.files.clear();
   request.time_ms = 0;
   request.extra_descriptors = 1;
@@ -148,13 +148,12 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
   auto opened = Open(order, session::Pool::Origin::kFastest);
   if (!opened) co_return std::unexpected(std::move(opened).error());
   const std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
-  session::Interpreter& interpreter = *open->interpreter;
-  const auto hook = cancellation.OnRequest([&] { interpreter.Kill(); });
-  if (!open->started) {
-    if (auto started = co_await interpreter.Start(); !started) {
-      co_return std::unexpected(std::move(started).error());
-    }
+  const auto hook = cancellation.OnRequest([&] { open->interpreter->Kill(); });
+  if (auto started = co_await pool_.Start(*open); !started) {
+    co_return std::unexpected(std::move(started).error());
   }
+  if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
+  session::Interpreter& interpreter = *open->interpreter;
   session::Stamps stamps;
   for (const environment::GivenFile& file : order.request.files) {
     auto stamp = session::WriteBelow(interpreter.workspace(), file);

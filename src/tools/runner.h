@@ -83,6 +83,9 @@ class Runner {
   /// looked at. It may be ready, or may have yet to be started.
   Result<std::unique_ptr<session::OpenInterpreter>> Open(const Order& order,
                                                          session::Pool::Origin origin);
+  boost::asio::awaitable<Result<void>> Start(session::OpenInterpreter& open) {
+    return pool_.Start(open);
+  }
   /// Another one that `of` can be copied to.
   Result<std::unique_ptr<session::OpenInterpreter>> Sibling(const session::OpenInterpreter& of) {
     return pool_.Sibling(of);

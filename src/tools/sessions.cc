@@ -163,6 +163,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   auto result = co_await living->resident->Execute(std::move(call));
   if (living->ended) co_return std::unexpected(WasEnded(asked.id));
   if (!result) co_return std::unexpected(Forget(asked.id, living, result.error()));
+  if (result->gone) (void)Forget(asked.id, living, {});
   Finished finished = Describe(*living, *std::move(result), time_ms);
   if (asked.fork_of) {
     finished.notes.push_back(
@@ -225,7 +226,12 @@ Finished Sessions::Describe(const Living& living, session::CallResult result,
         fmt::format("variables were lost, files were kept: the interpreter {} in an earlier call",
                     HowItEnded(result.lost_before->verdict, result.lost_before->exit_code)));
   }
-  if (result.lost_now) {
+  if (result.gone) {
+    notes.push_back(
+        fmt::format("the session is gone, with its variables and files: everything in it {}; the "
+                    "next call with this name begins anew",
+                    HowItEnded(result.verdict, result.exit_code)));
+  } else if (result.lost_now) {
     notes.push_back(fmt::format(
         "variables are lost, files are kept: the interpreter {}; the next call begins a new one",
         HowItEnded(result.verdict, result.exit_code)));
