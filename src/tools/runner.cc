@@ -146,7 +146,7 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
                                                        Listener listener) {
   auto opened = Open(order);
   if (!opened) co_return std::unexpected(std::move(opened).error());
-  const std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
+  std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
   session::Interpreter& interpreter = *open->interpreter;
   const auto hook = cancellation.OnRequest([&] { interpreter.Kill(); });
   if (!open->started) {
@@ -175,6 +175,8 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
   if (!cancellation.requested()) {
     finished.left = co_await ReadInSlices(interpreter.workspace(), {}, options_.left, &stamps);
   }
+  // Whoever waits for the result is answered first: taking a sandbox down takes its time.
+  asio::post(loop_, [gone = std::move(open)] {});
   co_return finished;
 }
 
