@@ -96,8 +96,8 @@ bool IsReady(std::string_view key) {
 bool Wanted(const Candidate& candidate, const std::string& only) {
   const bool sustained = candidate.key == "one_shot" || candidate.key == "bwrap_python";
   return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
-         (sustained && Named("sustained", only)) ||
-         Named(candidate.key, only) || (candidate.key.starts_with("mcp_") && Named("mcp", only)) ||
+         (sustained && Named("sustained", only)) || Named(candidate.key, only) ||
+         (candidate.key.starts_with("mcp_") && Named("mcp", only)) ||
          (IsReady(candidate.key) && Named("ready", only));
 }
 

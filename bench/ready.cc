@@ -113,7 +113,7 @@ struct ReadyRuns::State {
   }
   Result<std::unique_ptr<session::OpenInterpreter>> Take() {
     if (!recipe) return std::unexpected(recipe.error());
-    return pool.Take(*recipe);
+    return pool.Take(*recipe, session::Pool::Origin::kFastest);
   }
   /// Until one waits, and whatever making it took has come to its end.
   Result<void> Fill() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/args.h"
+#include "editor/line_reader.h"
 
 namespace igloo::cli {
 
@@ -11,6 +12,8 @@ inline constexpr int kExitNotFound = 127;       ///< there is no such program
 
 extern const Command kRunCommand;
 extern const Command kShellCommand;
+extern const Command kReplCommand;
+extern const Command kSessionCommand;
 extern const Command kEnvCommand;
 extern const Command kDoctorCommand;
 extern const Command kConfigCommand;
@@ -24,7 +27,9 @@ extern const Command kManCommand;
 std::span<const Command* const> Commands();
 
 /// Runs `program words...` and returns its exit code. igloo is known by several names: a link
-/// called as one of the programs that it stands in for behaves like that one.
-int Main(std::string_view program, std::span<const std::string> words);
+/// called as one of the programs that it stands in for behaves like that one. Commands for which a
+/// person needs an editor become the program that has one.
+int Main(std::string_view program, std::span<const std::string> words,
+         editor::MakeLineReader editor = {});
 
 }  // namespace igloo::cli

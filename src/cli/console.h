@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "editor/line_reader.h"
 
 namespace igloo::cli {
 
@@ -18,6 +19,10 @@ class Console {
   void Report(const Error& error);
   void Note(std::string_view text);
 
+  /// How lines are read from a person; empty in programs that have no editor.
+  void OfferEditor(editor::MakeLineReader make) { editor_ = std::move(make); }
+  const editor::MakeLineReader& editor() const { return editor_; }
+
   bool out_is_terminal() const { return out_is_terminal_; }
 
   /// Wraps text in a colour when standard output is a terminal and NO_COLOR is not set.
@@ -28,6 +33,7 @@ class Console {
   static bool Write(int fd, std::string_view text);
   int out_fd_, err_fd_;
   bool out_is_terminal_, colours_;
+  editor::MakeLineReader editor_ = {};
 };
 
 }  // namespace igloo::cli

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "cli/become.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/personalities/nix_sandbox_mcp.h"
@@ -15,9 +16,10 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 10> kCommands = {
-    &kRunCommand, &kShellCommand, &kEnvCommand,    &kConfigCommand,     &kTrustCommand,
-    &kMcpCommand, &kLogCommand,   &kDoctorCommand, &kCompletionCommand, &kManCommand};
+constexpr std::array<const Command*, 12> kCommands = {
+    &kRunCommand, &kShellCommand,  &kReplCommand,       &kSessionCommand,
+    &kEnvCommand, &kConfigCommand, &kTrustCommand,      &kMcpCommand,
+    &kLogCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -40,11 +42,13 @@ void FillStandardDescriptors() {
 
 std::span<const Command* const> Commands() { return kCommands; }
 
-int Main(std::string_view program, std::span<const std::string> words) {
+int Main(std::string_view program, std::span<const std::string> words,
+         editor::MakeLineReader editor) {
   // A reader that goes away is an error of write(), not the end of igloo in the middle of a step.
   ::signal(SIGPIPE, SIG_IGN);
   FillStandardDescriptors();
   Console console(STDOUT_FILENO, STDERR_FILENO);
+  console.OfferEditor(std::move(editor));
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == kSandboxMcp) return SandboxMcpMain(words, console);
   if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
@@ -55,6 +59,10 @@ int Main(std::string_view program, std::span<const std::string> words) {
   if (words[0] == "--version") {
     console.Out("igloo " IGLOO_VERSION "\n");
     return 0;
+  }
+  if (!console.editor() && NeedsEditor(words)) {
+    console.Report(BecomeEditing(program, words));
+    return kExitFailed;
   }
   for (const Command* command : kCommands) {
     if (command->name != words[0]) continue;

@@ -19,6 +19,7 @@
 #include "cli/settings.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
+#include "tools/control_socket.h"
 #include "watch/watch.h"
 
 namespace igloo::cli {
@@ -89,6 +90,9 @@ class Server {
         .kept = [this] { core_->Announce(mcp::change::Resources{}); },
         .note = [this](std::string_view text) { serving_.say(text); }};
     service_ = std::make_unique<tools::ToolService>(std::move(parts), store_);
+    control_.emplace(*sessions_, [this] { return service_->Current(); });
+    // With the first session, so that a client that only looks leaves nothing behind.
+    sessions_->OnBegun([this] { OpenControl(); });
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }
@@ -171,6 +175,19 @@ class Server {
       serving_.say("'" + each.directory + "' is no environment: " + Line(each.error));
     }
     return setup;
+  }
+
+  /// The way by which `igloo session` and `igloo repl` come.
+  void OpenControl() {
+    const auto place = StatePlace();
+    if (socket_ || !place) return;
+    auto opened = tools::ControlSocket::Open(loop_, *place, *control_);
+    if (opened) {
+      socket_ = *std::move(opened);
+    } else if (!std::exchange(unreachable_, true)) {
+      serving_.say("'igloo session' does not see the sessions of this server: " +
+                   Line(opened.error()));
+    }
   }
 
   void Follow(std::vector<watch::Watched> sources) {
@@ -257,7 +274,10 @@ class Server {
   std::unique_ptr<tools::Runner> runner_ = {};
   std::unique_ptr<tools::Sessions> sessions_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};
+  std::optional<tools::SessionControl> control_ = {};
   asio::io_context loop_{1};
+  std::unique_ptr<tools::ControlSocket> socket_ = {};
+  bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};
   std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
 };

@@ -100,7 +100,8 @@ TEST_F(BashDriver, SurvivesWhatCodeDoesToItsShell) {
 
 TEST_F(BashDriver, CallsNoFunctionOfTheUsers) {
   driven_.Run(
-      "for name in : eval printf read set shopt true false test exit declare return local trap '['; do\n"
+      "for name in : eval printf read set shopt true false test exit declare return local trap "
+      "'['; do\n"
       "  builtin eval \"$name() { command printf 'called %s\\\\n' '$name'; }\"\ndone");
   EXPECT_EQ(Out("echo one"), "one\n");
   EXPECT_EQ(driven_.Run("nothing_like_this").status, 127);

@@ -56,6 +56,8 @@ class Control:
                 os._exit(1)
             self.read_more()
         word, number, size, flags = self.come[:begin].decode().split()
+        if word not in ("run", "fork", "reap", "copied"):
+            os._exit(1)
         end = begin + int(size)
         while len(self.come) < end:
             self.read_more()
@@ -250,6 +252,7 @@ class Session:
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
         self.waiting = None
+        self.mask, self.place = 0o022, "/workspace"
         self.on_interrupt = signal.default_int_handler
 
     def arm(self):
@@ -266,8 +269,21 @@ class Session:
             except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
                 pass
 
+    def remember_place(self):
+        self.mask = os.umask(0o022)
+        os.umask(self.mask)
+        try:
+            self.place = os.getcwd()
+        except OSError:  # it was removed
+            self.place = "/workspace"
+
     def become_copy(self):
         """Memory was copied from another process; what the kernel knew of that one was not."""
+        os.umask(self.mask)
+        try:
+            os.chdir(self.place)
+        except OSError as error:
+            report(error)
         self.waiting = None  # its descriptors are placeholders
         for number in signal.valid_signals():
             handler = signal.getsignal(number)
@@ -456,13 +472,13 @@ def serve(control, session):
         word, number, code, flags = control.read_order()
         if word == "fork":
             flush()
+            session.remember_place()
             channel = control.fd
             child = os.fork()
             if child:
                 control.send("standin", 0, {"pid": child})
             else:
-                control.fd = channel
-                still = stand_in(channel)
+                control.fd, still = channel, stand_in(channel)
         elif word == "reap":
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)

@@ -39,6 +39,8 @@ std::vector<std::string> DriveByCommand(std::string_view file_name,
   return argv;
 }
 
+std::string_view ShellSnapshot() { return k_snapshot_sh; }
+
 const Driver* FindDriver(std::string_view interpreter) {
   const auto* found = std::ranges::find(kDrivers, interpreter, &Driver::interpreter);
   return found == kDrivers.end() ? nullptr : found;

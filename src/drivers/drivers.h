@@ -29,6 +29,9 @@ const std::string& ZygoteFor(const Driver& driver);
 std::vector<std::string> DriveByCommand(std::string_view file_name,
                                         std::span<const std::string> command);
 
+/// Code for a bash session: prints code that makes another one the same.
+std::string_view ShellSnapshot();
+
 /// Nothing when there is none for that interpreter.
 const Driver* FindDriver(std::string_view interpreter);
 

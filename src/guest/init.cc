@@ -328,7 +328,10 @@ void InitMain() {
 
   const uint32_t size = ReadFrame();
   if (size == 0) _exit(0);
-  if (!DecodeStart(g_frame, size, g_start)) Refuse(InitStep::kStartMessage, EPROTO);
+  // SECURITY: a zygote's rights are never a payload's.
+  if (!DecodeStart(g_frame, size, g_start) || g_start.seccomp == wire::SeccompProfile::kZygote) {
+    Refuse(InitStep::kStartMessage, EPROTO);
+  }
   if (!HasNoPrivileges()) Refuse(InitStep::kSelfCheck, EPERM);
   // 1: join a new anonymous session keyring, whatever the backend did about keys. A kernel
   // without keyrings has none to leak.

@@ -11,7 +11,7 @@ std::string Frame(const std::string& kind, int id, const std::string& payload) {
 
 TEST(DriverFramesTest, MessagesComeInAnyPieces) {
   const std::string all =
-      Frame("ready", 0, "{}") +
+      Frame("ready", 0, R"({"pid":7})") +
       Frame("part", 7, R"({"type":"image/png","data":"AAH/","encoding":"base64"})") +
       Frame("done", 7, R"({"status":130,"value":"4","interrupted":true})");
   for (std::size_t step = 1; step < 20; ++step) {

@@ -1,17 +1,8 @@
-#include "session/interpreter.h"
-
 #include <sys/socket.h>
-
-#include <array>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "session/asio.h"
-#include "session/box.h"
-#include "session/inside.h"
-#include "session/pump.h"
-#include "session/transplant.h"
+#include "session/interpreter_state.h"
 
 namespace igloo::session {
 
@@ -26,28 +17,10 @@ constexpr auto kStartLimit = std::chrono::seconds(30);
 /// For an end to be reported once everything was killed.
 constexpr auto kKillLimit = std::chrono::seconds(15);
 constexpr auto kLook = std::chrono::milliseconds(100);
-constexpr auto kStandInLimit = std::chrono::seconds(10);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
 auto Redirect(boost::system::error_code& error) {
   return asio::redirect_error(asio::use_awaitable, error);
-}
-
-/// On a thread of its own: the bytes of a large session take longer than others can wait. The
-/// thread knows nothing of the event loop, which may end before it does.
-asio::awaitable<Result<void>> TransplantAside(asio::io_context& loop, pid_t original, pid_t copy) {
-  auto pipe = MakePipe();
-  if (!pipe) co_return std::unexpected(std::move(pipe).error());
-  const auto result = std::make_shared<Result<void>>();
-  std::thread([result, original, copy, end = std::move(pipe->second)] {
-    *result = Transplant(original, copy);
-    (void)!::write(end.get(), "x", 1);
-  }).detach();
-  stream_descriptor over(loop, pipe->first.Release());
-  boost::system::error_code error;
-  auto token = Redirect(error);
-  co_await over.async_wait(stream_descriptor::wait_read, token);
-  co_return *result;
 }
 
 Error NotKilled() {
@@ -56,68 +29,6 @@ Error NotKilled() {
 }
 
 }  // namespace
-
-struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
-  State(asio::io_context& l, const sandbox::Plan& p, backend::Backend& b, InterpreterOptions o)
-      : loop(l),
-        plan(p),
-        options(std::move(o)),
-        box(std::make_shared<Box>(
-            l, p, b,
-            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
-                        .built = [this] { SendFork(); },
-                        .failed = [this](Error error, bool) { FailWith(std::move(error)); }})),
-        driver(l),
-        pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
-        changed(l) {}
-
-  Result<void> Start();
-  asio::awaitable<Result<void>> WaitUntilReady();
-  asio::awaitable<void> WatchDriver();
-  asio::awaitable<void> WatchOutput(std::size_t index);
-  asio::awaitable<void> Send(std::string bytes);
-  /// Waits until `condition` holds, or there is no use in waiting: a failure, or the time.
-  asio::awaitable<void> Wait(std::function<bool()> condition, Clock::time_point until);
-  asio::awaitable<bool> Again();
-  asio::awaitable<void> AwaitEnd(const Call& call);
-  /// Lets the pumps take everything that lies in the pipes.
-  asio::awaitable<void> Settle();
-  OutputPump::Options PumpOptions();
-  void Take(const wire::Report& came);
-  void Take(Said said);
-  void FailWith(Error error);
-  void SendFork();
-  /// Whether a cgroup has to be looked at: one of version 1 does not end the rest of a sandbox that
-  /// lost a process to its limit.
-  bool Looks() const;
-  void EndIfOverMemory();
-  bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
-  CallResult Finish(std::int64_t began);
-  void CloseAll();
-
-  asio::io_context& loop;
-  const sandbox::Plan& plan;
-  InterpreterOptions options;
-  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
-  stream_descriptor driver;
-  std::array<OutputPump, 2> pumps;
-  asio::steady_timer changed;  ///< cancelled whenever something that is waited for may have come
-  DriverFrames frames = {};
-  UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
-  std::uint64_t last_id = 0;
-  int pid = 0, stand_in = 0;  ///< in the sandbox; 0: none
-  bool ready = false;
-  bool running = false;   ///< a call is under way
-  bool stopping = false;  ///< its code was asked to stop
-  bool timed_out = false, out_of_memory = false;
-  std::vector<Part> parts = {};
-  std::size_t part_bytes = 0;
-  std::optional<said::Done> done = {};
-  std::optional<wire::Ended> ended = {};  ///< of the interpreter that ended last, until a new one
-  std::optional<Loss> loss = {};
-  std::function<void(std::string_view)> heard = {};
-  std::optional<Error> failure = {};
-};
 
 OutputPump::Options Interpreter::State::PumpOptions() {
   return {.keep = options.capture_limit,
@@ -412,41 +323,6 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   result.late_output = std::move(late_output);
   result.late_error = std::move(late_error);
   co_return result;
-}
-
-asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
-  const std::shared_ptr<State> state = state_;
-  const std::shared_ptr<State> other = fresh.state_;
-  if (state->failure) co_return std::unexpected(*state->failure);
-  if (state->ended) {
-    co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
-                   "there is nothing to fork: begin another session");
-  }
-  state->stand_in = 0;
-  co_await state->Send(std::string(kStandIn));
-  auto stands = [state] { return state->stand_in != 0 || state->ended; };
-  co_await state->Wait(stands, Clock::now() + kStandInLimit);
-  if (state->stand_in == 0) {
-    co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
-                   "begin another session and run the same code there");
-  }
-  const auto original = FindInside(state->box->sandbox().init_pidfd(), state->stand_in);
-  const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
-  Result<void> copied;
-  if (!original) {
-    copied = std::unexpected(original.error());
-  } else if (!copy) {
-    copied = std::unexpected(copy.error());
-  } else {
-    copied = co_await TransplantAside(state->loop, *original, *copy);
-  }
-  co_await state->Send(std::string(kStandDown));
-  if (copied) {
-    // What it says about lines of earlier calls stays true.
-    other->last_id = state->last_id;
-    co_await other->Send(std::string(kCopied));
-  }
-  co_return copied;
 }
 
 asio::awaitable<Result<void>> Interpreter::Renew() {

@@ -64,7 +64,7 @@ std::shared_ptr<Pool::Shelf> Pool::ShelfFor(const Recipe& recipe) {
   return shelves_.back();
 }
 
-Result<std::unique_ptr<OpenInterpreter>> Pool::Take(const Recipe& recipe) {
+Result<std::unique_ptr<OpenInterpreter>> Pool::Take(const Recipe& recipe, Origin origin) {
   const std::shared_ptr<Shelf> shelf = ShelfFor(recipe);
   shelf->used = true;
   shelf->tired = false;
@@ -74,24 +74,32 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Take(const Recipe& recipe) {
     // Somebody on this machine may have killed it.
     if (!first->interpreter->fresh()) continue;
     Tend(shelf);
+    if (origin == Origin::kZygote && !recipe.zygote.empty() && !first->zygote) continue;
     return first;
   }
   shelf->wanted = std::min(recipe.most, std::max<std::size_t>(1, shelf->wanted * 2));
   Tend(shelf);
-  const bool forks = shelf->zygote && shelf->zygote->alive() && shelf->zygote->ready();
-  return Make(*shelf, forks ? shelf->zygote : nullptr);
+  if (origin == Origin::kZygote) KeepZygote(*shelf);
+  const bool forks = shelf->zygote && shelf->zygote->alive() &&
+                     (origin == Origin::kZygote || shelf->zygote->ready());
+  return Make(shelf->recipe, forks ? shelf->zygote : nullptr);
 }
 
-Result<std::unique_ptr<OpenInterpreter>> Pool::Make(Shelf& shelf, std::shared_ptr<Zygote> zygote) {
-  const Recipe& recipe = *shelf.recipe;
+Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of) {
+  return Make(of.recipe, of.zygote);
+}
+
+Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe> recipe,
+                                                    std::shared_ptr<Zygote> zygote) {
   auto open = std::make_unique<OpenInterpreter>();
-  open->recipe = shelf.recipe;
-  InterpreterOptions options{.capture_limit = recipe.capture_limit,
-                             .output_limit = recipe.output_limit,
+  open->recipe = recipe;
+  open->zygote = zygote;
+  InterpreterOptions options{.capture_limit = recipe->capture_limit,
+                             .output_limit = recipe->output_limit,
                              .zygote = std::move(zygote)};
-  IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe.plan));
+  IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan));
   open->interpreter =
-      std::make_unique<Interpreter>(loop_, recipe.plan, backend_, std::move(options));
+      std::make_unique<Interpreter>(loop_, recipe->plan, backend_, std::move(options));
   return open;
 }
 
@@ -128,7 +136,7 @@ asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
   if (!options_.roomy()) shelf->tired = true;
   if (!shelf->closed && !shelf->tired) {
     KeepZygote(*shelf);
-    auto made = Make(*shelf, shelf->zygote);
+    auto made = Make(shelf->recipe, shelf->zygote);
     auto started = made ? co_await (*made)->interpreter->Start()
                         : Result<void>(std::unexpected(std::move(made).error()));
     if (!started && !shelf->closed) {

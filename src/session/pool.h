@@ -31,6 +31,7 @@ struct Recipe {
 /// An interpreter and what it was made of, which it refers to.
 struct OpenInterpreter {
   std::shared_ptr<const Recipe> recipe = {};  // shared with others of its kind
+  std::shared_ptr<Zygote> zygote = {};        // shared with its siblings; null: it was started
   std::unique_ptr<Interpreter> interpreter = {};
   bool started = false;
 };
@@ -53,8 +54,14 @@ class Pool {
        Options options);
   ~Pool();
 
+  enum class Origin {
+    kFastest,  ///< whatever gives one soonest
+    kZygote,   ///< from the zygote, if its kind has one: it can be copied
+  };
   /// One that nobody has used: one that waits, or else one that has yet to be started.
-  Result<std::unique_ptr<OpenInterpreter>> Take(const Recipe& recipe);
+  Result<std::unique_ptr<OpenInterpreter>> Take(const Recipe& recipe, Origin origin);
+  /// One more of the same zygote, yet to be started.
+  Result<std::unique_ptr<OpenInterpreter>> Sibling(const OpenInterpreter& of);
 
   /// How many wait now, of all kinds.
   std::size_t waiting() const;
@@ -65,7 +72,8 @@ class Pool {
  private:
   struct Shelf;
   std::shared_ptr<Shelf> ShelfFor(const Recipe& recipe);
-  Result<std::unique_ptr<OpenInterpreter>> Make(Shelf& shelf, std::shared_ptr<Zygote> zygote);
+  Result<std::unique_ptr<OpenInterpreter>> Make(std::shared_ptr<const Recipe> recipe,
+                                                std::shared_ptr<Zygote> zygote);
   /// Begins to make what is missing.
   void Tend(const std::shared_ptr<Shelf>& shelf);
   boost::asio::awaitable<void> Fill(std::shared_ptr<Shelf> shelf);

@@ -3,59 +3,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/fsuid.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <optional>
-#include <utility>
-
 #include "base/file.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
+#include "session/acting.h"
 
 namespace igloo::session {
 namespace {
-
-/// Who this thread is to file systems, for as long as it lives.
-/// SECURITY: files that root makes would not be the sandbox's to change, and with root's rights a
-/// name that the code inside prepared could be opened against its mode. Only this thread changes.
-class ActingAs {
- public:
-  static Result<std::optional<ActingAs>> OwnerOf(int directory) {
-    struct stat info{};
-    if (::fstat(directory, &info) != 0) return FailSys(errno, "cannot look at the workspace");
-    if (info.st_uid == ::geteuid()) return std::nullopt;
-    std::optional<ActingAs> acting;
-    acting.emplace(info.st_uid, info.st_gid);
-    // The calls themselves do not say whether they worked.
-    const bool user = static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))) == info.st_uid;
-    const bool group = static_cast<gid_t>(::setfsgid(static_cast<gid_t>(-1))) == info.st_gid;
-    if (!user || !group) {
-      return Fail(Errc::kPermissionDenied, "the workspace belongs to somebody else");
-    }
-    return acting;
-  }
-
-  ActingAs(uid_t user, gid_t group) {
-    group_ = static_cast<gid_t>(::setfsgid(group));
-    user_ = static_cast<uid_t>(::setfsuid(user));
-  }
-  ActingAs(ActingAs&& other) noexcept
-      : user_(other.user_), group_(other.group_), active_(std::exchange(other.active_, false)) {}
-  ActingAs& operator=(ActingAs&&) = delete;
-  ~ActingAs() {
-    if (!active_) return;
-    ::setfsuid(user_);
-    ::setfsgid(group_);
-  }
-
- private:
-  uid_t user_ = 0;
-  gid_t group_ = 0;
-  bool active_ = true;
-};
 
 std::unexpected<Error> Cannot(int saved_errno, const std::string& path) {
   const std::string what = fmt::format("cannot write '{}'", Printable(Quoted(path)));

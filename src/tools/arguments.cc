@@ -16,9 +16,10 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::array<std::string_view, 10> kNames = {
-    "code",       "env",   "session",         "session_action", "echo",
-    "max_output", "files", "timeout_seconds", "command",        "environment"};
+constexpr std::array<std::string_view, 11> kNames = {
+    "code",    "env",         "session", "session_action",
+    "echo",    "max_output",  "files",   "timeout_seconds",
+    "command", "environment", "fork_of"};
 
 constexpr std::pair<std::string_view, SessionAction> kActions[] = {
     {"close", SessionAction::kClose},
@@ -148,9 +149,10 @@ Result<void> CheckNames(const json::object& arguments) {
     const std::string near = Nearest(Quoted(each.key()), kNames.data(), kNames.size());
     return Fail(Errc::kInvalidArgument,
                 fmt::format("there is no argument '{}'", Printable(Quoted(each.key()))),
-                near.empty() ? "the arguments are code, env, session, session_action, echo, "
-                               "timeout_seconds, files and max_output"
-                             : fmt::format("did you mean '{}'?", near));
+                near.empty()
+                    ? "the arguments are code, env, session, fork_of, session_action, echo, "
+                      "timeout_seconds, files and max_output"
+                    : fmt::format("did you mean '{}'?", near));
   }
   return {};
 }
@@ -219,6 +221,9 @@ Result<RunArguments> ReadArguments(const json::object& arguments) {
   IGLOO_ASSIGN(out.environment, Named(arguments, "env", "environment",
                                       "name the environment to run it in, such as \"python\""));
   IGLOO_ASSIGN(out.echo, YesOrNo(arguments, "echo"));
+  IGLOO_ASSIGN(out.fork_of, Text(arguments, "fork_of"));
+  if (out.fork_of && out.fork_of->empty()) out.fork_of.reset();
+  if (out.fork_of && !out.session) out.session = kNewSession;
   if (out.echo.value_or(false) && !out.session) {
     return Fail(Errc::kInvalidArgument, "values are echoed in sessions only",
                 "print what is needed, or give 'session'");

@@ -26,6 +26,7 @@ struct RunArguments {
   std::optional<std::string> session = {};
   std::optional<SessionAction> action = {};  ///< then there is no code
   std::optional<bool> echo = {};
+  std::optional<std::string> fork_of = {};  ///< the session that a new one is a copy of
   std::optional<std::uint64_t> time_ms = {};
   std::optional<std::size_t> max_output = {};
   std::vector<environment::GivenFile> files = {};

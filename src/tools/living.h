@@ -16,11 +16,13 @@ struct Sessions::Living {
       : environment(std::move(of)), limits(its), turns(loop, 1), born(now), used(now) {}
 
   std::string environment;
+  std::string interpreter = {};
   SessionLimits limits;
   std::unique_ptr<Resident> resident = {};
-  bool started = false;  ///< or being started
-  bool ready = false;    ///< and it has a workspace
-  bool ended = false;    ///< by End; who waits for a turn finds out
+  std::shared_ptr<Living> parent = {};  ///< until it has become a copy of that one
+  bool started = false;                 ///< or being started
+  bool ready = false;                   ///< and it has a workspace
+  bool ended = false;                   ///< by End; who waits for a turn finds out
   Turns turns;
   mcp::Cancellation stop = {};  ///< of the call whose turn it is, or of the next one
   session::Stamps stamps = {};

@@ -21,6 +21,11 @@ class Resident {
   virtual boost::asio::awaitable<Result<session::CallResult>> Execute(
       session::Interpreter::Call call) = 0;
   virtual boost::asio::awaitable<Result<void>> Renew() = 0;
+  /// Another one, yet to be started, that this one can be copied to.
+  virtual Result<std::unique_ptr<Resident>> Sibling() = 0;
+  /// Makes a sibling in which nothing was run yet a copy of this one: files, then variables.
+  /// Between calls of this one.
+  virtual boost::asio::awaitable<Result<void>> CopyTo(Resident& sibling) = 0;
   virtual void Interrupt() = 0;
   virtual void Kill() = 0;
   virtual int workspace() const = 0;

@@ -79,6 +79,9 @@ mcp::JsonObject InputSchema(const std::vector<const Offered*>& served) {
                                     "directory last from call to call. Choose one, or say \"new\" "
                                     "and use the name in the result. Leave it out for a fresh "
                                     "sandbox")},
+               {"fork_of", Property("string",
+                                    "name of a session that a new one begins as a copy of, with "
+                                    "its variables and files")},
                {"session_action", std::move(action)},
                {"echo", Property("boolean",
                                  "in a session: show the value of a last expression; true if "
@@ -206,7 +209,8 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
         .code = std::move(arguments->code),
         .time_ms = arguments->time_ms,
         .files = std::move(arguments->files),
-        .echo = arguments->echo.value_or(true)};
+        .echo = arguments->echo.value_or(true),
+        .fork_of = std::move(arguments->fork_of)};
     auto finished = co_await Execute(workshop_, call, std::move(asked), **offered, setup, trace);
     if (!finished) co_return RenderFailure(finished.error(), trace.environment);
     if (!named) {

@@ -105,7 +105,8 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
   return io;
 }
 
-Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order) {
+Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
+                                                               session::Pool::Origin origin) {
   environment::RunRequest request = order.request;
   request.what = Start(order);
   request.files.clear();
@@ -119,7 +120,7 @@ Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& orde
                          .capture_limit = kept,
                          .output_limit = kEndlessOutput * kept};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(order.where.environment, request));
-  return pool_.Take(recipe);
+  return pool_.Take(recipe, origin);
 }
 
 asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
@@ -144,7 +145,7 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
 
 asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancellation cancellation,
                                                        Listener listener) {
-  auto opened = Open(order);
+  auto opened = Open(order, session::Pool::Origin::kFastest);
   if (!opened) co_return std::unexpected(std::move(opened).error());
   std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
   session::Interpreter& interpreter = *open->interpreter;
@@ -173,7 +174,8 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
   finished.time_limit_ms = time_ms;
   finished.memory_limit_bytes = open->recipe->plan.payload.memory_bytes;
   if (!cancellation.requested()) {
-    finished.left = co_await ReadInSlices(interpreter.workspace(), {}, options_.left, &stamps);
+    const std::vector<environment::GivenFile> none;
+    finished.left = co_await ReadInSlices(interpreter.workspace(), none, options_.left, &stamps);
   }
   // Whoever waits for the result is answered first: taking a sandbox down takes its time.
   asio::post(loop_, [gone = std::move(open)] {});

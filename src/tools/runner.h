@@ -81,7 +81,13 @@ class Runner {
 
   /// A sandbox with an interpreter for an order that has a driver; its code and files are not
   /// looked at. It may be ready, or may have yet to be started.
-  Result<std::unique_ptr<session::OpenInterpreter>> Open(const Order& order);
+  Result<std::unique_ptr<session::OpenInterpreter>> Open(const Order& order,
+                                                         session::Pool::Origin origin);
+  /// Another one that `of` can be copied to.
+  Result<std::unique_ptr<session::OpenInterpreter>> Sibling(const session::OpenInterpreter& of) {
+    return pool_.Sibling(of);
+  }
+  boost::asio::io_context& loop() { return loop_; }
 
  private:
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,

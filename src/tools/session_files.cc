@@ -24,6 +24,14 @@ asio::awaitable<Result<void>> Sessions::Prepare(Found living, const Asked& asked
     const auto started = co_await living->resident->Start();
     if (!started) co_return std::unexpected(Forget(asked.id, living, started.error()));
     living->ready = true;
+    if (const Found parent = std::exchange(living->parent, nullptr)) {
+      auto copied = co_await CopyFrom(parent, living, living->stop);
+      if (!copied) co_return std::unexpected(Forget(asked.id, living, copied.error()));
+      // What was copied is no news.
+      const std::vector<environment::GivenFile> none;
+      (void)co_await ReadInSlices(living->resident->workspace(), none, parts_.left,
+                                  &living->stamps);
+    }
   }
   if (living->stop.requested()) co_return Fail(Errc::kTimeout, "the call was stopped");
   for (const environment::GivenFile& file : asked.files) {

@@ -44,6 +44,11 @@ Error WasEnded(const std::string& id) {
 
 }  // namespace
 
+std::string_view InterpreterOf(const config::Configured& where) {
+  const drivers::Driver* driver = DriverOf(where);
+  return driver == nullptr ? "" : driver->interpreter;
+}
+
 Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
     : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
@@ -83,6 +88,11 @@ Result<Sessions::Found> Sessions::Find(const Asked& asked, const Offered& enviro
   const auto found = sessions_.find(asked.id);
   if (found == sessions_.end()) return Begin(asked, environment, setup);
   const Found& living = found->second;
+  if (asked.fork_of) {
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("session '{}' lives already", Printable(asked.id)),
+                "fork_of makes a new session: give that one another name, or \"new\"");
+  }
   if (living->environment != environment.name) {
     return Fail(Errc::kInvalidArgument,
                 fmt::format("session '{}' belongs to environment '{}', not '{}'",
@@ -104,10 +114,13 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
                 fmt::format("environment '{}' has no sessions", environment.name),
                 "leave 'session' out; every call then starts afresh");
   }
+  IGLOO_ASSIGN(const Found parent, ParentOf(asked, environment));
   auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
+  living->parent = parent;
+  living->interpreter = driver->interpreter;
   living->usual_time_ms = environment.limits.time_ms;
   order.driver = driver;
-  IGLOO_ASSIGN(living->resident, parts_.open(order));
+  IGLOO_ASSIGN(living->resident, parent ? parent->resident->Sibling() : parts_.open(order));
   sessions_.emplace(asked.id, living);
   if (clock_ == nullptr) {
     clock_ = std::make_unique<asio::steady_timer>(loop_);
@@ -151,14 +164,45 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   if (living->ended) co_return std::unexpected(WasEnded(asked.id));
   if (!result) co_return std::unexpected(Forget(asked.id, living, result.error()));
   Finished finished = Describe(*living, *std::move(result), time_ms);
+  if (asked.fork_of) {
+    finished.notes.push_back(
+        fmt::format("this is a copy of session '{}' as it was: variables and files, but no open "
+                    "files, threads or background processes",
+                    Printable(*asked.fork_of)));
+  }
   finished.session = asked.id;
   finished.queued_micros = queued;
   const int workspace = living->resident->workspace();
   if (workspace >= 0) {
-    finished.left = co_await ReadInSlices(workspace, {}, parts_.left, &living->stamps);
+    const std::vector<environment::GivenFile> none;
+    finished.left = co_await ReadInSlices(workspace, none, parts_.left, &living->stamps);
     if (!finished.left.files.empty()) ++generation_;
   }
   co_return finished;
+}
+
+Result<Sessions::Found> Sessions::ParentOf(const Asked& asked, const Offered& environment) const {
+  if (!asked.fork_of) return nullptr;
+  IGLOO_ASSIGN(const Found parent, Known(*asked.fork_of));
+  if (parent->environment == environment.name) return parent;
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("session '{}' belongs to environment '{}', and so does its fork",
+                          Printable(*asked.fork_of), parent->environment),
+              fmt::format("give env \"{}\"", parent->environment));
+}
+
+asio::awaitable<Result<void>> Sessions::CopyFrom(Found parent, Found living,
+                                                 mcp::Cancellation cancellation) {
+  co_await parent->turns.Take(cancellation);
+  const ScopeExit leaving([&] {
+    parent->used = parts_.now();
+    parent->turns.GiveBack();
+  });
+  if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was stopped");
+  if (parent->ended || !parent->ready) {
+    co_return Fail(Errc::kNotFound, "the session to be forked is gone");
+  }
+  co_return co_await parent->resident->CopyTo(*living->resident);
 }
 
 Error Sessions::Forget(const std::string& id, const Found& living, const Error& error) {
@@ -223,6 +267,7 @@ std::vector<Sessions::Listed> Sessions::List() const {
   for (const auto& [id, living] : sessions_) {
     list.push_back({.id = id,
                     .environment = living->environment,
+                    .interpreter = living->interpreter,
                     .age = since(living->born),
                     .idle = living->busy() ? std::chrono::milliseconds(0) : since(living->used),
                     .busy = living->busy(),

@@ -26,6 +26,9 @@ struct SessionLimits {
   std::chrono::milliseconds lifetime{3'600'000};  ///< since its first
 };
 
+/// The interpreter that sessions of an environment have; empty when it has none.
+std::string_view InterpreterOf(const config::Configured& where);
+
 /// Interpreters that live from call to call, by the names that clients gave them. Calls of one
 /// session follow each other, those of different ones do not wait. One thread; outlives the event
 /// loop.
@@ -49,7 +52,8 @@ class Sessions {
     std::string code = {};
     std::optional<std::uint64_t> time_ms = {};
     std::vector<environment::GivenFile> files = {};
-    bool echo = true;  ///< tell the value of a last expression
+    bool echo = true;                         ///< tell the value of a last expression
+    std::optional<std::string> fork_of = {};  ///< it begins as a copy of this one
   };
   /// In the session of that name, which begins with its first call and belongs to the environment
   /// of that one.
@@ -68,6 +72,7 @@ class Sessions {
 
   struct Listed {
     std::string id = {}, environment = {};
+    std::string interpreter = {};  ///< "python", "node", "bash", "command"
     std::chrono::milliseconds age{0}, idle{0};
     bool busy = false;
     std::size_t waiting = 0;  ///< calls
@@ -104,6 +109,10 @@ class Sessions {
   Result<Found> Find(const Asked& asked, const Offered& environment, const Setup& setup);
   Result<Found> Begin(const Asked& asked, const Offered& environment, const Setup& setup);
   Result<Found> Known(const std::string& id) const;
+  /// The session that a new one is to be a copy of; none when it is not to be one.
+  Result<Found> ParentOf(const Asked& asked, const Offered& environment) const;
+  boost::asio::awaitable<Result<void>> CopyFrom(Found parent, Found living,
+                                                mcp::Cancellation cancellation);
   /// Everything between its turn and its code: the start of the session, its files.
   boost::asio::awaitable<Result<void>> Prepare(Found living, const Asked& asked);
   Error Forget(const std::string& id, const Found& living, const Error& error);

@@ -42,6 +42,10 @@ class Fake : public Resident {
     ++renewed_;
     co_return Result<void>();
   }
+  Result<std::unique_ptr<Resident>> Sibling() override {
+    return Fail(Errc::kFailedPrecondition, "fakes have no siblings");
+  }
+  asio::awaitable<Result<void>> CopyTo(Resident&) override { co_return Result<void>(); }
   void Interrupt() override { wait_.cancel(); }
   void Kill() override {
     killed_ = true;

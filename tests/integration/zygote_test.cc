@@ -45,10 +45,10 @@ for attempt in ("open('/etc/x', 'w')", "os.kill(1, 9)", "os.setuid(0)", "os.mkdi
 
 /// Lines in which pids stand.
 std::string WithoutPids(std::string text) {
-    const auto at = text.find("NSpid ");
-    if (at != std::string::npos) text.erase(at, text.find('\n', at) - at);
-    return text;
-  }
+  const auto at = text.find("NSpid ");
+  if (at != std::string::npos) text.erase(at, text.find('\n', at) - at);
+  return text;
+}
 
 TEST(Zygote, ItsForksStandBehindTheSameWallAsAnyOther) {
   Interpreters bench("python");

@@ -1,0 +1,57 @@
+// Forks of sessions: one interpreter becomes a copy of another.
+
+#include "session/aside.h"
+#include "session/inside.h"
+#include "session/interpreter_state.h"
+#include "session/transplant.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto kStandInLimit = std::chrono::seconds(10);
+
+}  // namespace
+
+asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
+  const std::shared_ptr<State> state = state_;
+  const std::shared_ptr<State> other = fresh.state_;
+  if (state->failure) co_return std::unexpected(*state->failure);
+  if (state->ended) {
+    co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
+                   "there is nothing to fork: begin another session");
+  }
+  state->stand_in = 0;
+  co_await state->Send(std::string(kStandIn));
+  auto stands = [state] { return state->stand_in != 0 || state->ended; };
+  co_await state->Wait(stands, Clock::now() + kStandInLimit);
+  if (state->stand_in == 0) {
+    co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
+                   "begin another session and run the same code there");
+  }
+  const auto original = FindInside(state->box->sandbox().init_pidfd(), state->stand_in);
+  const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
+  Result<void> copied;
+  if (!original) {
+    copied = std::unexpected(original.error());
+  } else if (!copy) {
+    copied = std::unexpected(copy.error());
+  } else {
+    const pid_t from = *original;
+    const pid_t to = *copy;
+    auto work = [from, to] { return Transplant(from, to); };
+    copied = co_await Aside(state->loop, work);
+  }
+  co_await state->Send(std::string(kStandDown));
+  if (copied) {
+    // What it says about lines of earlier calls stays true.
+    other->last_id = state->last_id;
+    co_await other->Send(std::string(kCopied));
+  }
+  co_return copied;
+}
+
+}  // namespace igloo::session

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+
+#include "session/asio.h"
+#include "session/box.h"
+#include "session/interpreter.h"
+#include "session/pump.h"
+
+namespace igloo::session {
+
+/// For the files that Interpreter is made of.
+struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
+  State(boost::asio::io_context& l, const sandbox::Plan& p, backend::Backend& b,
+        InterpreterOptions o)
+      : loop(l),
+        plan(p),
+        options(std::move(o)),
+        box(std::make_shared<Box>(
+            l, p, b,
+            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
+                        .built = [this] { SendFork(); },
+                        .failed = [this](Error error, bool) { FailWith(std::move(error)); }})),
+        driver(l),
+        pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
+        changed(l) {}
+
+  Result<void> Start();
+  boost::asio::awaitable<Result<void>> WaitUntilReady();
+  boost::asio::awaitable<void> WatchDriver();
+  boost::asio::awaitable<void> WatchOutput(std::size_t index);
+  boost::asio::awaitable<void> Send(std::string bytes);
+  /// Waits until `condition` holds, or there is no use in waiting: a failure, or the time.
+  boost::asio::awaitable<void> Wait(std::function<bool()> condition,
+                                    std::chrono::steady_clock::time_point until);
+  boost::asio::awaitable<bool> Again();
+  boost::asio::awaitable<void> AwaitEnd(const Call& call);
+  /// Lets the pumps take everything that lies in the pipes.
+  boost::asio::awaitable<void> Settle();
+  OutputPump::Options PumpOptions();
+  void Take(const wire::Report& came);
+  void Take(Said said);
+  void FailWith(Error error);
+  void SendFork();
+  /// Whether a cgroup has to be looked at: one of version 1 does not end the rest of a sandbox that
+  /// lost a process to its limit.
+  bool Looks() const;
+  void EndIfOverMemory();
+  bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
+  CallResult Finish(std::int64_t began);
+  void CloseAll();
+
+  boost::asio::io_context& loop;
+  const sandbox::Plan& plan;
+  InterpreterOptions options;
+  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
+  boost::asio::posix::stream_descriptor driver;
+  std::array<OutputPump, 2> pumps;
+  boost::asio::steady_timer
+      changed;  ///< cancelled whenever something that is waited for may have come
+  DriverFrames frames = {};
+  UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
+  std::uint64_t last_id = 0;
+  int pid = 0, stand_in = 0;  ///< in the sandbox; 0: none
+  bool ready = false;
+  bool running = false;   ///< a call is under way
+  bool stopping = false;  ///< its code was asked to stop
+  bool timed_out = false, out_of_memory = false;
+  std::vector<Part> parts = {};
+  std::size_t part_bytes = 0;
+  std::optional<said::Done> done = {};
+  std::optional<wire::Ended> ended = {};  ///< of the interpreter that ended last, until a new one
+  std::optional<Loss> loss = {};
+  std::function<void(std::string_view)> heard = {};
+  std::optional<Error> failure = {};
+};
+
+}  // namespace igloo::session

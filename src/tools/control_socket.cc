@@ -1,0 +1,200 @@
+#include "tools/control_socket.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <deque>
+#include <filesystem>
+#include <optional>
+
+#include "mcp/http_listener.h"
+#include "mcp/lines.h"
+#include "mcp/pch.h"
+
+namespace igloo::tools {
+
+namespace asio = boost::asio;
+using asio::posix::stream_descriptor;
+
+namespace {
+
+constexpr std::size_t kMostClients = 32;
+/// Output that somebody does not read is dropped from here on; answers are not.
+constexpr std::size_t kMostUnread = 8U << 20;
+
+auto Redirect(boost::system::error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+Result<void> MakeDirectory(const std::string& path) {
+  std::error_code failure;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failure);
+  if (!failure && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    failure = std::error_code(errno, std::generic_category());
+  }
+  if (failure) return FailSys(failure.value(), "cannot make '" + path + "'");
+  struct stat info{};
+  // SECURITY: it may have been there before, with another mode or as somebody else's.
+  const bool ours = ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                    info.st_uid == ::geteuid() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  if (ours) return {};
+  return Fail(Errc::kPermissionDenied, "'" + path + "' is not a directory of your own alone",
+              "remove it, or give it mode 0700");
+}
+
+/// Somebody who asks for something.
+class Client : public std::enable_shared_from_this<Client> {
+ public:
+  Client(asio::io_context& loop, UniqueFd fd, SessionControl& control)
+      : socket_(loop), control_(control) {
+    socket_.assign(fd.Release());
+  }
+  ~Client() { cancellation_.Request(); }
+
+  /// Reads the request, and goes on reading for as long as it is served: an end of file means that
+  /// nobody waits for the answer.
+  asio::awaitable<void> Serve() {
+    const auto self = shared_from_this();
+    mcp::LineBuffer lines(kLongestRequest);
+    std::array<char, 16384> buffer;
+    for (;;) {
+      boost::system::error_code error;
+      auto token = Redirect(error);
+      const auto space = asio::buffer(buffer);
+      const std::size_t count = co_await socket_.async_read_some(space, token);
+      if (error) break;
+      if (asked_) continue;  // one request is all
+      lines.Append({buffer.data(), count});
+      if (auto line = lines.Next()) {
+        asked_ = true;
+        if (line->too_long) break;
+        asio::co_spawn(co_await asio::this_coro::executor, Answer(std::move(line->text)),
+                       asio::detached);
+      }
+    }
+    cancellation_.Request();
+    Close();
+  }
+
+ private:
+  asio::awaitable<void> Answer(std::string request) {
+    const auto self = shared_from_this();
+    const std::weak_ptr<Client> weak = self;
+    SessionControl::Emit emit = [weak](const mcp::JsonObject& answer) {
+      if (const auto client = weak.lock()) client->Send(answer);
+    };
+    co_await control_.Handle(std::move(request), cancellation_, std::move(emit));
+    last_ = true;
+    if (queue_.empty()) Close();
+  }
+
+  void Send(const mcp::JsonObject& answer) {
+    if (!socket_.is_open()) return;
+    std::string line = boost::json::serialize(answer) + "\n";
+    if (answer.contains("output") && unread_ + line.size() > kMostUnread) return;
+    unread_ += line.size();
+    queue_.push_back(std::move(line));
+    if (queue_.size() == 1) asio::co_spawn(socket_.get_executor(), Write(), asio::detached);
+  }
+
+  asio::awaitable<void> Write() {
+    const auto self = shared_from_this();
+    while (!queue_.empty() && socket_.is_open()) {
+      boost::system::error_code error;
+      std::size_t sent = 0;
+      while (!error && sent < queue_.front().size()) {
+        auto token = Redirect(error);
+        const auto rest = asio::buffer(queue_.front()) + sent;
+        sent += co_await socket_.async_write_some(rest, token);
+      }
+      if (error) co_return Close();
+      unread_ -= queue_.front().size();
+      queue_.pop_front();
+    }
+    if (last_) Close();
+  }
+
+  void Close() {
+    boost::system::error_code ignored;
+    if (socket_.is_open()) socket_.close(ignored);
+  }
+
+  stream_descriptor socket_;
+  SessionControl& control_;
+  mcp::Cancellation cancellation_ = {};
+  bool asked_ = false, last_ = false;
+  std::deque<std::string> queue_ = {};
+  std::size_t unread_ = 0;
+};
+
+}  // namespace
+
+Result<UniqueFd> LockSockets(const std::string& directory) {
+  const std::string path = directory + "/lock";
+  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  // Nobody holds it for longer than it takes to make a socket.
+  while (lock && ::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) lock.Reset();
+  }
+  if (!lock) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot lock '" + path + "'");
+  }
+  return lock;
+}
+
+struct ControlSocket::State : std::enable_shared_from_this<State> {
+  State(asio::io_context& l, mcp::HttpListener own, SessionControl& c)
+      : loop(l), listener(std::move(own)), ready(l, ::dup(listener->fd())), control(c) {}
+
+  asio::awaitable<void> Accept() {
+    const auto self = shared_from_this();
+    for (;;) {
+      boost::system::error_code error;
+      auto token = Redirect(error);
+      co_await ready.async_wait(stream_descriptor::wait_read, token);
+      if (error || !listener) co_return;
+      auto came = listener->Accept();
+      if (!came) co_return;
+      std::erase_if(clients, [](const auto& each) { return each.expired(); });
+      if (!*came || clients.size() >= kMostClients) continue;
+      auto client = std::make_shared<Client>(loop, *std::move(*came), control);
+      clients.push_back(client);
+      asio::co_spawn(loop, client->Serve(), asio::detached);
+    }
+  }
+
+  asio::io_context& loop;
+  std::optional<mcp::HttpListener> listener;
+  stream_descriptor ready;
+  SessionControl& control;
+  std::vector<std::weak_ptr<Client>> clients = {};
+};
+
+ControlSocket::ControlSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+ControlSocket::~ControlSocket() {
+  state_->listener.reset();
+  boost::system::error_code ignored;
+  state_->ready.close(ignored);
+}
+
+Result<std::unique_ptr<ControlSocket>> ControlSocket::Open(asio::io_context& loop,
+                                                           const std::string& state,
+                                                           SessionControl& control) {
+  const std::string directory = DirectoryIn(state);
+  IGLOO_TRY(MakeDirectory(directory));
+  IGLOO_ASSIGN(const UniqueFd lock, LockSockets(directory));
+  const mcp::UnixSocket name{.path = fmt::format("{}/{}{}", directory, ::getpid(), kEnding)};
+  IGLOO_ASSIGN(mcp::HttpListener listener, mcp::HttpListener::Open(name));
+  auto made = std::make_shared<State>(loop, std::move(listener), control);
+  asio::co_spawn(loop, made->Accept(), asio::detached);
+  return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(made)));
+}
+
+}  // namespace igloo::tools

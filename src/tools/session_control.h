@@ -1,0 +1,45 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "mcp/cancellation.h"
+#include "mcp/types.h"
+#include "tools/sessions.h"
+#include "tools/setup.h"
+
+namespace igloo::tools {
+
+/// Sessions for the person whose server this is: what `igloo session` and `igloo repl` ask for.
+///
+/// A request is one object: {"do": "list"}, {"do": "close" | "interrupt", "session": ID}, or
+/// {"do": "run", "session": ID, "code": ...} with "env" (where the session may begin), "echo",
+/// "timeout_ms" (none: never) and "if_idle" (do not wait for others). Answers to "run" are
+/// {"output": base64} as it comes, {"waiting": true} when it is not its turn yet; the last answer
+/// to everything has "ok" or "error" with "what" and "hint".
+class SessionControl {
+ public:
+  using Current = std::function<Result<std::shared_ptr<const Setup>>()>;
+  using Emit = std::function<void(const mcp::JsonObject&)>;
+
+  /// `sessions` outlives it.
+  SessionControl(Sessions& sessions, Current current)
+      : sessions_(sessions), current_(std::move(current)) {}
+
+  boost::asio::awaitable<void> Handle(std::string request, mcp::Cancellation cancellation,
+                                      Emit emit);
+
+ private:
+  boost::asio::awaitable<Result<mcp::JsonObject>> Answer(std::string_view request,
+                                                         mcp::Cancellation cancellation, Emit emit);
+  boost::asio::awaitable<Result<mcp::JsonObject>> Run(mcp::JsonObject request,
+                                                      mcp::Cancellation cancellation, Emit emit);
+
+  Sessions& sessions_;
+  Current current_;
+};
+
+}  // namespace igloo::tools

@@ -1,0 +1,103 @@
+// Sessions that begin as copies of others, through the server.
+
+#include <gmock/gmock.h>
+
+#include "support/mcp.h"
+
+namespace igloo::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class McpFork : public ::testing::Test {
+ protected:
+  McpFork() { client_.Initialize(); }
+  JsonObject In(std::string_view session, std::string_view env, std::string_view code,
+                JsonObject more = {}) {
+    more["session"] = session;
+    return client_.Run(env, code, std::move(more));
+  }
+  std::string Text(std::string_view session, std::string_view env, std::string_view code) {
+    return TextOf(In(session, env, code));
+  }
+  JsonObject Fork(std::string_view session, std::string_view of, std::string_view env,
+                  std::string_view code) {
+    return In(session, env, code, {{"fork_of", of}});
+  }
+
+  McpClient client_;
+};
+
+TEST_F(McpFork, APythonSessionGoesTwoWays) {
+  Text("a", "python",
+       "import os\nx = 1\nos.mkdir('d'); os.chdir('d'); open('f', 'w').write('one')");
+  const JsonObject fork =
+      Fork("b", "a", "python", "x += 1\nprint(x, open('f').read(), os.getcwd())");
+  EXPECT_THAT(TextOf(fork), AllOf(StartsWith("2 one /workspace/d\n"),
+                                  HasSubstr("this is a copy of session 'a'")));
+  EXPECT_FALSE(IsError(fork));
+  Text("b", "python", "open('f', 'w').write('two'); open('g', 'w').write('x')");
+  EXPECT_THAT(Text("a", "python", "print(x, open('f').read(), os.listdir())"),
+              StartsWith("1 one ['f']\n"));
+  EXPECT_THAT(Text("b", "python", "print(x, open('f').read())"), StartsWith("2 two\n"));
+  // It lives on when the other one ends.
+  client_.Call("run", {{"session_action", "close"}, {"session", "a"}});
+  EXPECT_THAT(Text("b", "python", "print(x)"), StartsWith("2\n"));
+  EXPECT_THAT(TextOf(Fork("c", "b", "python", "print(x)")), StartsWith("2\n"));
+}
+
+TEST_F(McpFork, WithoutANameItGetsOne) {
+  Text("a", "python", "x = 5");
+  const JsonObject fork = client_.Run("python", "print(x)", {{"fork_of", "a"}});
+  EXPECT_THAT(TextOf(fork), AllOf(StartsWith("5\n"), HasSubstr("this is session s-")));
+}
+
+TEST_F(McpFork, ABashSessionGoesTwoWays) {
+  EXPECT_FALSE(IsError(In("a", "shell", R"sh(
+x='a "quoted" $value'; declare -A map=([k]=v); list=(1 'two words' 3); readonly fixed=7; export seen=yes
+greet() { echo "hi $1"; }
+alias ll='echo listed'
+set -o pipefail; shopt -s nullglob; umask 077
+mkdir d; cd d; echo content > file
+)sh")));
+  EXPECT_THAT(
+      TextOf(Fork("b", "a", "shell", R"sh(
+echo "$x ${map[k]} ${list[1]} $fixed $(env | grep -c '^seen=yes')"; greet you; ll
+set -o | grep pipefail; shopt nullglob; umask; pwd; cat file; x=changed
+)sh")),
+      StartsWith("a \"quoted\" $value v two words 7 1\nhi you\nlisted\npipefail       \ton\n"
+                 "nullglob       \ton\n0077\n/workspace/d\ncontent\n"));
+  EXPECT_THAT(Text("a", "shell", "echo \"$x\""), StartsWith("a \"quoted\" $value\n"));
+  EXPECT_THAT(Text("b", "shell", "echo \"$x\""), StartsWith("changed\n"));
+}
+
+TEST_F(McpFork, WhatCannotBeForkedSaysSo) {
+  Text("n", "node", "let x = 1");
+  EXPECT_THAT(TextOf(Fork("m", "n", "node", "x")), HasSubstr("sessions of Node cannot be forked"));
+  EXPECT_THAT(TextOf(Fork("m", "nobody", "python", "1")),
+              HasSubstr("there is no session 'nobody'"));
+  EXPECT_THAT(TextOf(Fork("m", "n", "python", "1")), HasSubstr("belongs to environment 'node'"));
+  Text("p", "python", "x = 1");
+  Text("q", "python", "x = 2");
+  EXPECT_THAT(TextOf(Fork("q", "p", "python", "print(x)")), HasSubstr("session 'q' lives already"));
+  EXPECT_THAT(Text("q", "python", "print(x)"), StartsWith("2\n"));
+  // None of these began.
+  EXPECT_THAT(TextOf(client_.Call("run", {{"session_action", "list"}})),
+              ::testing::Not(HasSubstr("m:")));
+}
+
+TEST_F(McpFork, WaitsForTheCallUnderWay) {
+  Text("a", "python", "x = 1");
+  const std::int64_t slow = client_.Send(
+      "tools/call", {{"name", "run"},
+                     {"arguments", JsonObject{{"env", "python"},
+                                              {"session", "a"},
+                                              {"code", "import time\ntime.sleep(0.3)\nx = 2"}}}});
+  EXPECT_THAT(TextOf(Fork("b", "a", "python", "print(x)")), StartsWith("2\n"));
+  client_.Wait(slow);
+}
+
+}  // namespace
+}  // namespace igloo::testing
