@@ -291,8 +291,7 @@ TEST(Soak, RunsOfEveryKindLeaveNothingAndMemoryIsFlat) {
   ExpectAsBefore(before);
 }
 
-/// A server whose sessions come and go. One interpreter of each kind waits ready, so that how many
-/// there are at the end is known.
+/// A server whose sessions come and go. One interpreter of each kind waits ready.
 class SessionsOfAServer {
  public:
   void One(int number) {
@@ -318,9 +317,7 @@ class SessionsOfAServer {
   /// The names of all processes below the server.
   std::vector<std::string> Family() {
     std::vector<std::string> names;
-    for (const ProcessInfo& each : DescendantsOf(client_.running().pid())) {
-      names.push_back(each.name);
-    }
+    for (const auto& each : DescendantsOf(client_.running().pid())) names.push_back(each.name);
     std::ranges::sort(names);
     return names;
   }
@@ -345,12 +342,10 @@ class SessionsOfAServer {
     EXPECT_THAT(TextOf(closed), HasSubstr("is closed"));
   }
   std::string Configuration() {
-    std::string text;
-    for (const char* env : {"python", "shell", "node"}) {
-      text += std::string("[environments.") + env + "]\nwarm = 1\n";
-    }
     const std::string path = directory_.path() + "/config.toml";
-    EXPECT_TRUE(ReplaceFile(path, text));
+    EXPECT_TRUE(ReplaceFile(path,
+                            "environments.python.warm = 1\nenvironments.shell.warm = 1\n"
+                            "environments.node.warm = 1\n"));
     return path;
   }
 
