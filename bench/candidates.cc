@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kPython = "/usr/bin/python3";
 const Words kTrue = {"/bin/true"};
 constexpr std::size_t kUsuallyReady = 4;  // as a server keeps at most
+constexpr unsigned kCalls = 100;          // of which a sample is the median
 
 Once Spawning(Command command) {
   return [command = std::move(command)]() -> Result<double> {
@@ -203,9 +204,11 @@ void Field::AddReady() {
   const Language& python = Languages().front();
   if (::access(python.program, X_OK) != 0) return;
   ReadyRuns& session = shared_->session.emplace(shared_->programs, python, 1);
-  add("session_call", "a call in a Python session", [&session] { return session.Call(); });
-  add("session_loop", "a call of a bare Python loop",
-      [this] { return shared_->python_loop.Call(); });
+  PythonLoop& loop = shared_->python_loop;
+  add("session_call", "a call in a Python session", [&session] { return session.Call(kCalls); });
+  add("session_loop", "a call of a bare Python loop", [&loop] { return loop.Call(kCalls); });
+  add("session_call_idle", "one alone in a Python session", [&session] { return session.Call(1); });
+  add("session_loop_idle", "one alone of a bare loop", [&loop] { return loop.Call(1); });
 }
 
 Result<void> Field::AddStore(std::size_t packages, unsigned every) {

@@ -54,6 +54,15 @@ TEST(Judge, TheServersOwnFiguresHaveBarsOfTheirOwn) {
   EXPECT_FALSE(Of(all, "MCP tools/list, of a bare echo").met());
 }
 
+TEST(Judge, RatesAreComparedWithThoseOfTheSameProgram) {
+  const auto all = Judge({}, {Sustained{.key = "bwrap", .rates = {1000}},
+                              Sustained{.key = "bwrap_python", .rates = {50}},
+                              Sustained{.key = "ready_python", .rates = {300}}});
+  EXPECT_DOUBLE_EQ(*Of(all, "sustained ready Python, runs of bwrap").ratio, 6);
+  EXPECT_TRUE(Of(all, "sustained ready Python, runs of bwrap").met());
+  EXPECT_FALSE(Of(all, "sustained launcher, runs of bwrap").ratio);
+}
+
 TEST(Judge, ASinkingRateIsAMiss) {
   const auto all = Judge({}, {Sustained{.key = "one_shot", .rates = {100, 90, 50}}});
   EXPECT_FALSE(Of(all, "sustained one shot, last window of first").met());

@@ -19,5 +19,14 @@ TEST(KernelMemory, SumsWhatSandboxesChange) {
             15);
 }
 
+TEST(JudgeReadyIdle, EveryLanguageHasItsBarAndWhatIsNotKnownNone) {
+  Figures figures;
+  JudgeReadyIdle({{.key = "ready_python", .pss = 1024}, {.key = "zygote_python", .pss = 9}},
+                 figures);
+  ASSERT_EQ(figures.all.size(), 1U);
+  EXPECT_EQ(figures.all[0].value, 1);
+  EXPECT_EQ(figures.all[0].bar, 1.5);
+}
+
 }  // namespace
 }  // namespace igloo::bench

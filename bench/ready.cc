@@ -23,8 +23,6 @@ using session::Manner;
 
 namespace {
 
-/// One sample is the median of so many: a single one would mostly measure who was asleep.
-constexpr unsigned kCalls = 100;
 constexpr std::uint64_t kCallMillis = 30'000;
 
 constexpr std::array<Language, 3> kLanguages = {{
@@ -182,7 +180,7 @@ Result<double> ReadyRuns::Next() {
   return static_cast<double>(MonotonicMicros() - begin);
 }
 
-Result<double> ReadyRuns::Call() {
+Result<double> ReadyRuns::Call(unsigned count) {
   if (!state_->held) {
     IGLOO_TRY(state_->Fill());
     IGLOO_ASSIGN(state_->held, state_->Take());
@@ -192,7 +190,7 @@ Result<double> ReadyRuns::Call() {
     IGLOO_TRY(state_->Fill());  // the one that takes its place
   }
   Samples calls;
-  for (unsigned i = 0; i < kCalls; ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     const std::int64_t begin = MonotonicMicros();
     IGLOO_TRY(state_->Execute(*state_->held->interpreter, Manner::kEcho));
     calls.Add(static_cast<double>(MonotonicMicros() - begin));
@@ -223,7 +221,7 @@ Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,
   return {};
 }
 
-Result<double> PythonLoop::Call() {
+Result<double> PythonLoop::Call(unsigned count) {
   if (!process_) {
     IGLOO_ASSIGN(Process started,
                  Process::Start({{kLanguages[0].program, "-I", "-c", kPythonLoop}}, Input::kPipe));
@@ -235,7 +233,7 @@ Result<double> PythonLoop::Call() {
   frame += request;
   Samples calls;
   std::string answer;
-  for (unsigned i = 0; i < kCalls; ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     const std::int64_t begin = MonotonicMicros();
     IGLOO_TRY(WriteAll(process_->input().get(), frame));
     IGLOO_TRY(ReadWhole(process_->output(), reinterpret_cast<char*>(&size), sizeof size));

@@ -43,8 +43,8 @@ class ReadyRuns {
   /// The same of a caller who waits for nothing: one that is ready, or else one that has yet to be
   /// started.
   Result<double> Next();
-  /// One call in a session that was opened with the first: microseconds, a median of many.
-  Result<double> Call();
+  /// Calls in a session that was opened with the first: microseconds, their median.
+  Result<double> Call(unsigned calls);
 
   /// How often `Fresh` found that none was ready; those were not counted.
   unsigned misses() const;
@@ -64,7 +64,7 @@ class ReadyRuns {
 class PythonLoop {
  public:
   /// As ReadyRuns::Call.
-  Result<double> Call();
+  Result<double> Call(unsigned calls);
 
  private:
   std::optional<Process> process_ = {};

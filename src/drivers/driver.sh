@@ -84,16 +84,16 @@ __igloo_close() {
 
 # Waits for the next run. Its code is in __igloo_code, the last status becomes $?.
 __igloo_next() {
-  builtin local IFS= LC_ALL=C header  # -N and ${#} count bytes
-  builtin local shape='^run ([0-9]{1,20}) ([0-9]{1,9}) ([^ ]{1,200})$'
+  builtin local IFS= LC_ALL=C word size flags  # -N and ${#} count bytes
   while [[ 1 ]]; do
-    if ! builtin read -r -u "$__igloo_fd" header || [[ ! $header =~ $shape ]]; then
+    # No regular expression: with counts in it, it takes longer to compile than most code to run.
+    if ! IFS=' ' builtin read -r -u "$__igloo_fd" word __igloo_id size flags || [[ $word != run ||
+      ${#__igloo_id} -gt 20 || ${#size} -gt 9 || ! $__igloo_id || $__igloo_id == *[!0-9]* ||
+      ! $size || $size == *[!0-9]* || ! $flags || $flags == *' '* ]]; then
       # The host has gone or talks nonsense; the user's EXIT trap has nobody to speak to.
       builtin trap - EXIT
       builtin exit 0
     fi
-    __igloo_id=${BASH_REMATCH[1]}
-    builtin local size=${BASH_REMATCH[2]} flags=${BASH_REMATCH[3]}
     __igloo_code=
     # `read` drops NUL bytes without counting them, so for code with one it waits for more than
     # will ever come: when two seconds bring nothing, that is it.

@@ -147,7 +147,7 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
                                                        Listener listener) {
   auto opened = Open(order, session::Pool::Origin::kFastest);
   if (!opened) co_return std::unexpected(std::move(opened).error());
-  const std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
+  std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
   const auto hook = cancellation.OnRequest([&] { open->interpreter->Kill(); });
   if (auto started = co_await pool_.Start(*open); !started) {
     co_return std::unexpected(std::move(started).error());
@@ -176,6 +176,8 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
     const std::vector<environment::GivenFile> none;
     finished.left = co_await ReadInSlices(interpreter.workspace(), none, options_.left, &stamps);
   }
+  // Whoever waits for the result is answered first: taking a sandbox down takes its time.
+  asio::post(loop_, [gone = std::move(open)] {});
   co_return finished;
 }
 
