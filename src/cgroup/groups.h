@@ -59,8 +59,10 @@ class Leaf {
   Result<void> Limit(const Limits& limits);
   /// kV1: the file that a process enters by writing 0. kV2: the directory to be born into.
   int entrance() const { return kind_ == Kind::kV2 ? directory_.get() : tasks_.get(); }
-  /// Since the last Limit().
+  /// Since the last Limit() or ForgetHits().
   Hits ReadHits() const;
+  /// What was hit until now counts no more.
+  void ForgetHits() { before_ = ReadCounts(); }
 
  private:
   /// How often each limit was hit, ever.
@@ -90,6 +92,7 @@ class Lease {
   ~Lease();
 
   const Leaf& leaf() const { return *leaf_; }
+  Leaf& leaf() { return *leaf_; }
 
  private:
   void GiveBack();

@@ -193,7 +193,7 @@ Result<int> Converse(Partner& partner, Console& console) {
     return conversation.Complete(before);
   });
   const std::string first = partner.environment() + "> ";
-  const std::string more = std::string(first.size() - 4, '.') + ".   ";
+  const std::string more = std::string(std::max<std::size_t>(first.size(), 4) - 4, '.') + ".   ";
   std::string text;
   for (;;) {
     const auto read = reader->ReadLine(text.empty() ? first : more);

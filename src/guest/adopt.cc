@@ -20,7 +20,7 @@ namespace igloo::guest {
 namespace {
 
 /// An interpreter that has yet to load its modules may be asked.
-constexpr int kPatienceMs = 60'000;
+constexpr int kPatienceMs = 30'000;
 constexpr unsigned kMaxFds = 3 + wire::kMaxExtraDescriptors + 1;
 
 bool SendParts(int socket, iovec* parts, size_t part_count, const int* fds, unsigned fd_count) {
@@ -177,7 +177,7 @@ pid_t AwaitWord(int socket) {
   do {
     ready = poll(fds, 2, kPatienceMs);
   } while (ready < 0 && errno == EINTR);
-  // Nothing is said to an init that has no payload yet, except by igloo's end.
+  // An end: igloo's own, or the order to make one.
   if (fds[1].revents != 0) _exit(0);
   if (ready <= 0) {
     errno = ETIMEDOUT;
@@ -213,6 +213,21 @@ bool Says(const char* status, const char* name, const char* value) {
   return strncmp(at, value, strlen(value)) == 0 && at[strlen(value)] == '\n';
 }
 
+/// All its namespaces are init's own.
+bool IsInside(pid_t pid) {
+  for (const char* own : kNamespaces) {
+    char path[64];
+    char here[64] = {};
+    char there[64] = {};
+    snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, strrchr(own, '/') + 1);
+    if (readlink(own, here, sizeof here - 1) <= 0 || readlink(path, there, sizeof there - 1) <= 0 ||
+        strcmp(here, there) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// SECURITY: whatever it was told to do, it is looked at before anybody's code reaches it.
 bool StandsBehindTheWall(pid_t pid) {
   char path[64];
@@ -231,7 +246,7 @@ bool StandsBehindTheWall(pid_t pid) {
   snprintf(uids, sizeof uids, "%u\t%u\t%u\t%u", uid, uid, uid, uid);
   snprintf(gids, sizeof gids, "%u\t%u\t%u\t%u", gid, gid, gid, gid);
   constexpr const char* kNone = "0000000000000000";
-  return Says(status, "\nPPid:\t", "1") && Says(status, "\nUid:\t", uids) &&
+  return IsInside(pid) && Says(status, "\nPPid:\t", "1") && Says(status, "\nUid:\t", uids) &&
          Says(status, "\nGid:\t", gids) && Says(status, "\nCapInh:\t", kNone) &&
          Says(status, "\nCapPrm:\t", kNone) && Says(status, "\nCapEff:\t", kNone) &&
          Says(status, "\nCapBnd:\t", kNone) && Says(status, "\nCapAmb:\t", kNone) &&

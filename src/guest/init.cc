@@ -362,6 +362,8 @@ void ZygoteMain() {
   const uint32_t size = ReadFrame();
   const bool fine = size != 0 && DecodeStart(g_frame, size, g_start) &&
                     g_start.seccomp == wire::SeccompProfile::kZygote;
+  // 1: join a new keyring, as InitMain does; forks inherit it.
+  if (syscall(SYS_keyctl, 1, nullptr) < 0 && errno != ENOSYS) _exit(125);
   // Without Landlock: its rules would name this root's places, and forks keep what they inherit.
   if (fine) BecomePayload(g_start, 0);
   _exit(125);

@@ -8,6 +8,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -24,10 +25,14 @@ boost::asio::awaitable<Result<void>> Aside(boost::asio::io_context& loop, Work w
   auto pipe = MakePipe();
   if (!pipe) co_return std::unexpected(std::move(pipe).error());
   const auto result = std::make_shared<Result<void>>();
-  std::thread([result, work = std::move(work), end = std::move(pipe->second)]() mutable {
-    *result = work();
-    (void)!::write(end.get(), "x", 1);
-  }).detach();
+  try {
+    std::thread([result, work = std::move(work), end = std::move(pipe->second)]() mutable {
+      *result = work();
+      (void)!::write(end.get(), "x", 1);
+    }).detach();
+  } catch (const std::system_error& failure) {
+    co_return FailSys(failure.code().value(), "cannot start a thread");
+  }
   boost::asio::posix::stream_descriptor over(loop, pipe->first.Release());
   boost::system::error_code error;
   auto token = boost::asio::redirect_error(boost::asio::use_awaitable, error);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -104,13 +105,19 @@ class Copier {
     const UniqueFd to = OpenBelow(here.to.get(), name, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (!to) return Cannot(errno);
     // No further than it reached when it was looked at: one that grows must not be followed.
-    for (off_t left = info.st_size; left > 0;) {
-      const ssize_t count =
-          ::sendfile(to.get(), from.get(), nullptr, static_cast<std::size_t>(left));
-      if (count < 0) return Cannot(errno);
-      if (count == 0) break;
-      left -= count;
+    // Holes stay holes.
+    for (off_t at = 0; (at = ::lseek(from.get(), at, SEEK_DATA)) >= 0 && at < info.st_size;) {
+      const off_t hole = std::min(::lseek(from.get(), at, SEEK_HOLE), info.st_size);
+      if (::lseek(to.get(), at, SEEK_SET) < 0) return Cannot(errno);
+      while (at < hole) {
+        const ssize_t count =
+            ::sendfile(to.get(), from.get(), &at, static_cast<std::size_t>(hole - at));
+        if (count < 0) return Cannot(errno);
+        if (count == 0) break;
+      }
+      if (at < hole) break;  // it has shrunk meanwhile
     }
+    if (::ftruncate(to.get(), info.st_size) != 0) return Cannot(errno);
     const timespec times[2] = {info.st_atim, info.st_mtim};
     if (::fchmod(to.get(), info.st_mode & 0777) != 0 || ::futimens(to.get(), times) != 0) {
       return Cannot(errno);

@@ -13,8 +13,6 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// From the start of a sandbox to an interpreter that is ready, on a machine that is busy.
-constexpr auto kStartLimit = std::chrono::seconds(30);
 /// For an end to be reported once everything was killed.
 constexpr auto kKillLimit = std::chrono::seconds(15);
 constexpr auto kLook = std::chrono::milliseconds(100);
@@ -58,6 +56,9 @@ Result<void> Interpreter::State::Start() {
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
                        wire::Life::kStays,
                        options.zygote ? wire::Birth::kAdopted : wire::Birth::kStarted));
+  UniqueFd copy = Duplicate(pair.first.get());
+  if (!copy) return FailSys(errno, "cannot watch the interpreter");
+  writer.assign(copy.Release());
   driver.assign(pair.first.Release());
   driver.non_blocking(true);
   return {};
@@ -65,6 +66,7 @@ Result<void> Interpreter::State::Start() {
 
 void Interpreter::State::FailWith(Error error) {
   if (!failure) failure = std::move(error);
+  writer.cancel();
   changed.cancel();
 }
 
@@ -93,26 +95,37 @@ void Interpreter::State::Take(const wire::Report& came) {
   }
   ended = std::get<wire::Ended>(came);
   ready = false;
+  writer.cancel();
   changed.cancel();
 }
 
 void Interpreter::State::Take(Said came) {
   // A word about a call that is not under way is somebody else's, or a lie.
   if (auto* shown = std::get_if<said::Shown>(&came)) {
-    if (!running || shown->id != last_id) return;
+    if (!running || shown->id != last_id) return TakeIdle(shown->part.bytes.size());
     part_bytes += shown->part.bytes.size();
     if (part_bytes <= options.capture_limit && parts.size() < 100) {
       parts.push_back(std::move(shown->part));
     }
   } else if (auto* end = std::get_if<said::Done>(&came)) {
-    if (running && end->id == last_id) done = std::move(*end);
+    if (!running || end->id != last_id) return TakeIdle(0);
+    done = std::move(*end);
   } else if (const auto* still = std::get_if<said::StandsIn>(&came)) {
+    if (!std::exchange(wants_stand_in, false)) return TakeIdle(options.capture_limit);
     stand_in = still->pid;
   } else {
+    if (ready) return TakeIdle(options.capture_limit);
     ready = true;
     pid = std::get<said::Ready>(came).pid;
   }
   changed.cancel();
+}
+
+void Interpreter::State::TakeIdle(std::size_t bytes) {
+  constexpr std::size_t kFrame = 64;
+  idle_words += kFrame + bytes;
+  if (idle_words < options.capture_limit) return;
+  FailWith({Errc::kProtocol, "the interpreter said what it may not", {}, 0});
 }
 
 asio::awaitable<void> Interpreter::State::WatchDriver() {
@@ -128,9 +141,16 @@ asio::awaitable<void> Interpreter::State::WatchDriver() {
     frames.Append({buffer.data(), count});
     for (;;) {
       auto next = frames.Next();
-      if (!next) co_return FailWith(std::move(next).error());
-      if (!*next) break;
-      Take(*std::move(*next));
+      if (next && !*next) break;
+      if (next) {
+        Take(*std::move(*next));
+      } else {
+        FailWith(std::move(next).error());
+      }
+      if (!failure) continue;
+      // Nothing that it says counts any more, and nobody may be waiting for it just now.
+      box->Tell(wire::ToInit::kKill);
+      co_return;
     }
   }
 }
@@ -142,8 +162,9 @@ asio::awaitable<void> Interpreter::State::WatchOutput(std::size_t index) {
 
 asio::awaitable<void> Interpreter::State::Send(std::string bytes) {
   const auto self = shared_from_this();
-  for (std::size_t sent = 0; sent < bytes.size() && driver.is_open();) {
-    const ssize_t count = ::send(driver.native_handle(), bytes.data() + sent, bytes.size() - sent,
+  const std::uint64_t mine = generation;
+  for (std::size_t sent = 0; sent < bytes.size() && writer.is_open() && mine == generation;) {
+    const ssize_t count = ::send(writer.native_handle(), bytes.data() + sent, bytes.size() - sent,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
@@ -154,7 +175,7 @@ asio::awaitable<void> Interpreter::State::Send(std::string bytes) {
     if (ended || failure) co_return;
     boost::system::error_code error;
     auto token = Redirect(error);
-    co_await driver.async_wait(stream_descriptor::wait_write, token);
+    co_await writer.async_wait(stream_descriptor::wait_write, token);
     if (error) co_return;
   }
 }
@@ -184,7 +205,7 @@ void Interpreter::State::EndIfOverMemory() {
 
 asio::awaitable<Result<void>> Interpreter::State::WaitUntilReady() {
   auto condition = [this] { return ready || ended; };
-  co_await Wait(condition, Clock::now() + kStartLimit);
+  co_await Wait(condition, Clock::now() + options.start_limit);
   if (failure) co_return std::unexpected(*failure);
   if (ready) co_return Result<void>();
   co_await Settle();
@@ -201,6 +222,8 @@ asio::awaitable<bool> Interpreter::State::Again() {
   loss->exit_code = ExitCodeOf(*ended, loss->verdict);
   ended.reset();
   out_of_memory = false;
+  if (options.group) options.group->leaf().ForgetHits();
+  ++generation;
   frames.Clear();
   box->Tell(wire::ToInit::kAgain);
   const auto fine = co_await WaitUntilReady();
@@ -267,7 +290,9 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
 void Interpreter::State::CloseAll() {
   box->Close();
   boost::system::error_code ignored;
-  if (driver.is_open()) driver.close(ignored);
+  for (stream_descriptor* each : {&driver, &writer}) {
+    if (each->is_open()) each->close(ignored);
+  }
   for (OutputPump& each : pumps) each.Close();
   changed.cancel();
 }
@@ -306,6 +331,7 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->done.reset();
   state->parts.clear();
   state->part_bytes = 0;
+  state->idle_words = 0;
   state->running = true;
   state->heard = std::move(call.heard);
   const auto executor = co_await asio::this_coro::executor;
@@ -344,10 +370,7 @@ asio::awaitable<Result<void>> Interpreter::Renew() {
     state->box->Tell(wire::ToInit::kKill);
     auto over = [state] { return state->ended.has_value(); };
     co_await state->Wait(over, Clock::now() + kKillLimit);
-    if (!state->ended) {
-      state->FailWith({Errc::kTimeout, "the interpreter did not end when it was killed",
-                       "this should not happen; please report it", 0});
-    }
+    if (!state->ended) state->FailWith(NotKilled());
   }
   if (state->failure || !co_await state->Again()) co_return std::unexpected(*state->failure);
   // Whoever asked for it knows, and what the old one printed last is nobody's.

@@ -49,6 +49,8 @@ struct InterpreterOptions {
   std::size_t capture_limit = 8U << 20;    ///< per stream and call
   std::uint64_t output_limit = 0;          ///< more in one call ends the interpreter; 0: never
   std::chrono::milliseconds grace{2'000};  ///< between the interrupt and the kill
+  /// From the start of a sandbox to an interpreter that is ready, on a machine that is busy.
+  std::chrono::milliseconds start_limit{30'000};
   /// Where the first interpreter comes from; none: igloo-init starts it. Those after it are
   /// started.
   std::shared_ptr<Zygote> zygote = {};

@@ -1,5 +1,6 @@
 // Forks of sessions: one interpreter becomes a copy of another.
 
+#include "base/scope_exit.h"
 #include "session/aside.h"
 #include "session/interpreter_state.h"
 #include "session/transplant.h"
@@ -24,8 +25,15 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
                    "there is nothing to fork: begin another session");
   }
   state->stand_in = 0;
-  co_await state->Send(std::string(kStandIn));
-  auto stands = [state] { return state->stand_in != 0 || state->ended; };
+  state->wants_stand_in = true;
+  const auto executor = co_await asio::this_coro::executor;
+  // Not waited for: one that does not read must not keep its fork.
+  asio::co_spawn(executor, state->Send(std::string(kStandIn)), asio::detached);
+  const ScopeExit stand_down([state, executor] {
+    state->wants_stand_in = false;
+    asio::co_spawn(executor, state->Send(std::string(kStandDown)), asio::detached);
+  });
+  auto stands = [state] { return state->stand_in != 0 || state->ended || state->failure; };
   co_await state->Wait(stands, Clock::now() + kStandInLimit);
   if (state->stand_in == 0) {
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
@@ -37,7 +45,6 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
     return Transplant(original, copy);
   };
   const Result<void> copied = co_await Aside(state->loop, std::move(work));
-  co_await state->Send(std::string(kStandDown));
   if (copied) {
     // What it says about lines of earlier calls stays true.
     other->last_id = state->last_id;

@@ -23,6 +23,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
                 .built = [this] { SendFork(); },
                 .failed = [this](Error error, bool gone) { Lose(std::move(error), gone); }})),
         driver(l),
+        writer(l),
         pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
         changed(l) {}
 
@@ -41,6 +42,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   OutputPump::Options PumpOptions();
   void Take(const wire::Report& came);
   void Take(Said said);
+  /// Said about no call that is under way: somebody else's, or a lie. A few are borne.
+  void TakeIdle(std::size_t bytes);
   void FailWith(Error error);
   /// The sandbox itself is gone; `vanished`: without a word.
   void Lose(Error error, bool vanished);
@@ -58,13 +61,18 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   InterpreterOptions options;
   std::shared_ptr<Box> box;  // shared with the coroutines that watch it
   boost::asio::posix::stream_descriptor driver;
+  /// The same channel, for what waits until it can be written: that ends with the interpreter.
+  boost::asio::posix::stream_descriptor writer;
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer
       changed;  ///< cancelled whenever something that is waited for may have come
   DriverFrames frames = {};
   UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
-  int pid = 0, stand_in = 0;  ///< in the sandbox; 0: none
+  std::uint64_t generation = 0;  ///< of the interpreter: orders for one are not for the next
+  int pid = 0, stand_in = 0;     ///< in the sandbox; 0: none
+  bool wants_stand_in = false;
+  std::uint64_t idle_words = 0;  ///< bytes said about no call that is under way
   bool ready = false;
   bool running = false;   ///< a call is under way
   bool stopping = false;  ///< its code was asked to stop

@@ -16,6 +16,7 @@ namespace {
 /// Whoever took one is answered first.
 constexpr auto kAfter = std::chrono::milliseconds(1);
 constexpr std::size_t kAtOnce = 2;
+constexpr auto kForkLimit = std::chrono::seconds(3), kLoadLimit = std::chrono::seconds(10);
 constexpr std::size_t kMostShelves = 16;
 /// A zygote that keeps dying is not worth another.
 constexpr unsigned kMostDeaths = 3;
@@ -89,6 +90,7 @@ asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
   if (open.started) co_return Result<void>();  // it waited for this
   auto started = co_await open.interpreter->Start();
   if (!started && open.zygote) {
+    Blame(open.zygote);
     auto plain = Make(open.recipe, nullptr);
     if (!plain) co_return std::unexpected(std::move(plain).error());
     open = std::move(**plain);
@@ -109,7 +111,9 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe
   open->zygote = zygote;
   InterpreterOptions options{.capture_limit = recipe->capture_limit,
                              .output_limit = recipe->output_limit,
-                             .zygote = std::move(zygote)};
+                             .zygote = zygote};
+  // A fork takes milliseconds; who waits for one longer is better off without.
+  if (zygote) options.start_limit = zygote->ready() ? kForkLimit : kLoadLimit;
   IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan));
   open->interpreter =
       std::make_unique<Interpreter>(loop_, recipe->plan, backend_, std::move(options));
@@ -133,12 +137,28 @@ void Pool::KeepZygote(Shelf& shelf) {
     ++shelf.deaths;
   }
   if (recipe.zygote.empty() || shelf.deaths >= kMostDeaths) return;
+  std::erase_if(known_, [](const Known& each) { return each.zygote.expired(); });
+  for (const Known& each : known_) {
+    if (*each.recipe != recipe) continue;
+    shelf.zygote = each.zygote.lock();
+    if (shelf.zygote && shelf.zygote->alive()) return;
+  }
   auto started = Zygote::Start(backend_, recipe.plan, recipe.zygote, recipe.preload);
   if (started) {
     shelf.zygote = std::make_shared<Zygote>(*std::move(started));
+    known_.push_back({shelf.recipe, shelf.zygote});
   } else {
     ++shelf.deaths;
     Note(started.error().what);
+  }
+}
+
+void Pool::Blame(const std::shared_ptr<Zygote>& zygote) {
+  std::erase_if(known_, [&](const Known& each) { return each.zygote.lock() == zygote; });
+  for (const auto& each : shelves_) {
+    if (each->zygote != zygote) continue;
+    each->zygote.reset();
+    ++each->deaths;
   }
 }
 
@@ -154,8 +174,7 @@ asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
                         : Result<void>(std::unexpected(std::move(made).error()));
     if (!started && !shelf->closed) {
       shelf->tired = true;
-      if (shelf->zygote) ++shelf->deaths;
-      if (shelf->deaths >= kMostDeaths) shelf->zygote.reset();
+      if (shelf->zygote) Blame(shelf->zygote);
       Note("no interpreter could be made ready ahead of its use: " + started.error().what);
     } else if (!shelf->closed) {
       (*made)->started = true;

@@ -81,6 +81,8 @@ class Pool {
   void Tend(const std::shared_ptr<Shelf>& shelf);
   boost::asio::awaitable<void> Fill(std::shared_ptr<Shelf> shelf);
   void KeepZygote(Shelf& shelf);
+  /// It is of no use: those who ask next do without it.
+  void Blame(const std::shared_ptr<Zygote>& zygote);
   boost::asio::awaitable<void> Watch();
   void Note(std::string_view text) const;
 
@@ -88,7 +90,13 @@ class Pool {
   backend::jail::JailBackend& backend_;
   cgroup::Groups& groups_;
   Options options_;
-  std::vector<std::shared_ptr<Shelf>> shelves_ = {};       // shared with what fills them
+  std::vector<std::shared_ptr<Shelf>> shelves_ = {};  // shared with what fills them
+  /// Those that live on in sessions after their shelf has gone: the next shelf uses them again.
+  struct Known {
+    std::shared_ptr<const Recipe> recipe;
+    std::weak_ptr<Zygote> zygote;
+  };
+  std::vector<Known> known_ = {};
   std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are shelves
 };
 

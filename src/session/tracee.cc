@@ -1,6 +1,7 @@
 #include "session/tracee.h"
 
 #include <elf.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -23,13 +24,14 @@ constexpr auto kPatience = std::chrono::seconds(5);
 constexpr auto kSoon = std::chrono::microseconds(500);
 constexpr std::uint64_t kSyscallSize = 2;  // 0f 05
 
-Result<void> AwaitStop(pid_t pid) {
+/// What it stopped for: a signal's number, or one of ptrace's own.
+Result<int> AwaitStop(pid_t pid) {
   const auto began = std::chrono::steady_clock::now();
   const auto until = began + kPatience;
   for (;;) {
     int status = 0;
     const pid_t heard = ::waitpid(pid, &status, __WALL | WNOHANG);
-    if (heard == pid && WIFSTOPPED(status)) return {};
+    if (heard == pid && WIFSTOPPED(status)) return WSTOPSIG(status);
     const auto now = std::chrono::steady_clock::now();
     if (heard != 0 || now > until) {
       return Fail(Errc::kFailedPrecondition, "the session's interpreter does not stand still");
@@ -142,7 +144,10 @@ Result<std::int64_t> Tracee::Call(long number,
     if (::ptrace(PTRACE_SYSCALL, pid_, nullptr, nullptr) != 0) {
       return std::unexpected(Failed("direct").error());
     }
-    IGLOO_TRY(AwaitStop(pid_));
+    IGLOO_ASSIGN(const int why, AwaitStop(pid_));
+    if (why != (SIGTRAP | 0x80)) {
+      return Fail(Errc::kFailedPrecondition, "the session's interpreter does something by itself");
+    }
   }
   user_regs_struct after{};
   if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &after) != 0 ||

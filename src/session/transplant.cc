@@ -1,11 +1,13 @@
 #include "session/transplant.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <set>
 
@@ -23,6 +25,7 @@ constexpr std::uint64_t kMostBytes = 64ULL << 30;
 constexpr std::uint64_t kLargeReserve = 1ULL << 30;
 constexpr std::uint64_t kWindow = 64ULL << 20, kLarge = 4ULL << 20;
 constexpr std::size_t kPiece = 1U << 20;
+constexpr auto kLongest = std::chrono::seconds(60);
 
 Error Cannot(std::string why) {
   return {Errc::kFailedPrecondition, "the session cannot be forked: " + std::move(why),
@@ -86,9 +89,19 @@ class Surgery {
   /// Numbers that the original has open mean nothing in the copy, but its objects will close them
   /// some day: each gets something harmless.
   Result<void> PlaceDescriptors(const std::set<int>& numbers, const std::set<int>& own) {
+    constexpr std::uint64_t kHere = ~0ULL - 99;  // AT_FDCWD
+    IGLOO_ASSIGN(const std::uint64_t scratch, Scratch());
+    IGLOO_TRY(to_.Write(scratch, "/", 2));
+    // One that can be closed, and nothing else: reading it does not look like an end.
+    IGLOO_ASSIGN(const std::int64_t path,
+                 Make(SYS_openat, {kHere, scratch, O_PATH | O_CLOEXEC, 0}));
     for (const int number : numbers) {
-      if (own.contains(number)) continue;
-      IGLOO_TRY(Make(SYS_dup2, {0, static_cast<std::uint64_t>(number)}));
+      if (own.contains(number) || number == path) continue;
+      IGLOO_TRY(Make(SYS_dup3, {static_cast<std::uint64_t>(path),
+                                static_cast<std::uint64_t>(number), O_CLOEXEC}));
+    }
+    if (!numbers.contains(static_cast<int>(path))) {
+      IGLOO_TRY(Make(SYS_close, {static_cast<std::uint64_t>(path)}));
     }
     return {};
   }
@@ -116,11 +129,16 @@ class Surgery {
     return {};
   }
 
+  /// A little of the copy's stack that nobody uses.
+  Result<std::uint64_t> Scratch() const {
+    IGLOO_ASSIGN(const Registers registers, copy_.Read());
+    return (registers.general.rsp - 1024) & ~7ULL;
+  }
+
   /// Where the C library keeps the number of the main thread.
   Result<std::uint64_t> FindTidAddress() {
     constexpr std::uint64_t kGetTidAddress = 40;  // PR_GET_TID_ADDRESS
-    IGLOO_ASSIGN(const Registers registers, copy_.Read());
-    const std::uint64_t scratch = (registers.general.rsp - 1024) & ~7ULL;
+    IGLOO_ASSIGN(const std::uint64_t scratch, Scratch());
     IGLOO_TRY(Make(SYS_prctl, {kGetTidAddress, scratch}));
     std::uint64_t address = 0;
     IGLOO_TRY(to_.Read(scratch, reinterpret_cast<char*>(&address), sizeof address));
@@ -153,6 +171,9 @@ class Surgery {
   }
 
   Result<void> Rebuild(const Region& region) {
+    if (std::chrono::steady_clock::now() > until_) {
+      return std::unexpected(Cannot("its memory takes too long to copy"));
+    }
     looked_ += region.size();
     const bool reserve = region.protection == PROT_NONE && region.size() >= kLargeReserve;
     if (reserve) looked_ -= region.size();
@@ -215,10 +236,12 @@ class Surgery {
   Result<void> CopyBytes(const Region& window, std::size_t first, std::size_t last, bool there) {
     const std::uint64_t at = window.begin + first * kPageSize;
     buffer_.resize((last - first) * kPageSize);
-    // Behind the end of a file there is nothing to read, nor anything that was ever written.
     if (auto read = from_.Read(at, buffer_.data(), buffer_.size()); !read) {
-      if (!window.anonymous()) return {};
-      return read;
+      if (window.anonymous()) return read;
+      // Behind the end of a file there is nothing to read: page by page, as far as it goes.
+      if (last - first == 1) return {};
+      for (std::size_t i = first; i < last; ++i) IGLOO_TRY(CopyBytes(window, i, i + 1, there));
+      return {};
     }
     return there ? WriteChanges(at) : to_.Write(at, buffer_.data(), buffer_.size());
   }
@@ -245,6 +268,7 @@ class Surgery {
   AddressSpace from_, to_;
   std::vector<Region> old_ = {};
   std::uint64_t looked_ = 0;
+  std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + kLongest;
   std::string buffer_ = {}, other_ = {};
 };
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "mcp/http_listener.h"
 #include "mcp/lines.h"
@@ -137,15 +138,17 @@ class Client : public std::enable_shared_from_this<Client> {
 Result<UniqueFd> LockSockets(const std::string& directory) {
   const std::string path = directory + "/lock";
   UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  // Nobody holds it for longer than it takes to make a socket.
-  while (lock && ::flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) lock.Reset();
+  // Nobody holds it for longer than it takes to make a socket, unless he was stopped in the middle:
+  // a server does not wait for such a one.
+  int saved_errno = errno;
+  for (int tries = 0; lock && tries < 20; ++tries) {
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+    saved_errno = errno;
+    if (saved_errno != EINTR && saved_errno != EWOULDBLOCK) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (!lock) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot lock '" + path + "'");
-  }
-  return lock;
+  return FailSys(saved_errno, "cannot lock '" + path + "'",
+                 "another igloo holds it; end that one if it is stopped");
 }
 
 struct ControlSocket::State : std::enable_shared_from_this<State> {

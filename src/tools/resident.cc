@@ -65,6 +65,10 @@ class InterpreterResident : public Resident {
                                    .manner = session::Manner::kQuiet};
     auto said = co_await open_->interpreter->Execute(std::move(ask));
     if (!said) co_return std::unexpected(std::move(said).error());
+    if (said->lost_before) {
+      co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
+                     "there is nothing to fork: begin another session");
+    }
     if (said->verdict != session::Verdict::kOk ||
         said->output.total() > said->output.kept().size()) {
       co_return Fail(Errc::kFailedPrecondition, "the shell does not tell what it knows",

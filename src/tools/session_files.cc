@@ -1,5 +1,7 @@
 // What sessions do with files: those that come with later calls, and those that clients read.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -26,7 +28,11 @@ asio::awaitable<Result<void>> Sessions::Prepare(Found living, const Asked& asked
     living->ready = true;
     if (const Found parent = std::exchange(living->parent, nullptr)) {
       auto copied = co_await CopyFrom(parent, living, living->stop);
-      if (!copied) co_return std::unexpected(Forget(asked.id, living, copied.error()));
+      if (!copied) {
+        (void)Forget(asked.id, living, copied.error());
+        co_return Wrap(fmt::format("session '{}' cannot be forked", Printable(*asked.fork_of)),
+                       std::move(copied).error());
+      }
       // What was copied is no news.
       const std::vector<environment::GivenFile> none;
       (void)co_await ReadInSlices(living->resident->workspace(), none, parts_.left,
