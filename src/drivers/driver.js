@@ -328,9 +328,11 @@ async function* runs() {
 // first time, here and not while somebody waits.
 function rehearse(code) {
   try {
-    fs.writeFileSync(CODE_FILE, code);
-    Module._load(CODE_FILE, null, false);
-    fs.writeFileSync(CODE_FILE, '');
+    if (path.isAbsolute(CODE_FILE)) { // never a file in a directory of the user's
+      fs.writeFileSync(CODE_FILE, code);
+      Module._load(CODE_FILE, null, false);
+      fs.writeFileSync(CODE_FILE, '');
+    }
     const nowhere = fs.openSync('/dev/null', 'w');
     const output = new Output(nowhere);
     new Console({ stdout: output, stderr: output }).log(1, 'x');
