@@ -118,7 +118,8 @@ TEST_F(McpSessionFaults, AForkBombEndsWithItsSession) {
   const JsonObject bomb =
       In("python", "import os\nwhile True:\n  try: os.fork()\n  except OSError: pass",
          {{"timeout_seconds", 1}});
-  EXPECT_TRUE(bomb.at("structuredContent").at("timed_out").as_bool());
+  // At its time limit, or earlier for its memory where that is counted process by process.
+  EXPECT_TRUE(IsError(bomb));
   EXPECT_THAT(TextOf(client_.Run("python", "print('others')")), StartsWith("others\n"));
   const std::string marker = UniqueMarker();
   In("shell", "(exec -a " + marker + " sleep 1000) & f() { f | f & }; f", {{"timeout_seconds", 1}});
