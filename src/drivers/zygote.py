@@ -70,7 +70,7 @@ def become_session(session, namespaces, adoption, group):
         os.sched_yield()
     for entrance in group:
         os.write(entrance, b"0")
-    channel = socket.socket(fileno=fcntl.fcntl(adoption.fileno(), fcntl.F_DUPFD_CLOEXEC, 200))
+    channel = socket.socket(fileno=fcntl.fcntl(adoption.detach(), fcntl.F_DUPFD_CLOEXEC, 200))
     message, fds = receive(channel, 1 << 16)
     place(fds, channel.fileno())
     make_calls(message)
