@@ -24,15 +24,22 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
     co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
                    "there is nothing to fork: begin another session");
   }
-  state->stand_in = 0;
+  state->stand_in.reset();
   co_await state->Send(std::string(kStandIn));
-  auto stands = [state] { return state->stand_in != 0 || state->ended; };
+  auto stands = [state] { return state->stand_in || state->ended; };
   co_await state->Wait(stands, Clock::now() + kStandInLimit);
-  if (state->stand_in == 0) {
+  if (!state->stand_in) {
+    // One that comes too late must not stay.
+    co_await state->Send(std::string(kStandDown));
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
                    "begin another session and run the same code there");
   }
-  const auto original = FindInside(state->box->sandbox().init_pidfd(), state->stand_in);
+  if (*state->stand_in == 0) {
+    co_return Fail(Errc::kFailedPrecondition,
+                   "the session has no room for the one more process that a fork needs",
+                   "let its code end some of its processes first");
+  }
+  const auto original = FindInside(state->box->sandbox().init_pidfd(), *state->stand_in);
   const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
   Result<void> copied;
   if (!original) {

@@ -61,7 +61,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   DriverFrames frames = {};
   UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
-  int pid = 0, stand_in = 0;  ///< in the sandbox; 0: none
+  int pid = 0;                       ///< in the sandbox; 0: none
+  std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
   bool ready = false;
   bool running = false;   ///< a call is under way
   bool stopping = false;  ///< its code was asked to stop
