@@ -1,7 +1,8 @@
 // Forks of sessions: one interpreter becomes a copy of another.
 
+#include <fcntl.h>
+
 #include "session/aside.h"
-#include "session/inside.h"
 #include "session/interpreter_state.h"
 #include "session/transplant.h"
 
@@ -13,6 +14,11 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kStandInLimit = std::chrono::seconds(10);
+
+/// One of its own for the thread that works: the sandbox may be gone before that is done.
+UniqueFd InitOf(Box& box) {
+  return UniqueFd(::fcntl(box.sandbox().init_pidfd(), F_DUPFD_CLOEXEC, 0));
+}
 
 }  // namespace
 
@@ -39,19 +45,9 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
                    "the session has no room for the one more process that a fork needs",
                    "let its code end some of its processes first");
   }
-  const auto original = FindInside(state->box->sandbox().init_pidfd(), *state->stand_in);
-  const auto copy = FindInside(other->box->sandbox().init_pidfd(), other->pid);
-  Result<void> copied;
-  if (!original) {
-    copied = std::unexpected(original.error());
-  } else if (!copy) {
-    copied = std::unexpected(copy.error());
-  } else {
-    const pid_t from = *original;
-    const pid_t to = *copy;
-    auto work = [from, to] { return Transplant(from, to); };
-    copied = co_await Aside(state->loop, work);
-  }
+  auto work = [from = InitOf(*state->box), to = InitOf(*other->box), stand_in = *state->stand_in,
+               copy = other->pid] { return Transplant({from.get(), stand_in}, {to.get(), copy}); };
+  const auto copied = co_await Aside(state->loop, std::move(work));
   co_await state->Send(std::string(kStandDown));
   if (copied) {
     // What it says about lines of earlier calls stays true.

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "session/address_space.h"
+#include "session/inside.h"
 #include "session/tracee.h"
 
 namespace igloo::session {
@@ -184,12 +185,19 @@ class Surgery {
   Result<void> CopyBytes(const Region& window, std::size_t first, std::size_t last) {
     const std::uint64_t at = window.begin + first * kPageSize;
     buffer_.resize((last - first) * kPageSize);
-    // Behind the end of a file there is nothing to read, nor anything that was ever written.
     if (auto read = from_.Read(at, buffer_.data(), buffer_.size()); !read) {
-      if (!window.anonymous()) return {};
-      return read;
+      return window.anonymous() ? read : CopyFileBytes(at);
     }
     return to_.Write(at, buffer_.data(), buffer_.size());
+  }
+
+  /// Behind the end of a file there is nothing to read, nor anything that was ever written.
+  Result<void> CopyFileBytes(std::uint64_t at) {
+    for (std::size_t done = 0; done < buffer_.size(); done += kPageSize) {
+      if (!from_.Read(at + done, buffer_.data(), kPageSize)) break;
+      IGLOO_TRY(to_.Write(at + done, buffer_.data(), kPageSize));
+    }
+    return {};
   }
 
   Tracee& original_;
@@ -200,15 +208,27 @@ class Surgery {
   std::string buffer_ = {};
 };
 
+/// SECURITY: a number that was looked up may be another process's by the time it is held, even one
+/// of the host's. Held, it cannot become another's any more, and is looked up again.
+Result<void> CheckStillInside(const Patient& patient, pid_t held) {
+  IGLOO_ASSIGN(const pid_t now, FindInside(patient.init_pidfd, patient.inner));
+  if (now == held) return {};
+  return std::unexpected(Cannot("its interpreter does not stand still"));
+}
+
 }  // namespace
 
-Result<void> Transplant(pid_t original, pid_t copy) {
-  IGLOO_ASSIGN(Tracee held, Tracee::Hold(original));
-  IGLOO_ASSIGN(Tracee changed, Tracee::Hold(copy));
-  IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(original));
-  IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(copy));
-  IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(original));
-  IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(copy));
+Result<void> Transplant(const Patient& original, const Patient& copy) {
+  IGLOO_ASSIGN(const pid_t original_pid, FindInside(original.init_pidfd, original.inner));
+  IGLOO_ASSIGN(const pid_t copy_pid, FindInside(copy.init_pidfd, copy.inner));
+  IGLOO_ASSIGN(Tracee held, Tracee::Hold(original_pid));
+  IGLOO_TRY(CheckStillInside(original, original_pid));
+  IGLOO_ASSIGN(Tracee changed, Tracee::Hold(copy_pid));
+  IGLOO_TRY(CheckStillInside(copy, copy_pid));
+  IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(original_pid));
+  IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(copy_pid));
+  IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(original_pid));
+  IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(copy_pid));
   if (numbers.size() > 4096) return std::unexpected(Cannot("it has too many open files"));
   Surgery surgery(held, std::move(from), changed, std::move(to));
   IGLOO_TRY(surgery.PlaceDescriptors(numbers, own));
