@@ -89,7 +89,7 @@ def zygote_main():
     for name in sys.argv[2:]:
         try:
             importlib.import_module(name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             orders.send(f"cannot preload {name}: {describe(error)}".encode())
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all

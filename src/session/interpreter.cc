@@ -70,12 +70,16 @@ void Interpreter::State::FailWith(Error error) {
 void Interpreter::State::SendFork() {
   if (!options.zygote) return;
   auto sent = options.zygote->Fork(std::move(adoption), options.group ? &*options.group : nullptr);
-  if (!sent) FailWith(std::move(sent).error());
+  if (!sent) {
+    unborn = true;
+    FailWith(std::move(sent).error());
+  }
   options.zygote.reset();
 }
 
 void Interpreter::State::Take(const wire::Report& came) {
   if (const auto* refused = std::get_if<wire::Refused>(&came)) {
+    unborn = refused->step == wire::InitStep::kAdoption;
     FailWith(backend::ExplainRefusal(*refused, plan.payload));
     return;
   }
@@ -356,6 +360,8 @@ void Interpreter::Kill() {
 }
 
 bool Interpreter::alive() const { return !state_->failure; }
+
+bool Interpreter::unborn() const { return state_->unborn; }
 
 bool Interpreter::fresh() const { return alive() && state_->ready && state_->last_id == 0; }
 

@@ -90,6 +90,8 @@ class Interpreter {
   void Kill();
 
   bool alive() const;
+  /// No fork of the zygote came that igloo-init could have taken in.
+  bool unborn() const;
   /// It is ready, and nothing was ever run in it.
   bool fresh() const;
   /// The directory that the plan hands out, or -1.

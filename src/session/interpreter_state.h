@@ -64,6 +64,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   int pid = 0;                       ///< in the sandbox; 0: none
   std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
   bool ready = false;
+  bool unborn = false;
   bool running = false;   ///< a call is under way
   bool stopping = false;  ///< its code was asked to stop
   bool timed_out = false, out_of_memory = false;

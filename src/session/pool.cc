@@ -103,6 +103,21 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe
   return open;
 }
 
+asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
+  if (open.started) co_return Result<void>();
+  auto started = co_await open.interpreter->Start();
+  if (!started && open.interpreter->unborn()) {
+    Note(started.error().what);
+    auto plain = Make(open.recipe, nullptr);
+    if (!plain) co_return std::unexpected(std::move(plain).error());
+    open.zygote.reset();
+    open.interpreter = std::move((*plain)->interpreter);
+    started = co_await open.interpreter->Start();
+  }
+  open.started = started.has_value();
+  co_return started;
+}
+
 void Pool::Tend(const std::shared_ptr<Shelf>& shelf) {
   while (!shelf->closed && !shelf->tired && shelf->making < kAtOnce &&
          shelf->waiting.size() + shelf->making < shelf->wanted) {

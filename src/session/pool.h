@@ -63,6 +63,10 @@ class Pool {
   /// One more of the same zygote, yet to be started.
   Result<std::unique_ptr<OpenInterpreter>> Sibling(const OpenInterpreter& of);
 
+  /// Starts one that was taken, if it does not run yet. Where no fork of its zygote comes, another
+  /// takes its place that needs none, and cannot be copied.
+  boost::asio::awaitable<Result<void>> Start(OpenInterpreter& open);
+
   /// How many wait now, of all kinds.
   std::size_t waiting() const;
   /// `fade` has passed once more.

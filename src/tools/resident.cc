@@ -25,10 +25,7 @@ class InterpreterResident : public Resident {
                       std::unique_ptr<session::OpenInterpreter> open)
       : runner_(runner), driver_(driver), open_(std::move(open)) {}
 
-  asio::awaitable<Result<void>> Start() override {
-    if (open_->started) co_return Result<void>();  // it waited for this
-    co_return co_await open_->interpreter->Start();
-  }
+  asio::awaitable<Result<void>> Start() override { return runner_.Begin(*open_); }
   asio::awaitable<Result<session::CallResult>> Execute(session::Interpreter::Call call) override {
     return open_->interpreter->Execute(std::move(call));
   }

@@ -87,6 +87,9 @@ class Runner {
   Result<std::unique_ptr<session::OpenInterpreter>> Sibling(const session::OpenInterpreter& of) {
     return pool_.Sibling(of);
   }
+  boost::asio::awaitable<Result<void>> Begin(session::OpenInterpreter& open) {
+    return pool_.Start(open);
+  }
   boost::asio::io_context& loop() { return loop_; }
 
  private:
