@@ -474,14 +474,19 @@ def serve(control, session):
             flush()
             session.remember_place()
             channel = control.fd
-            child = os.fork()
+            try:
+                child = os.fork()
+            except OSError:  # too many processes
+                control.send("standin", 0, {"pid": 0})
+                continue
             if child:
                 control.send("standin", 0, {"pid": child})
             else:
                 control.fd, still = channel, stand_in(channel)
-        elif word == "reap":
+        elif word == "reap" and child:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
+            child = 0
         elif word == "copied":
             os.close(still)
             mine = os.getpid()

@@ -70,7 +70,7 @@ def become_session(session, namespaces, adoption, group):
         os.sched_yield()
     for entrance in group:
         os.write(entrance, b"0")
-    channel = socket.socket(fileno=fcntl.fcntl(adoption.fileno(), fcntl.F_DUPFD_CLOEXEC, 200))
+    channel = socket.socket(fileno=fcntl.fcntl(adoption.detach(), fcntl.F_DUPFD_CLOEXEC, 200))
     message, fds = receive(channel, 1 << 16)
     place(fds, channel.fileno())
     make_calls(message)
@@ -89,7 +89,7 @@ def zygote_main():
     for name in sys.argv[2:]:
         try:
             importlib.import_module(name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             orders.send(f"cannot preload {name}: {describe(error)}".encode())
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all

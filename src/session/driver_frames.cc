@@ -101,8 +101,9 @@ Result<std::optional<Said>> DriverFrames::Next() {
   if (error || !value.is_object()) return Nonsense("a message that is not JSON");
   if (kind == "ready" || kind == "standin") {
     const json::value* pid = value.as_object().if_contains("pid");
-    const bool fine =
-        pid != nullptr && pid->is_int64() && pid->as_int64() > 1 && pid->as_int64() < (1 << 22);
+    const bool none = kind == "standin" && pid != nullptr && *pid == 0;
+    const bool fine = none || (pid != nullptr && pid->is_int64() && pid->as_int64() > 1 &&
+                               pid->as_int64() < (1 << 22));
     if (!fine) return Nonsense("a process without a number");
     const int number = static_cast<int>(pid->as_int64());
     if (kind == "ready") return said::Ready{number};

@@ -41,7 +41,7 @@ struct Done {
 };
 /// A child of the interpreter holds still to be copied.
 struct StandsIn {
-  int pid = 0;  ///< in its sandbox
+  int pid = 0;  ///< in its sandbox; 0: there can be no child
   bool operator==(const StandsIn&) const = default;
 };
 }  // namespace said

@@ -33,6 +33,21 @@ TEST(DriverFramesTest, MessagesComeInAnyPieces) {
   }
 }
 
+TEST(DriverFramesTest, NumbersOfProcessesAreThoseThatAProcessInsideCanHave) {
+  const auto taken = [](std::string_view kind, const std::string& pid) {
+    DriverFrames frames;
+    frames.Append(Frame(std::string(kind), 0, R"({"pid":)" + pid + "}"));
+    return frames.Next();
+  };
+  EXPECT_EQ(taken("standin", "7").value(), Said{said::StandsIn{7}});
+  EXPECT_EQ(taken("standin", "0").value(), Said{said::StandsIn{0}}) << "there can be no child";
+  EXPECT_FALSE(taken("ready", "0"));
+  for (const char* pid : {"1", "-1", "4194304", "1180591620717411303424", "7.5", "\"7\"", "null"}) {
+    EXPECT_FALSE(taken("standin", pid)) << pid;
+    EXPECT_FALSE(taken("ready", pid)) << pid;
+  }
+}
+
 TEST(DriverFramesTest, AnythingElseIsNonsense) {
   for (const std::string& text :
        {std::string("done\n"), std::string("done 1\n"), std::string("done x 2\n{}"),

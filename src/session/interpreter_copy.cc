@@ -24,7 +24,7 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
     co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
                    "there is nothing to fork: begin another session");
   }
-  state->stand_in = 0;
+  state->stand_in.reset();
   state->wants_stand_in = true;
   const auto executor = co_await asio::this_coro::executor;
   // Not waited for: one that does not read must not keep its fork.
@@ -33,13 +33,18 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
     state->wants_stand_in = false;
     asio::co_spawn(executor, state->Send(std::string(kStandDown)), asio::detached);
   });
-  auto stands = [state] { return state->stand_in != 0 || state->ended || state->failure; };
+  auto stands = [state] { return state->stand_in || state->ended || state->failure; };
   co_await state->Wait(stands, Clock::now() + kStandInLimit);
-  if (state->stand_in == 0) {
+  if (!state->stand_in) {
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
                    "begin another session and run the same code there");
   }
-  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = state->stand_in};
+  if (*state->stand_in == 0) {
+    co_return Fail(Errc::kFailedPrecondition,
+                   "the session has no room for the one more process that a fork needs",
+                   "let its code end some of its processes first");
+  }
+  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = *state->stand_in};
   Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()), .inner = other->pid};
   auto work = [original = std::move(original), copy = std::move(copy)] {
     return Transplant(original, copy);

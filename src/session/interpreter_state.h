@@ -69,8 +69,9 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   DriverFrames frames = {};
   UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
-  std::uint64_t generation = 0;  ///< of the interpreter: orders for one are not for the next
-  int pid = 0, stand_in = 0;     ///< in the sandbox; 0: none
+  std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next
+  int pid = 0;                       ///< in the sandbox; 0: none
+  std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
   bool wants_stand_in = false;
   std::uint64_t idle_words = 0;  ///< bytes said about no call that is under way
   bool ready = false;

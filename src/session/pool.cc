@@ -90,6 +90,7 @@ asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
   if (open.started) co_return Result<void>();  // it waited for this
   auto started = co_await open.interpreter->Start();
   if (!started && open.zygote) {
+    Note(started.error().what);
     Blame(open.zygote);
     auto plain = Make(open.recipe, nullptr);
     if (!plain) co_return std::unexpected(std::move(plain).error());

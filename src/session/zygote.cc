@@ -38,6 +38,11 @@ Result<void> SendFds(int socket, std::span<const int> fds) {
 
 Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
                              std::string program, const std::vector<std::string>& preload) {
+  // The host's belongs to no namespace over which the zygote has a right.
+  if (!std::holds_alternative<sandbox::NoNetwork>(plan.network)) {
+    return Fail(Errc::kFailedPrecondition,
+                "an interpreter that is forked cannot enter the host's network");
+  }
   wire::Start start = backend::StartMessage(plan.payload, wire::NewNonce());
   start.seccomp = wire::SeccompProfile::kZygote;
   // Its forks get both from igloo-init; here they would count other sandboxes' processes.

@@ -16,6 +16,7 @@
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"
+#include "forked.h"
 #include "session/asio.h"
 #include "session/run.h"
 
@@ -63,6 +64,8 @@ std::string Name(Wall wall) {
       return "jail";
     case Wall::kPrepared:
       return "prepared";
+    case Wall::kForked:
+      return "forked";
     case Wall::kBubblewrap:
       return "bubblewrap";
   }
@@ -70,6 +73,11 @@ std::string Name(Wall wall) {
 }
 
 sandbox::Policy PolicyFor(Wall wall, const Scene& scene, std::vector<std::string> argv) {
+  if (wall == Wall::kForked) {
+    sandbox::Policy policy = PolicyForForked(scene);
+    policy.argv = std::move(argv);
+    return policy;
+  }
   const auto environment =
       environment::MakeHostEnvironment("shell", environment::ReadHostLayout()).value();
   environment::RunRequest request{.what = environment::Program{std::move(argv)},
@@ -109,6 +117,10 @@ Outcome AttackBehind(Wall wall, const Scene& scene, std::vector<std::string> wor
   const auto argv = Joined({"/project/igloo-attack"}, scene.Fill(std::move(words), Side::kInside));
   sandbox::Policy policy = PolicyFor(wall, scene, argv);
   if (change) change(policy);
+  if (wall == Wall::kForked) {
+    const auto program = std::exchange(policy.argv, PolicyForForked(scene).argv);
+    return RunForked(std::move(policy), program);
+  }
   const auto plan = sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
   if (!plan) return Refused(plan.error());
   return RunPlan(wall, *plan);

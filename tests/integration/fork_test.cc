@@ -71,6 +71,23 @@ print(sorted(out), subprocess.run(["echo", "hi"], capture_output=True).stdout, l
             "[0, 1, 2, 3, 4] b'hi\\n' 2000\n");
 }
 
+/// A mapping may reach beyond the end of its file: there is nothing, and before it is all of it.
+TEST_F(ForkTest, TakesFilesAlongThatEndInTheMidstOfAMapping) {
+  const auto fork = ForkAfter(R"py(
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+with open("/workspace/f", "wb") as f: f.write(b"0123456789" * 1000)
+file = os.open("/workspace/f", os.O_RDONLY)
+at = libc.mmap(None, 1 << 21, 1, 2, file, 0)
+)py");
+  EXPECT_EQ(said_, "");
+  ASSERT_TRUE(fork) << bench_.error();
+  EXPECT_EQ(bench_.Say(*fork, "print(ctypes.string_at(at, 10000) == b'0123456789' * 1000)"),
+            "True\n");
+}
+
 TEST_F(ForkTest, OfAForkOfAFork) {
   auto first = ForkAfter("x = ['parent']");
   ASSERT_TRUE(first) << bench_.error();

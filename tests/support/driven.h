@@ -57,6 +57,8 @@ class Driven {
   int WaitForEnd();
 
   const std::string& directory() const { return directory_.path(); }
+  /// Where code that is a whole program lies.
+  std::string code_file() const { return directory() + "/main"; }
   const std::string& ready() const { return ready_; }  ///< the payload of its first message
 
  private:
