@@ -48,6 +48,17 @@ TEST_F(McpFork, APythonSessionGoesTwoWays) {
   EXPECT_THAT(TextOf(Fork("c", "b", "python", "print(x)")), StartsWith("2\n"));
 }
 
+TEST_F(McpFork, LeavesASessionAliveThatWaitsForEveryChildItself) {
+  Text("a", "python", "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nx = 5");
+  EXPECT_THAT(TextOf(Fork("b", "a", "python", "print(x)")), StartsWith("5\n"));
+  EXPECT_THAT(Text("a", "python", "print(x)"), StartsWith("5\n"));
+  Text("c", "python",
+       "import os, signal\ndef reap(*_):\n  try:\n    while os.waitpid(-1, os.WNOHANG)[0]: pass\n"
+       "  except ChildProcessError: pass\nsignal.signal(signal.SIGCHLD, reap)\nx = 6");
+  EXPECT_THAT(TextOf(Fork("d", "c", "python", "print(x)")), StartsWith("6\n"));
+  EXPECT_THAT(Text("c", "python", "print(x)"), StartsWith("6\n"));
+}
+
 TEST_F(McpFork, WithoutANameItGetsOne) {
   Text("a", "python", "x = 5");
   const JsonObject fork = client_.Run("python", "print(x)", {{"fork_of", "a"}});

@@ -24,13 +24,14 @@ namespace {
 constexpr int kPatienceMs = 30'000;
 constexpr int kNudgeAgainMs = 200;
 
-std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path) {
-  if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path};
-  if (driver.interpreter == "node") return {"/usr/bin/node", path};
+std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path,
+                                   const std::string& code_file) {
+  if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path, code_file};
+  if (driver.interpreter == "node") return {"/usr/bin/node", path, code_file};
   if (driver.interpreter == "command") {
     return drivers::DriveByCommand("main.sh", std::vector<std::string>{"/bin/sh", "-u"});
   }
-  return {"/bin/bash", "--norc", "--noprofile", path};
+  return {"/bin/bash", "--norc", "--noprofile", path, code_file};
 }
 
 std::string TextOf(const boost::json::object& object, std::string_view key) {
@@ -48,14 +49,16 @@ bool Take(const UniqueFd& fd, std::string& text) {
 
 }  // namespace
 
-Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempParent()).value()) {
+Driven::Driven(std::string_view interpreter)
+    : directory_(TempDir::Make(TempParent()).value()),
+      code_directory_(TempDir::Make(TempParent()).value()) {
   const drivers::Driver& driver = *drivers::FindDriver(interpreter);
   const std::string path = fmt::format("{}/{}", directory(), driver.file);
   EXPECT_TRUE(ReplaceFile(path, driver.text));
   FdPair control = MakeSocketPair(SOCK_STREAM).value();
   FdPair out = MakePipe().value();
   FdPair err = MakePipe().value();
-  const std::vector<std::string> command = CommandOf(driver, path);
+  const std::vector<std::string> command = CommandOf(driver, path, code_file());
   child_ = Spawn({.program = command.front(),
                   .argv = command,
                   .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory(),
