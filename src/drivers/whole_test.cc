@@ -14,11 +14,7 @@ namespace {
 
 using igloo::testing::Driven;
 using igloo::testing::DrivenRun;
-using ::testing::AllOf;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 DrivenRun Python(std::string_view code) { return Driven("python").Run(code, "once"); }
 
@@ -98,6 +94,36 @@ TEST(WholePython, EndsQuietlyWithoutItsChannel) {
   EXPECT_EQ(run.err, "");
   // The number may be another file's by then.
   EXPECT_EQ(Left("import os\nos.closerange(3, 256)\nf = [open(path, 'w') for _ in range(20)]"), "");
+}
+
+DrivenRun Bash(std::string_view code) { return Driven("bash").Run(code, "once"); }
+
+TEST(WholeBash, FailsAsAScriptForVariablesThatAreNotSet) {
+  for (const std::string code :
+       {"set -u; echo $nope; echo after", "set -euo pipefail\necho \"$nope\"\necho after",
+        "set -o nounset; echo $nope; echo after", ": \"${nope:?}\"; echo after",
+        ": \"${nope?is not set}\"; echo after"}) {
+    const DrivenRun run = Bash(code);
+    EXPECT_EQ(run.status, 1) << code;
+    EXPECT_EQ(run.out, "") << code;
+    EXPECT_THAT(run.err, HasSubstr("nope: ")) << code;
+  }
+}
+
+TEST(WholeBash, KnowsWhereReturnIsAllowed) {
+  const DrivenRun run = Bash("return 3\necho \"after $?\"");
+  EXPECT_EQ(run.out, "after 2\n");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.err, HasSubstr("main.js: line 1: return: can only"));
+  // In functions it is, and then no other shell is needed.
+  const DrivenRun function =
+      Bash("f() { return 3; }\nf; echo $?; ${1+set}; printf '%s?' x | sort -u");
+  EXPECT_EQ(function.out, "3\nx?\n");
+  EXPECT_FALSE(function.ended);
+}
+
+TEST(WholeBash, RunsLargeCode) {
+  EXPECT_EQ(Bash("# " + std::string(100'000, 'x') + "\necho \"$# $-\"").out, "0 hB\n");
 }
 
 }  // namespace
