@@ -26,8 +26,16 @@ const sources = new Map(); // id of a run -> its lines
 const parts = []; // what the run displayed so far
 let run = null; // the one that goes on: { id, failed, interrupt, interrupted }
 
+// Half of a surrogate pair is no text, and JSON with one is refused.
+const wellFormed = (text) => text.toWellFormed?.() ?? text.replace(/\p{Surrogate}/gu, '\ufffd');
+function toJson(value) {
+  const json = JSON.stringify(value);
+  if (!/\\ud[89a-f]/.test(json)) return json; // a replacer costs more than all the rest
+  return JSON.stringify(value, (_, each) => (typeof each === 'string' ? wellFormed(each) : each));
+}
+
 function send(kind, id, payload) {
-  const data = Buffer.from(JSON.stringify(payload));
+  const data = Buffer.from(toJson(payload));
   control.write(Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]));
 }
 
@@ -238,7 +246,7 @@ function display(value, type) {
     [data, encoding] = [bytes.toString('base64'), 'base64'];
   } else if (typeof value !== 'string') {
     type ??= 'application/json';
-    data = JSON.stringify(value) ?? String(value);
+    data = toJson(value) ?? String(value);
   }
   if (data.length > MAX_PART - 4096) {
     [type, encoding] = ['text/plain', 'utf-8'];

@@ -10,15 +10,19 @@ import atexit
 import base64
 import builtins
 import fcntl
+import gc
+import importlib.machinery
 import importlib.util
 import io
 import json
 import linecache
 import os
 import resource
+import stat
 import sys
 import traceback
 import types
+import _io
 import _signal as signal  # without its enumerations, which cost more than all else in a small run
 
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
@@ -26,6 +30,7 @@ MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
 c_library = None  # once somebody may use it
+to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 
@@ -36,6 +41,17 @@ class Control:
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         self.come = bytearray()  # and not taken yet
         os.close(fd)
+        self.recognize()
+
+    def recognize(self):
+        self.identity = os.fstat(self.fd)[1:3]
+
+    def is_open(self):
+        """Not after user code closed all descriptors; the number may even be another file's now."""
+        try:
+            return os.fstat(self.fd)[1:3] == self.identity
+        except OSError:
+            return False
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
         if self.fd >= 0:
@@ -45,7 +61,7 @@ class Control:
         try:
             piece = os.read(self.fd, 1 << 16 if self.come else 1 << 12)
         except Exception as error:  # from a signal handler of the user's: nothing was read yet
-            return report(error)
+            return report(error) if self.is_open() else os._exit(1)
         if not piece:
             os._exit(0)  # the host has gone
         self.come += piece
@@ -66,7 +82,7 @@ class Control:
         return word, number, code, flags.split(",")
 
     def send(self, kind, number, payload):
-        data = json.dumps(payload).encode()
+        data = to_json(payload).encode(errors="replace")  # half a surrogate pair is no text
         data = memoryview(f"{kind} {number} {len(data)}\n".encode() + data)
         while data:
             data = data[os.write(self.fd, data):]
@@ -89,7 +105,7 @@ class Display:
         elif mime.startswith("image/"):
             encoding = "base64"  # Jupyter's objects may give it ready
         elif not isinstance(data, str):
-            data = json.dumps(data, default=str)
+            data = to_json(data)
         if len(data) > MAX_PART - 4096:
             mime, encoding = "text/plain", "utf-8"
             data = f"[a part of {len(data)} bytes was left out: at most {MAX_PART} fit]"
@@ -246,14 +262,17 @@ class Session:
 
     def __init__(self, display):
         self.display = display
-        self.module = types.ModuleType("__main__")
-        self.module.__builtins__ = builtins
-        self.names = self.module.__dict__
+        self.make_module()
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
         self.waiting = None
         self.mask, self.place = 0o022, "/workspace"
         self.on_interrupt = signal.default_int_handler
+
+    def make_module(self):
+        sys.modules["__main__"] = module = types.ModuleType("__main__")
+        self.names = module.__dict__
+        self.names.update(__annotations__={}, __builtins__=builtins)
 
     def arm(self):
         signal.signal(signal.SIGINT, self.on_interrupt)
@@ -292,12 +311,15 @@ class Session:
 
     def compile(self, name, code, echo):
         """The code, and its last expression for itself."""
-        text = code.decode()
-        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        # A program is a file, where a comment may name an encoding: Python itself is to look.
+        text = code.decode(errors="replace" if name == CODE_FILE else "strict").removeprefix("\ufeff")
+        # As Python itself divides lines, and each with an end: carets are counted from there.
+        lines = io.StringIO(text if text.endswith("\n") else text + "\n", None).readlines()
+        linecache.cache[name] = (len(text), None, lines, name)
         self.sources.append(name)
         if len(self.sources) > KEPT_SOURCES:
             linecache.cache.pop(self.sources.pop(0), None)
-        tree, last = text, None
+        tree, last = bytes(code) if name == CODE_FILE else text, None
         if echo:
             tree = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True)
         if echo and tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";"):
@@ -371,6 +393,8 @@ def report(error):
         try:
             if sys.excepthook is not sys.__excepthook__:
                 return sys.excepthook(type(error), error, trace)
+            if stream is None:
+                return None  # nobody is to hear of it; as a file, None would mean standard output
             return traceback.print_exception(type(error), error, trace, file=stream)
         except Exception:
             sys.excepthook = sys.__excepthook__
@@ -395,8 +419,8 @@ def warm():
     """Everything that can be done ahead. Nothing here suffers from a fork: no thread, no event loop."""
     session = Session(Display())
     # By lines, although these are pipes: what a run printed is there even when it has to be killed.
-    sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)
-    sys.stderr.reconfigure(encoding="utf-8")
+    sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors, line_buffering=True)
+    sys.stderr.reconfigure(encoding="utf-8", errors=sys.stderr.errors)
     signal.signal(signal.SIGINT, ignore)
     body, last = session.compile("<warm>", b"import io\nprint('x', file=io.StringIO())\n1", True)
     exec(body, {})
@@ -408,7 +432,7 @@ def exit_status(leaving):
     """What Python makes of SystemExit."""
     if leaving.code is None or isinstance(leaving.code, int):
         return (leaving.code or 0) & 255
-    print(leaving.code, file=sys.stderr)
+    print(leaving.code, file=sys.__stderr__ if sys.stderr is None else sys.stderr)
     return 1
 
 
@@ -429,8 +453,41 @@ def become_program(session, path, code):
             os.close(file)
     except OSError:
         pass  # only a program that reads itself would notice
-    session.names["__file__"] = sys.argv[0] = path
+    session.make_module()  # a new one: what was made ahead is frozen, and so never let go
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    session.names.update(__loader__=loader, __file__=path, __cached__=None)
+    sys.argv[0] = path
+    sys.orig_argv[1:] = [path]
     sys.path[0] = os.path.dirname(path)
+
+
+def let_go(session):
+    """All that the program made comes to its end, as when Python itself ends: what only the program's
+    own modules hold is finalized, and files that are open all the same lose nothing."""
+    if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:
+        flush()
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    session.names = None
+    sys.modules.pop("__main__", None)
+    for name in list(sys.modules)[session.modules:]:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(session.home):
+            del sys.modules[name]
+    gc.collect()  # of the program's objects alone: the others are frozen
+    files = [each for each in gc.get_objects() if issubclass(type(each), _io._IOBase)]
+    for file in sorted(files, key=depth):
+        try:
+            # Into a pipe, a thread may be writing for ever; it holds the lock.
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                file.close() if depth(file) == 1 else file.flush()
+        except Exception:  # closed, or not open for writing
+            pass
+
+
+def depth(file):
+    """Text is outside, then comes what packs it and has a last word to write, then what only waits."""
+    packs = (issubclass(type(file), _io._BufferedIOBase) and
+             not issubclass(type(file), (_io.BufferedWriter, _io.BufferedReader, _io.BufferedRandom)))
+    return 0 if issubclass(type(file), _io._TextIOBase) else 1 if packs else 2
 
 
 def execute_whole(session, code):
@@ -447,6 +504,7 @@ def execute_whole(session, code):
         if hasattr(threading, "_shutdown"):
             threading._shutdown()  # waits for those that are not daemons
         atexit._run_exitfuncs()
+        let_go(session)
     except BaseException as error:
         result = {"status": 130 if isinstance(error, KeyboardInterrupt) else 1}
         report(error)
@@ -463,6 +521,16 @@ def stand_in(channel):
     os.dup2(read, channel, inheritable=False)
     os.close(read)
     return write
+
+
+def reap(child):
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass  # user code ignores SIGCHLD, or waits for every child itself
+    except Exception as error:  # from a signal handler of the user's
+        report(error)
 
 
 def serve(control, session):
@@ -484,12 +552,12 @@ def serve(control, session):
             else:
                 control.fd, still = channel, stand_in(channel)
         elif word == "reap" and child:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+            reap(child)
             child = 0
         elif word == "copied":
             os.close(still)
             mine = os.getpid()
+            control.recognize()
             session.become_copy()
         if word != "run":
             continue
@@ -499,7 +567,7 @@ def serve(control, session):
         else:
             result = session.execute(f"<run {number}>", code, "echo" in flags)
         flush()
-        if os.getpid() != mine:
+        if os.getpid() != mine or not control.is_open():
             os._exit(result["status"])
         control.send("done", number, result)
 
@@ -508,24 +576,28 @@ def rehearse(control, session):
     """Runs that do nothing, in both manners. What a fork shares with its parent is copied page by page
     where it is written to: here, and not while somebody waits."""
     control.come += b"run 0 13 once\nprint(end='')"
-    _, number, code, _ = control.read_order()
+    _, _, code, _ = control.read_order()
     # A file that is there is opened faster. Never one in a directory of the user's.
     become_program(session, CODE_FILE if os.path.isabs(CODE_FILE) else os.devnull, b"")
-    for echo in (False, True):
-        session.execute(f"<run {number}>", code, echo)
+    for name in (CODE_FILE, "<run 0>"):
+        session.execute(name, code, name != CODE_FILE)
+        del linecache.cache[name]
+    gc.freeze()  # a collection looks only at what comes later
+    session.home, session.modules = os.getcwd() + "/", len(sys.modules)
+    let_go(session)
     flush()
     usage()
-    del session.names["__file__"]
+    session.make_module()
+    del sys.orig_argv[1:]
     sys.argv[0] = sys.path[0] = ""
-    linecache.cache.pop("<run 0>")
     session.sources.clear()
 
 
 def open_session(session):
     session.display.control = control = Control(3)
-    sys.modules["__main__"] = session.module
     sys.argv = [""]
-    sys.path.insert(0, "")
+    if sys.path[0] != "":  # it is there when the driver is no file
+        sys.path.insert(0, "")
     sys.meta_path.insert(0, session.display)
     builtins.display = session.display.display
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.

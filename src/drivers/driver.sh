@@ -124,7 +124,15 @@ __igloo_prepare_whole() {
   builtin trap - INT
   builtin shopt -u expand_aliases
   BASH_ARGV0=$__igloo_file
-  __igloo_code='. "$__igloo_file"'$leave
+  # Two things only a script does right, which costs another start: a variable that must be set and is
+  # not would end this shell with 127, and `return` outside of functions would leave what is sourced.
+  local unset=$'set [^;&|\n]*-[A-Za-z]*u|\\$\\{[A-Za-z0-9_]+:?\\?'
+  if (( ${#__igloo_code} > 50000 )) || [[ $'\n'$__igloo_code == *$'\nreturn'* || $__igloo_code == *nounset* ||
+    ( $__igloo_code == *'set '* || $__igloo_code == *'${'*'?'* ) && $__igloo_code =~ $unset ]]; then
+    __igloo_code='builtin exec "$BASH" "$__igloo_file"'
+  else
+    __igloo_code='. "$__igloo_file"'$leave
+  fi
   __igloo_open=1
 }
 

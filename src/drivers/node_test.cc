@@ -53,6 +53,19 @@ TEST_F(NodeDriver, EchoesTheLastValueWhenAsked) {
               SizeIs(::testing::Le(10'000U)));
 }
 
+TEST_F(NodeDriver, SendsTextAlthoughCodeHasHalvesOfCharacters) {
+  const std::string instead = "\xef\xbf\xbd";
+  EXPECT_EQ(driven_.Run("throw new Error('\\ud800')").error, "Error: " + instead);
+  const DrivenRun run = driven_.Run(
+      "igloo.display('\\udfff'); igloo.display(['\\ud800', '\\\\ud800']);\n"
+      "({ [Symbol.for('nodejs.util.inspect.custom')]: () => '\\ud800' })");
+  EXPECT_EQ(run.value, instead);
+  ASSERT_THAT(run.parts, SizeIs(2));
+  EXPECT_EQ(run.parts[0].data, instead);
+  EXPECT_EQ(run.parts[1].data, "[\"" + instead + "\",\"\\\\ud800\"]");
+  EXPECT_EQ(Value("'\xf0\x9f\x90\xa7'"), "'\xf0\x9f\x90\xa7'");
+}
+
 TEST_F(NodeDriver, AwaitsAtTheTopLevel) {
   EXPECT_EQ(Value("const v = await new Promise((done) => setTimeout(done, 1, 7)); v + 1"), "8");
   EXPECT_EQ(Value("v"), "7");

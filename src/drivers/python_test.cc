@@ -107,6 +107,38 @@ TEST_F(PythonDriver, QuotesTheLinesOfTheLastHundredRuns) {
   EXPECT_THAT(driven_.Run("old()").err, AllOf(HasSubstr("<run 1>"), Not(HasSubstr("def old()"))));
 }
 
+TEST_F(PythonDriver, QuotesLinesAsPythonDividesThem) {
+  EXPECT_THAT(driven_.Run("x = 'a\u2028b'\ny = 1\nprint(1 / 0)").err,
+              HasSubstr("line 3, in <module>\n    print(1 / 0)\n          ~~^~~\n"));
+  EXPECT_THAT(driven_.Run("x = '''a\fb'''\r\n1 / 0").err,
+              HasSubstr("line 2, in <module>\n    1 / 0\n    ~~^~~\n"));
+}
+
+TEST_F(PythonDriver, SendsTextAlthoughCodeHasHalvesOfCharacters) {
+  EXPECT_EQ(driven_.Run("raise ValueError('\\ud800')").error, "ValueError: ?");
+  const DrivenRun run = driven_.Run(
+      "class A:\n  def __repr__(self): return 'A\\ud800'\n"
+      "  def _repr_html_(self): return '<b>\\udfff'\n"
+      "  def _repr_json_(self): return ['\\ud800']\nA()");
+  EXPECT_EQ(run.value, "A?");
+  ASSERT_THAT(run.parts, SizeIs(2));
+  EXPECT_EQ(run.parts[0].data, "<b>?");
+  EXPECT_EQ(run.parts[1].data, "[\"?\"]");
+  EXPECT_EQ(Value("'\xc3\xbc \xf0\x9f\x90\xa7'"), "'\xc3\xbc \xf0\x9f\x90\xa7'");
+}
+
+TEST_F(PythonDriver, PrintsWhatIsNoTextAsPythonDoes) {
+  EXPECT_EQ(driven_.Run("import sys\nprint('\\udcff', file=sys.stderr)").err, "\\udcff\n");
+  EXPECT_EQ(Out("print('\\udcff')"), "\xff\n");
+}
+
+TEST_F(PythonDriver, EndsQuietlyWithoutItsChannel) {
+  const DrivenRun run = driven_.Run("import os\nos.closerange(3, 256)\n1 / 0");
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, Not(HasSubstr("driver.py")));
+}
+
 TEST_F(PythonDriver, KeepsFutureStatements) {
   driven_.Run("from __future__ import annotations");
   EXPECT_EQ(Value("def f(x: undefined_name): pass\nf.__annotations__"), "{'x': 'undefined_name'}");

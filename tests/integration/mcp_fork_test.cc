@@ -48,6 +48,17 @@ TEST_F(McpFork, APythonSessionGoesTwoWays) {
   EXPECT_THAT(TextOf(Fork("c", "b", "python", "print(x)")), StartsWith("2\n"));
 }
 
+TEST_F(McpFork, LeavesASessionAliveThatWaitsForEveryChildItself) {
+  Text("a", "python", "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nx = 5");
+  EXPECT_THAT(TextOf(Fork("b", "a", "python", "print(x)")), StartsWith("5\n"));
+  EXPECT_THAT(Text("a", "python", "print(x)"), StartsWith("5\n"));
+  Text("c", "python",
+       "import os, signal\ndef reap(*_):\n  try:\n    while os.waitpid(-1, os.WNOHANG)[0]: pass\n"
+       "  except ChildProcessError: pass\nsignal.signal(signal.SIGCHLD, reap)\nx = 6");
+  EXPECT_THAT(TextOf(Fork("d", "c", "python", "print(x)")), StartsWith("6\n"));
+  EXPECT_THAT(Text("c", "python", "print(x)"), StartsWith("6\n"));
+}
+
 TEST_F(McpFork, WithoutANameItGetsOne) {
   Text("a", "python", "x = 5");
   const JsonObject fork = client_.Run("python", "print(x)", {{"fork_of", "a"}});
@@ -71,6 +82,37 @@ set -o | grep pipefail; shopt nullglob; umask; pwd; cat file; x=changed
                  "nullglob       \ton\n0077\n/workspace/d\ncontent\n"));
   EXPECT_THAT(Text("a", "shell", "echo \"$x\""), StartsWith("a \"quoted\" $value\n"));
   EXPECT_THAT(Text("b", "shell", "echo \"$x\""), StartsWith("changed\n"));
+}
+
+TEST_F(McpFork, ABashSessionKeepsItsVariablesWithAnotherIfs) {
+  Text("a", "shell", "a=1; b='2 3'; IFS=:; names=; names=$(compgen -v)");
+  EXPECT_THAT(TextOf(Fork("b", "a", "shell", "echo \"[$a][$b][$IFS]\"")),
+              StartsWith("[1][2 3][:]\n"));
+  // Nothing of the copying stays behind.
+  EXPECT_THAT(Text("a", "shell", "[[ $names == \"$(compgen -v)\" ]] && echo \"same [$IFS]\""),
+              StartsWith("same [:]\n"));
+}
+
+TEST_F(McpFork, ABashSessionKeepsWhatIsNotAVariable) {
+  Text("a", "shell", R"sh(
+f() { echo exported; }; export -f f
+set -- 'p q' r; COMP_X=3; BASH_Y=4; EPOCHX=5; OPTIND=3
+mkdir one two; cd one; pushd ../two >/dev/null
+trap 'echo a
+echo b' USR1
+shopt -s extglob)sh");
+  Text("a", "shell", R"sh(
+match() { case $1 in +(a|b)) echo matched ;; esac; }
+greet() { word there; }; alias word='echo hi'; cd() { builtin cd "$@"; }; declare() { false; })sh");
+  EXPECT_THAT(TextOf(Fork("b", "a", "shell", R"sh(
+bash -c f; echo "$# [$1][$2][$COMP_X][$BASH_Y][$EPOCHX] $OPTIND"; dirs -l; popd >/dev/null; pwd
+kill -USR1 $$; match ab; word you; type -t cd declare; shopt -q -o errtrace || echo no errtrace)sh")),
+              StartsWith("exported\n2 [p q][r][3][4][5] 3\n/workspace/two /workspace/one\n"
+                         "/workspace/one\na\nb\nmatched\nhi you\nfunction\nfunction\n"
+                         "no errtrace\n"));
+  Text("c", "shell", "set -eux; readonly fixed=5; declare -n name=fixed");
+  EXPECT_THAT(TextOf(Fork("d", "c", "shell", "echo \"$name ${-//[!eux]/}\" 2>/dev/null")),
+              HasSubstr("5 eux\n"));
 }
 
 TEST_F(McpFork, WhatCannotBeForkedSaysSo) {

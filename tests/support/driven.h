@@ -57,8 +57,8 @@ class Driven {
   int WaitForEnd();
 
   const std::string& directory() const { return directory_.path(); }
-  /// Where code that is a whole program lies.
-  std::string code_file() const { return directory() + "/main"; }
+  /// Of code that is a whole program (flag "once"), the same for every language.
+  std::string code_file() const { return code_directory_.path() + "/main.js"; }
   const std::string& ready() const { return ready_; }  ///< the payload of its first message
 
  private:
@@ -66,6 +66,7 @@ class Driven {
   void TakeMessages();
 
   TempDir directory_;
+  TempDir code_directory_;
   Child child_ = {};
   UniqueFd control_ = {}, out_ = {}, err_ = {};
   pid_t pid_ = -1;
