@@ -174,18 +174,11 @@ std::vector<Program> BashPrograms() {
       {"HereDocument", "cat <<END\n$((1 + 1))\nEND"},
       {"UnfinishedQuote", "echo 'open"},
       {"LineNumbers", "echo $LINENO\necho $LINENO"},
+      {"Unbound", "set -u; echo $nothing; echo on"},
+      {"Return", "return 7; echo on"},
   };
 }
 INSTANTIATE_TEST_SUITE_P(Programs, BashOnce, ::testing::ValuesIn(BashPrograms()), NameOf);
-
-/// Bash reads the file as one that it was told to source. This is where that shows.
-TEST(OnceOfBash, DiffersFromAProgramInThis) {
-  EXPECT_EQ(Driven("bash").Run("set -u; echo $nothing; echo on", "once").status, 127);  // and not 1
-  const DrivenRun returned = Driven("bash").Run("return 7; echo on", "once");
-  EXPECT_EQ(returned.status, 7);
-  EXPECT_EQ(returned.out, "");
-  EXPECT_EQ(Driven("bash").Run("echo $-", "once").out, "hBc\n");
-}
 
 TEST(OnceOfPython, AFileThatCannotBeWrittenIsNoReasonToFail) {
   Driven driven("python");
