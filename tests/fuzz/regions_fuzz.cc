@@ -1,0 +1,17 @@
+// The list of a process's mappings: the kernel writes it, with names that anybody chose.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "session/address_space.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto regions = igloo::session::ParseRegions({reinterpret_cast<const char*>(data), size});
+  if (!regions) return 0;
+  for (const igloo::session::Region& region : *regions) {
+    if (region.begin >= region.end || region.begin % igloo::session::kPageSize != 0) std::abort();
+  }
+  return 0;
+}
