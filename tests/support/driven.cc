@@ -49,7 +49,8 @@ bool Take(const UniqueFd& fd, std::string& text) {
 
 }  // namespace
 
-Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempParent()).value()) {
+Driven::Driven(std::string_view interpreter)
+    : directory_(TempDir::Make(TempParent()).value()), code_(TempDir::Make(TempParent()).value()) {
   const drivers::Driver& driver = *drivers::FindDriver(interpreter);
   const std::string path = fmt::format("{}/{}", directory(), driver.file);
   EXPECT_TRUE(ReplaceFile(path, driver.text));

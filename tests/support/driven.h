@@ -58,14 +58,14 @@ class Driven {
 
   const std::string& directory() const { return directory_.path(); }
   /// Where code that is a whole program lies.
-  std::string code_file() const { return directory() + "/main"; }
+  std::string code_file() const { return code_.path() + "/main"; }
   const std::string& ready() const { return ready_; }  ///< the payload of its first message
 
  private:
   bool ReadMore(int timeout_ms);
   void TakeMessages();
 
-  TempDir directory_;
+  TempDir directory_, code_;
   Child child_ = {};
   UniqueFd control_ = {}, out_ = {}, err_ = {};
   pid_t pid_ = -1;
