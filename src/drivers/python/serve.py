@@ -77,7 +77,8 @@ def rehearse(control, session):
         session.execute(name, code, name != CODE_FILE)
         del linecache.cache[name]
     gc.freeze()  # a collection looks only at what comes later
-    session.home, session.modules = os.getcwd() + "/", len(sys.modules)
+    session.home = os.getcwd() + "/"
+    session.modules = len(sys.modules) - 1  # without __main__
     let_go(session)
     flush()
     usage()

@@ -42,7 +42,7 @@ def let_go(session):
     session.names = None
     sys.modules.pop("__main__", None)
     for name in list(sys.modules)[session.modules:]:
-        if str(getattr(sys.modules[name], "__file__", None)).startswith(session.home):
+        if file_of(sys.modules[name]).startswith(session.home):
             del sys.modules[name]
     gc.collect()  # of the program's objects alone: the others are frozen
     files = [each for each in gc.get_objects() if issubclass(type(each), _io._IOBase)]
@@ -53,6 +53,13 @@ def let_go(session):
                 file.close() if depth(file) == 1 else file.flush()
         except Exception:  # closed, or not open for writing
             pass
+
+
+def file_of(module):
+    """Asked past the module itself: a lazy one would load now."""
+    if not issubclass(type(module), types.ModuleType):
+        return ""
+    return str(object.__getattribute__(module, "__dict__").get("__file__"))
 
 
 def depth(file):
