@@ -32,6 +32,22 @@ TEST_F(McpRun, RunsEveryLanguageOfTheHost) {
   EXPECT_THAT(TextOf(client_.Run("bash", "echo alias")), StartsWith("alias\n"));
 }
 
+TEST_F(McpRun, ProgramsEndAsTheyEndWithoutAServer) {
+  for (int round = 0; round < 3; ++round) {  // in a new interpreter and in one that is ready
+    const JsonObject result =
+        client_.Run("python",
+                    "f = open('out.txt', 'w'); f.write('hello')\n"
+                    "open('mine.py', 'w').write('class A:\\n  def __del__(self): "
+                    "print(\"del\")\\na = A()\\n')\nimport mine");
+    EXPECT_THAT(TextOf(result), StartsWith("del\n"));
+    const JsonObject& structured = result.at("structuredContent").as_object();
+    EXPECT_THAT(boost::json::serialize(structured.at("files")),
+                HasSubstr(R"("path":"out.txt","size":5,)"));
+    EXPECT_THAT(TextOf(client_.Run("shell", "set -u; echo $nope; echo after")),
+                HasSubstr("exit code 1,"));
+  }
+}
+
 TEST_F(McpRun, TheToolSaysWhatItIs) {
   const JsonObject answer = client_.Ask("tools/list");
   const auto& tools = answer.at("result").at("tools").as_array();

@@ -1,0 +1,89 @@
+"""The driver of Python: runs the code that comes over descriptor 3, one piece after the other, in
+one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go, each
+with JSON behind it. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
+and those beside it (CMakeLists.txt).
+
+Everything that is needed later is imported here: once user code runs, a file that is called json.py
+in its directory would be found first."""
+import __future__
+import ast
+import atexit
+import base64
+import builtins
+import fcntl
+import gc
+import importlib.machinery
+import importlib.util
+import io
+import json
+import linecache
+import os
+import resource
+import stat
+import sys
+import traceback
+import types
+import _io
+import _signal as signal  # without its enumerations, which cost more than all else in a small run
+
+KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
+MAX_VALUE = 10_000  # characters of a value's repr
+MAX_PART = 8 << 20  # bytes of a part
+CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
+c_library = None  # once somebody may use it
+to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
+FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
+
+class Control:
+    """The channel to the host, on a number that no child inherits."""
+
+    def __init__(self, fd):
+        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+        self.come = bytearray()  # and not taken yet
+        os.close(fd)
+        self.recognize()
+
+    def recognize(self):
+        self.identity = os.fstat(self.fd)[1:3]
+
+    def is_open(self):
+        """Not after user code closed all descriptors; the number may even be another file's now."""
+        try:
+            return os.fstat(self.fd)[1:3] == self.identity
+        except OSError:
+            return False
+
+    def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
+        if self.fd >= 0:
+            self.fd = os.close(self.fd) or -1
+
+    def read_more(self):
+        try:
+            piece = os.read(self.fd, 1 << 16 if self.come else 1 << 12)
+        except Exception as error:  # from a signal handler of the user's: nothing was read yet
+            return report(error) if self.is_open() else os._exit(1)
+        if not piece:
+            os._exit(0)  # the host has gone
+        self.come += piece
+
+    def read_order(self):
+        while (begin := self.come.find(b"\n", 0, 300) + 1) == 0:
+            if len(self.come) >= 300:
+                os._exit(1)
+            self.read_more()
+        word, number, size, flags = self.come[:begin].decode().split()
+        if word not in ("run", "fork", "reap", "copied"):
+            os._exit(1)
+        end = begin + int(size)
+        while len(self.come) < end:
+            self.read_more()
+        code = self.come[begin:end]
+        del self.come[:end]
+        return word, number, code, flags.split(",")
+
+    def send(self, kind, number, payload):
+        data = to_json(payload).encode(errors="replace")  # half a surrogate pair is no text
+        data = memoryview(f"{kind} {number} {len(data)}\n".encode() + data)
+        while data:
+            data = data[os.write(self.fd, data):]

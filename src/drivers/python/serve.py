@@ -1,0 +1,115 @@
+# ---- From the beginning to the end.
+
+def warm():
+    """Everything that can be done ahead. Nothing here suffers from a fork: no thread, no event loop."""
+    session = Session(Display())
+    # By lines, although these are pipes: what a run printed is there even when it has to be killed.
+    sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors, line_buffering=True)
+    sys.stderr.reconfigure(encoding="utf-8", errors=sys.stderr.errors)
+    signal.signal(signal.SIGINT, ignore)
+    body, last = session.compile("<warm>", b"import io\nprint('x', file=io.StringIO())\n1", True)
+    exec(body, {})
+    session.display.show(eval(last))
+    return session
+
+
+def stand_in(channel):
+    """A child that only holds still: it waits where the channel was, which the fork has closed. What
+    keeps it waiting is returned."""
+    os.dup2(0, channel, inheritable=False)  # the number is taken: the pipe gets others
+    read, write = os.pipe()
+    os.dup2(read, channel, inheritable=False)
+    os.close(read)
+    return write
+
+
+def reap(child):
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass  # user code ignores SIGCHLD, or waits for every child itself
+    except Exception as error:  # from a signal handler of the user's
+        report(error)
+
+
+def serve(control, session):
+    mine = os.getpid()
+    child = 0
+    while True:
+        word, number, code, flags = control.read_order()
+        if word == "fork":
+            flush()
+            session.remember_place()
+            channel = control.fd
+            try:
+                child = os.fork()
+            except OSError:  # too many processes
+                control.send("standin", 0, {"pid": 0})
+                continue
+            if child:
+                control.send("standin", 0, {"pid": child})
+            else:
+                control.fd, still = channel, stand_in(channel)
+        elif word == "reap" and child:
+            reap(child)
+            child = 0
+        elif word == "copied":
+            os.close(still)
+            mine = os.getpid()
+            control.recognize()
+            session.become_copy()
+        if word != "run":
+            continue
+        session.display.number = number
+        if "once" in flags:
+            result = execute_whole(session, code)
+        else:
+            result = session.execute(f"<run {number}>", code, "echo" in flags)
+        flush()
+        if os.getpid() != mine or not control.is_open():
+            os._exit(result["status"])
+        control.send("done", number, result)
+
+
+def rehearse(control, session):
+    """Runs that do nothing, in both manners. What a fork shares with its parent is copied page by page
+    where it is written to: here, and not while somebody waits."""
+    control.come += b"run 0 13 once\nprint(end='')"
+    _, _, code, _ = control.read_order()
+    # A file that is there is opened faster. Never one in a directory of the user's.
+    become_program(session, CODE_FILE if os.path.isabs(CODE_FILE) else os.devnull, b"")
+    for name in (CODE_FILE, "<run 0>"):
+        session.execute(name, code, name != CODE_FILE)
+        del linecache.cache[name]
+    gc.freeze()  # a collection looks only at what comes later
+    session.home = os.getcwd() + "/"
+    session.modules = len(sys.modules) - 1  # without __main__
+    let_go(session)
+    flush()
+    usage()
+    session.make_module()
+    del sys.orig_argv[1:]
+    sys.argv[0] = sys.path[0] = ""
+    session.sources.clear()
+
+
+def open_session(session):
+    session.display.control = control = Control(3)
+    sys.argv = [""]
+    if sys.path[0] != "":  # it is there when the driver is no file
+        sys.path.insert(0, "")
+    sys.meta_path.insert(0, session.display)
+    builtins.display = session.display.display
+    # A fork of the user's code must not hold the channel, nor answer in the parent's place.
+    os.register_at_fork(after_in_child=control.leave)
+    rehearse(control, session)
+    control.send("ready", 0, {"pid": os.getpid()})
+    serve(control, session)
+
+
+def main():
+    open_session(warm())
+
+
+main()

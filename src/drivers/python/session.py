@@ -1,0 +1,156 @@
+class Session:
+    """The user's side: a module that is __main__, and what runs in it."""
+
+    def __init__(self, display):
+        self.display = display
+        self.make_module()
+        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self.sources = []
+        self.waiting = None
+        self.mask, self.place = 0o022, "/workspace"
+        self.on_interrupt = signal.default_int_handler
+
+    def make_module(self):
+        sys.modules["__main__"] = module = types.ModuleType("__main__")
+        self.names = module.__dict__
+        self.names.update(__annotations__={}, __builtins__=builtins)
+
+    def arm(self):
+        signal.signal(signal.SIGINT, self.on_interrupt)
+
+    def disarm(self):
+        """SIGINT does nothing from here on. A function and not SIG_IGN: children would inherit that."""
+        while signal.getsignal(signal.SIGINT) is not ignore:
+            try:
+                handler = signal.getsignal(signal.SIGINT)
+                if handler is not None:
+                    self.on_interrupt = handler
+                signal.signal(signal.SIGINT, ignore)
+            except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
+                pass
+
+    def remember_place(self):
+        self.mask = os.umask(0o022)
+        os.umask(self.mask)
+        try:
+            self.place = os.getcwd()
+        except OSError:  # it was removed
+            self.place = "/workspace"
+
+    def become_copy(self):
+        """Memory was copied from another process; what the kernel knew of that one was not."""
+        os.umask(self.mask)
+        try:
+            os.chdir(self.place)
+        except OSError as error:
+            report(error)
+        self.waiting = None  # its descriptors are placeholders
+        for number in signal.valid_signals():
+            handler = signal.getsignal(number)
+            if callable(handler) or handler is signal.SIG_IGN:
+                signal.signal(number, handler)
+
+    def compile(self, name, code, echo):
+        """The code, and its last expression for itself."""
+        # A program is a file, where a comment may name an encoding: Python itself is to look.
+        text = code.decode(errors="replace" if name == CODE_FILE else "strict").removeprefix("\ufeff")
+        # As Python itself divides lines, and each with an end: carets are counted from there.
+        lines = io.StringIO(text if text.endswith("\n") else text + "\n", None).readlines()
+        linecache.cache[name] = (len(text), None, lines, name)
+        self.sources.append(name)
+        if len(self.sources) > KEPT_SOURCES:
+            linecache.cache.pop(self.sources.pop(0), None)
+        tree, last = bytes(code) if name == CODE_FILE else text, None
+        if echo:
+            tree = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True)
+        if echo and tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";"):
+            last = ast.Expression(tree.body.pop().value)
+        body = compile(tree, name, "exec", self.flags, True)
+        self.flags |= body.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
+        return body, last and compile(last, name, "eval", self.flags, True)
+
+    def evaluate(self, codes):
+        """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
+        if not any(code.co_flags & 0x80 for code in codes):
+            return [eval(code, self.names) for code in codes][-1]
+        if self.waiting is None or not self.waiting.usable():
+            self.waiting = Waiting()
+        return self.waiting.run(lambda: self.evaluate_waiting(codes))
+
+    async def evaluate_waiting(self, codes):
+        for code in codes:
+            value = eval(code, self.names)
+            if code.co_flags & 0x80:
+                value = await value
+        return value
+
+    def execute(self, name, code, echo):
+        """Runs one piece. What `done` says, or raises SystemExit."""
+        result = {"status": 0}
+        try:
+            try:
+                self.arm()
+                body, last = self.compile(name, code, echo)
+                value = self.evaluate([body, last] if last else [body])
+                if value is not None:
+                    builtins._ = value
+                    text = repr(value)
+                    cut = f"... [{len(text)} characters]" if len(text) > MAX_VALUE else ""
+                    result["value"] = text[:MAX_VALUE - len(cut)] + cut
+                    self.display.show(value)
+                self.display.figures()
+            finally:
+                self.disarm()
+        except SystemExit:
+            raise
+        except BaseException as error:
+            self.disarm()
+            result = {"status": 1, "error": describe(error)}
+            if isinstance(error, KeyboardInterrupt):
+                result.update(status=130, interrupted=True)
+            report(error)
+        return result
+
+
+def ignore(_signal, _frame):
+    pass
+
+
+def describe(error):
+    """One line: KeyError: 'x'."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:  # its own __str__ fails
+        text = type(error).__name__
+    return " ".join(text.split())[:1000].rstrip(":")
+
+
+def report(error):
+    """A traceback of the user's frames only: those before the first line of a run are the driver's."""
+    trace = error.__traceback__
+    while trace and not trace.tb_frame.f_code.co_filename.startswith(("<run ", CODE_FILE)):
+        trace = trace.tb_next
+    for stream in (sys.stderr, sys.__stderr__):  # the first one may be anything now, or closed
+        try:
+            if sys.excepthook is not sys.__excepthook__:
+                return sys.excepthook(type(error), error, trace)
+            if stream is None:
+                return None  # nobody is to hear of it; as a file, None would mean standard output
+            return traceback.print_exception(type(error), error, trace, file=stream)
+        except Exception:
+            sys.excepthook = sys.__excepthook__
+
+
+def flush():
+    """All that was printed goes to the pipes: Python's buffers, replaced ones, the C library's."""
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        try:
+            stream.flush()
+        except Exception:  # closed, or replaced by something that cannot
+            pass
+    global c_library  # looking it up costs more than all flushing
+    ctypes = sys.modules.get("ctypes")
+    if c_library is None and hasattr(ctypes, "CDLL"):
+        c_library = ctypes.CDLL(None)
+    if c_library is not None:
+        c_library.fflush(None)

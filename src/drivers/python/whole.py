@@ -1,0 +1,92 @@
+# ---- Code that is a program of its own.
+
+def exit_status(leaving):
+    """What Python makes of SystemExit."""
+    if leaving.code is None or isinstance(leaving.code, int):
+        return (leaving.code or 0) & 255
+    print(leaving.code, file=sys.__stderr__ if sys.stderr is None else sys.stderr)
+    return 1
+
+
+def usage():
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    return {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
+
+
+def become_program(session, path, code):
+    """The code is in a file, and everything says so."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+        try:
+            while code:
+                code = code[os.write(file, code):]
+        finally:
+            os.close(file)
+    except OSError:
+        pass  # only a program that reads itself would notice
+    session.make_module()  # a new one: what was made ahead is frozen, and so never let go
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    session.names.update(__loader__=loader, __file__=path, __cached__=None)
+    sys.argv[0] = path
+    sys.orig_argv[1:] = [path]
+    sys.path[0] = os.path.dirname(path)
+
+
+def let_go(session):
+    """All that the program made comes to its end, as when Python itself ends: what only the program's
+    own modules hold is finalized, and files that are open all the same lose nothing."""
+    if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:
+        flush()
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    session.names = None
+    sys.modules.pop("__main__", None)
+    for name in list(sys.modules)[session.modules:]:
+        if file_of(sys.modules[name]).startswith(session.home):
+            del sys.modules[name]
+    gc.collect()  # of the program's objects alone: the others are frozen
+    files = [each for each in gc.get_objects() if issubclass(type(each), _io._IOBase)]
+    for file in sorted(files, key=depth):
+        try:
+            # Into a pipe, a thread may be writing for ever; it holds the lock.
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                file.close() if depth(file) == 1 else file.flush()
+        except Exception:  # closed, or not open for writing
+            pass
+
+
+def file_of(module):
+    """Asked past the module itself: a lazy one would load now."""
+    if not issubclass(type(module), types.ModuleType):
+        return ""
+    return str(object.__getattribute__(module, "__dict__").get("__file__"))
+
+
+def depth(file):
+    """Text is outside, then comes what packs it and has a last word to write, then what only waits."""
+    packs = (issubclass(type(file), _io._BufferedIOBase) and
+             not issubclass(type(file), (_io.BufferedWriter, _io.BufferedReader, _io.BufferedRandom)))
+    return 0 if issubclass(type(file), _io._TextIOBase) else 1 if packs else 2
+
+
+def execute_whole(session, code):
+    """The code as a program of its own: in a file, and with everything that Python does at its end."""
+    become_program(session, CODE_FILE, code)
+    result = {"status": 0}
+    try:
+        try:
+            result = session.execute(CODE_FILE, code, False)
+        except SystemExit as leaving:
+            result["status"] = exit_status(leaving)
+        session.arm()
+        threading = sys.modules.get("threading")
+        if hasattr(threading, "_shutdown"):
+            threading._shutdown()  # waits for those that are not daemons
+        atexit._run_exitfuncs()
+        let_go(session)
+    except BaseException as error:
+        result = {"status": 130 if isinstance(error, KeyboardInterrupt) else 1}
+        report(error)
+    finally:
+        session.disarm()
+    return result | usage()
