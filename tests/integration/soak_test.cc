@@ -376,8 +376,7 @@ TEST(Soak, SessionsOfAServerLeaveNothing) {
     };
     ASSERT_TRUE(WaitFor(is_settled)) << ::testing::PrintToString(settled);
     const auto [descriptors, most] = server.Descriptors();
-    EXPECT_GT(descriptors, 0);
-    EXPECT_GT(most, 0);
+    EXPECT_GT(std::min(descriptors, most), 0);
     const std::size_t leaves = CountLeaves();
     for (int i = 0; i < runs && !::testing::Test::HasFailure(); ++i) server.One(i);
     // Those that wait for the next call are some more or some less.

@@ -1,0 +1,98 @@
+// What goes over the channel to an interpreter's driver, and what comes.
+
+#include <sys/socket.h>
+
+#include <array>
+
+#include "session/interpreter_state.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+using asio::posix::stream_descriptor;
+
+namespace {
+
+auto Redirect(boost::system::error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+}  // namespace
+
+void Interpreter::State::Take(Said came) {
+  // A word about a call that is not under way is somebody else's, or a lie.
+  if (auto* shown = std::get_if<said::Shown>(&came)) {
+    if (!running || shown->id != last_id) return TakeIdle(shown->part.bytes.size());
+    part_bytes += shown->part.bytes.size();
+    if (part_bytes <= options.capture_limit && parts.size() < 100) {
+      parts.push_back(std::move(shown->part));
+    }
+  } else if (auto* end = std::get_if<said::Done>(&came)) {
+    if (!running || end->id != last_id) return TakeIdle(0);
+    done = std::move(*end);
+  } else if (const auto* still = std::get_if<said::StandsIn>(&came)) {
+    if (!std::exchange(wants_stand_in, false)) return TakeIdle(options.capture_limit);
+    stand_in = still->pid;
+  } else {
+    if (ready) return TakeIdle(options.capture_limit);
+    ready = true;
+    pid = std::get<said::Ready>(came).pid;
+  }
+  changed.cancel();
+}
+
+void Interpreter::State::TakeIdle(std::size_t bytes) {
+  constexpr std::size_t kFrame = 64;
+  idle_words += kFrame + bytes;
+  if (idle_words < options.capture_limit) return;
+  FailWith({Errc::kProtocol, "the interpreter said what it may not", {}, 0});
+}
+
+asio::awaitable<void> Interpreter::State::WatchDriver() {
+  const auto self = shared_from_this();
+  std::array<char, 16384> buffer;
+  for (;;) {
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    const auto space = asio::buffer(buffer);
+    const std::size_t count = co_await driver.async_read_some(space, token);
+    // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
+    if (error) co_return;
+    frames.Append({buffer.data(), count});
+    for (;;) {
+      auto next = frames.Next();
+      if (next && !*next) break;
+      if (next) {
+        Take(*std::move(*next));
+      } else {
+        FailWith(std::move(next).error());
+      }
+      if (!failure) continue;
+      // Nothing that it says counts any more, and nobody may be waiting for it just now.
+      box->Tell(wire::ToInit::kKill);
+      co_return;
+    }
+  }
+}
+
+asio::awaitable<void> Interpreter::State::Send(std::string bytes) {
+  const auto self = shared_from_this();
+  const std::uint64_t mine = generation;
+  for (std::size_t sent = 0; sent < bytes.size() && writer.is_open() && mine == generation;) {
+    const ssize_t count = ::send(writer.native_handle(), bytes.data() + sent, bytes.size() - sent,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) {
+      sent += static_cast<std::size_t>(count);
+      continue;
+    }
+    if (count < 0 && errno != EAGAIN && errno != EINTR) co_return;
+    // One that ended will never read the rest.
+    if (ended || failure) co_return;
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    co_await writer.async_wait(stream_descriptor::wait_write, token);
+    if (error) co_return;
+  }
+}
+
+}  // namespace igloo::session
