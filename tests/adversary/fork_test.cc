@@ -114,12 +114,12 @@ std::vector<ForkCase> ProcessCases() {
 }
 
 std::vector<ForkCase> DescriptorCases() {
-  const std::string accept = "s.setblocking(False); won = attempt(s.accept) is not None";
+  const std::string accept = "attempt(s.setblocking, False); won = attempt(s.accept) is not None";
   return {
       {"Pipe", "r, w = os.pipe()", "attempt(os.write, w, b'x')",
        "attempt(os.set_blocking, r, False); won = attempt(os.read, r, 1) == b'x'"},
       {"SocketPair", "a, b = socket.socketpair()", "attempt(a.send, b'x')",
-       "b.setblocking(False); won = attempt(b.recv, 1) == b'x'"},
+       "attempt(b.setblocking, False); won = attempt(b.recv, 1) == b'x'"},
       {"ListeningAbstractSocket", "s = listen('\\0igloo-fork')", "c = connect('\\0igloo-fork')",
        accept},
       {"ListeningTcp", "s = listen(('127.0.0.1', 4711))", "c = connect(('127.0.0.1', 4711))",
