@@ -189,6 +189,17 @@ int MemoryOf(pid_t pid) {
 }
 
 /// How many runs; `make soak` asks for ten thousand.
+/// Of the whole machine, where those that others removed go one by one.
+int CountCgroups() {
+  int sum = 0;
+  std::istringstream lines(ReadProc("/proc/cgroups"));
+  for (std::string line; std::getline(lines, line);) {
+    int count = 0;
+    if (std::sscanf(line.c_str(), "%*s %*d %d", &count) == 1) sum += count;
+  }
+  return sum;
+}
+
 int SoakRuns() {
   const char* wanted = std::getenv("IGLOO_SOAK_RUNS");
   return wanted != nullptr ? std::stoi(wanted) : 200;
@@ -275,7 +286,7 @@ TEST(Soak, RunsOfEveryKindLeaveNothingAndMemoryIsFlat) {
       return sum;
     };
     const int memory_before = memory();
-    const std::string cgroups = ReadProc("/proc/cgroups");
+    const int cgroups = CountCgroups();
     const int descriptors = CountDescriptors(::getpid());
     launchers = Launchers();
     const int keys = KeysInUse(launchers);
@@ -285,7 +296,7 @@ TEST(Soak, RunsOfEveryKindLeaveNothingAndMemoryIsFlat) {
     // Launchers, templates and waiting sandboxes together have a few hundred KiB of their own.
     EXPECT_TRUE(WaitFor([&] { return memory() <= memory_before + 512; }))
         << memory_before << " KiB before, " << memory() << " after";
-    EXPECT_TRUE(WaitFor([&] { return ReadProc("/proc/cgroups") == cgroups; }));
+    EXPECT_TRUE(WaitFor([&] { return CountCgroups() <= cgroups; }));
     EXPECT_TRUE(std::filesystem::is_empty(mixed.project()));
   }
   ExpectAsBefore(before);
