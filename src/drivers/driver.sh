@@ -153,19 +153,6 @@ __igloo_prepare() {
   builtin return "$__igloo_status"
 }
 
-# A run that does nothing: what one touches is in memory before somebody waits for it. Never with a
-# file in a directory of the user's.
-if [[ $__igloo_file == /* ]]; then
-  __igloo_code='builtin printf "warm %s" "$BASHPID"'
-  __igloo_prepare_whole
-  eval "$__igloo_code" >/dev/null
-  __igloo_real=$__igloo_fd __igloo_fd=1
-  __igloo_close 0 >/dev/null
-  __igloo_fd=$__igloo_real
-  unset __igloo_real
-  BASH_ARGV0=bash
-  shopt -s expand_aliases
-fi
 eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
 builtin trap "$__igloo_on_int" INT
 __igloo_send ready 0 "{\"pid\": $$}"
