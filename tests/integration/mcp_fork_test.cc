@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "support/mcp.h"
+#include "support/mcp_sessions.h"
 
 namespace igloo::testing {
 namespace {
@@ -11,23 +11,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-class McpFork : public ::testing::Test {
+class McpFork : public McpSessions {
  protected:
-  McpFork() { client_.Initialize(); }
-  JsonObject In(std::string_view session, std::string_view env, std::string_view code,
-                JsonObject more = {}) {
-    more["session"] = session;
-    return client_.Run(env, code, std::move(more));
-  }
-  std::string Text(std::string_view session, std::string_view env, std::string_view code) {
-    return TextOf(In(session, env, code));
-  }
   JsonObject Fork(std::string_view session, std::string_view of, std::string_view env,
                   std::string_view code) {
     return In(session, env, code, {{"fork_of", of}});
   }
-
-  McpClient client_;
 };
 
 TEST_F(McpFork, APythonSessionGoesTwoWays) {

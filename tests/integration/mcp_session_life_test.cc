@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "support/host.h"
-#include "support/mcp.h"
+#include "support/mcp_sessions.h"
 
 namespace igloo::testing {
 namespace {
@@ -16,17 +16,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class McpSessionLife : public ::testing::Test {
+class McpSessionLife : public McpSessions {
  protected:
-  McpSessionLife() { client_.Initialize(); }
-  JsonObject In(std::string_view session, std::string_view env, std::string_view code,
-                JsonObject more = {}) {
-    more["session"] = session;
-    return client_.Run(env, code, std::move(more));
-  }
-  std::string Text(std::string_view session, std::string_view env, std::string_view code) {
-    return TextOf(In(session, env, code));
-  }
   JsonObject Act(std::string_view action, std::string_view session) {
     return client_.Call("run", {{"session_action", action}, {"session", session}});
   }
@@ -51,8 +42,6 @@ class McpSessionLife : public ::testing::Test {
     }
     return id;
   }
-
-  McpClient client_;
 };
 
 TEST_F(McpSessionLife, TheServerChoosesANameWhenItIsAsked) {

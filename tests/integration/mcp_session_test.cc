@@ -5,7 +5,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "support/host.h"
-#include "support/mcp.h"
+#include "support/mcp_sessions.h"
 
 namespace igloo::testing {
 namespace {
@@ -15,20 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class McpSession : public ::testing::Test {
- protected:
-  McpSession() { client_.Initialize(); }
-  JsonObject In(std::string_view session, std::string_view env, std::string_view code,
-                JsonObject more = {}) {
-    more["session"] = session;
-    return client_.Run(env, code, std::move(more));
-  }
-  std::string Text(std::string_view session, std::string_view env, std::string_view code) {
-    return TextOf(In(session, env, code));
-  }
-
-  McpClient client_;
-};
+class McpSession : public McpSessions {};
 
 TEST_F(McpSession, PythonRemembers) {
   EXPECT_THAT(Text("a", "python", "import math\nx = 40\ndef f(y): return x + y"),
