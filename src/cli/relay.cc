@@ -21,10 +21,6 @@ using asio::posix::stream_descriptor;
 /// What is still on its way when the program has ended; somebody else may hold the terminal.
 constexpr auto kDrainLimit = std::chrono::seconds(1);
 
-auto Redirect(boost::system::error_code& error) {
-  return asio::redirect_error(asio::use_awaitable, error);
-}
-
 /// A description of its own where possible: making ours non-blocking must not change the caller's.
 int OpenKeyboard() {
   const int fd = ::open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -69,7 +65,7 @@ class Relay {
     std::string buffer(16U << 10, '\0');
     for (;;) {
       boost::system::error_code error;
-      auto token = Redirect(error);
+      auto token = session::Redirect(error);
       const auto space = asio::buffer(buffer);
       const std::size_t count = co_await outer_.async_read_some(space, token);
       if (error) break;  // nobody inside has the terminal any more
@@ -83,7 +79,7 @@ class Relay {
     std::string buffer(4U << 10, '\0');
     for (;;) {
       boost::system::error_code error;
-      auto token = Redirect(error);
+      auto token = session::Redirect(error);
       co_await keyboard_.async_wait(stream_descriptor::wait_read, token);
       const ssize_t count =
           error ? 0 : ::read(keyboard_.native_handle(), buffer.data(), buffer.size());
@@ -99,7 +95,7 @@ class Relay {
         if (errno != EAGAIN && errno != EINTR) co_return;
         // A program that does not read keeps the keys waiting, not igloo.
         boost::system::error_code wait_error;
-        auto wait_token = Redirect(wait_error);
+        auto wait_token = session::Redirect(wait_error);
         co_await outer_.async_wait(stream_descriptor::wait_write, wait_token);
         if (wait_error) co_return;
       }
@@ -110,7 +106,7 @@ class Relay {
   asio::awaitable<void> WatchSignals() {
     for (;;) {
       boost::system::error_code error;
-      auto token = Redirect(error);
+      auto token = session::Redirect(error);
       const int signal = co_await signals_.async_wait(token);
       if (error) co_return;
       switch (signal) {

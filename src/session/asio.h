@@ -10,3 +10,12 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+namespace igloo::session {
+
+/// For an awaited operation that tells its failure in `error` instead of throwing.
+inline auto Redirect(boost::system::error_code& error) {
+  return boost::asio::redirect_error(boost::asio::use_awaitable, error);
+}
+
+}  // namespace igloo::session

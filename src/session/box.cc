@@ -14,14 +14,6 @@ namespace igloo::session {
 namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 
-namespace {
-
-auto Redirect(boost::system::error_code& error) {
-  return asio::redirect_error(asio::use_awaitable, error);
-}
-
-}  // namespace
-
 Box::Box(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend,
          Events events)
     : plan_(plan), backend_(backend), events_(std::move(events)), control_(loop), setup_(loop) {}

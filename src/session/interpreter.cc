@@ -18,10 +18,6 @@ constexpr auto kKillLimit = std::chrono::seconds(15);
 constexpr auto kLook = std::chrono::milliseconds(100);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
-auto Redirect(boost::system::error_code& error) {
-  return asio::redirect_error(asio::use_awaitable, error);
-}
-
 Error NotKilled() {
   return {Errc::kTimeout, "the interpreter did not end when it was killed",
           "this should not happen; please report it", 0};

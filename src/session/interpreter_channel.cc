@@ -11,14 +11,6 @@ namespace igloo::session {
 namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 
-namespace {
-
-auto Redirect(boost::system::error_code& error) {
-  return asio::redirect_error(asio::use_awaitable, error);
-}
-
-}  // namespace
-
 void Interpreter::State::Take(Said came) {
   // A word about a call that is not under way is somebody else's, or a lie.
   if (auto* shown = std::get_if<said::Shown>(&came)) {

@@ -34,10 +34,6 @@ constexpr auto kDrainMost = std::chrono::seconds(10);
 /// How often a cgroup that cannot tell by itself is asked.
 constexpr auto kLook = std::chrono::milliseconds(100);
 
-auto Redirect(boost::system::error_code& error) {
-  return asio::redirect_error(asio::use_awaitable, error);
-}
-
 }  // namespace
 
 /// Everything the watching coroutines share. They end on their own once descriptors close.

@@ -16,6 +16,7 @@
 #include "mcp/http_listener.h"
 #include "mcp/lines.h"
 #include "mcp/pch.h"
+#include "session/asio.h"
 
 namespace igloo::tools {
 
@@ -27,10 +28,6 @@ namespace {
 constexpr std::size_t kMostClients = 32;
 /// Output that somebody does not read is dropped from here on; answers are not.
 constexpr std::size_t kMostUnread = 8U << 20;
-
-auto Redirect(boost::system::error_code& error) {
-  return asio::redirect_error(asio::use_awaitable, error);
-}
 
 Result<void> MakeDirectory(const std::string& path) {
   std::error_code failure;
@@ -65,7 +62,7 @@ class Client : public std::enable_shared_from_this<Client> {
     std::array<char, 16384> buffer;
     for (;;) {
       boost::system::error_code error;
-      auto token = Redirect(error);
+      auto token = session::Redirect(error);
       const auto space = asio::buffer(buffer);
       const std::size_t count = co_await socket_.async_read_some(space, token);
       if (error) break;
@@ -109,7 +106,7 @@ class Client : public std::enable_shared_from_this<Client> {
       boost::system::error_code error;
       std::size_t sent = 0;
       while (!error && sent < queue_.front().size()) {
-        auto token = Redirect(error);
+        auto token = session::Redirect(error);
         const auto rest = asio::buffer(queue_.front()) + sent;
         sent += co_await socket_.async_write_some(rest, token);
       }
@@ -159,7 +156,7 @@ struct ControlSocket::State : std::enable_shared_from_this<State> {
     const auto self = shared_from_this();
     for (;;) {
       boost::system::error_code error;
-      auto token = Redirect(error);
+      auto token = session::Redirect(error);
       co_await ready.async_wait(stream_descriptor::wait_read, token);
       if (error || !listener) co_return;
       auto came = listener->Accept();
