@@ -52,7 +52,8 @@
       formatter = forAllSystems (pkgs: pkgs.nixfmt);
 
       templates.default = {
-        path = ./nix/templates/default;
+        # Not ./nix/...: with a store that lies elsewhere, Nix 2.8 takes that for a path outside of it.
+        path = "${self}/nix/templates/default";
         description = "Your own sandbox environments: data-science and nix-tools";
       };
     };
