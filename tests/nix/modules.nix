@@ -3,7 +3,7 @@
 # of fakes shows what would be.
 { lib, system ? "x86_64-linux" }:
 let
-  inherit (builtins) all any deepSeq filter isString map tryEval;
+  inherit (builtins) all any deepSeq filter map tryEval;
 
   hash = "0123456789abcdfghijklmnpqrsvwxyz";
   fake = name: more: { type = "derivation"; inherit name; outPath = "/nix/store/${hash}-${name}"; meta.mainProgram = "igloo"; } // more;
