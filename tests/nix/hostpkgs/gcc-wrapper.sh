@@ -23,5 +23,12 @@ if [ -n "$linking" ]; then
     esac
   done
 fi
+# What a build has compiled before is not compiled again where tests/nix/prepare puts a cache into the build sandbox.
+cached=()
+if [ -d /ccache ] && [ -z "$linking" ]; then
+  export CCACHE_DIR=/ccache CCACHE_COMPILERCHECK=string:@compiler@ CCACHE_MAXSIZE=1G
+  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+  cached=(@ccache@/bin/ccache)
+fi
 # shellcheck disable=SC2086  # a list of words
-exec @compiler@ --sysroot=@sysroot@ "$@" $NIX_CFLAGS_COMPILE "${flags[@]}"
+exec "${cached[@]}" @compiler@ --sysroot=@sysroot@ "$@" $NIX_CFLAGS_COMPILE "${flags[@]}"

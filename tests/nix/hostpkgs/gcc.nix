@@ -12,7 +12,7 @@ in
       ln -s $unwrapped/bin/x86_64-linux-gnu-$tool $out/bin/$tool
     done
     for tool in gcc g++ cpp; do
-      substitute ${./gcc-wrapper.sh} $out/bin/$tool --replace-fail @bash@ ${pkgs.bash} \
+      substitute ${./gcc-wrapper.sh} $out/bin/$tool --replace-fail @bash@ ${pkgs.bash} --replace-fail @ccache@ ${leaves.ccache} \
         --replace-fail @compiler@ $unwrapped/bin/x86_64-linux-gnu-$tool-${gcc} --replace-fail @sysroot@ $unwrapped \
         --replace-fail @libc@ ${leaves.libc}/${libraries} --replace-fail @gcc-lib@ ${leaves.gcc-lib}/${libraries}
       chmod +x $out/bin/$tool
