@@ -73,6 +73,11 @@ in
       chmod +x "$out/bin/musl-gcc"
     '';
   };
+  # asm/ beside linux/.
+  linuxHeaders.post = _: ''
+    cp -rL "$out/include/x86_64-linux-gnu/." "$out/include/"
+    rm -rf "$out/include/x86_64-linux-gnu"
+  '';
   # Used with --sysroot=$out: it needs a usr that is itself.
   gcc-unwrapped.post = _: ''
     ln -s . "$out/usr"

@@ -1,6 +1,8 @@
-# Other names that nixpkgs has for the same packages.
-{ pkgs, leaves, ... }:
+# Other names that nixpkgs has for the same packages, and one that Debian has not.
+{ pkgs, ... }:
 {
+  nixfmt = pkgs.writeShellScriptBin "nixfmt" "echo 'hostpkgs has no nixfmt' >&2; exit 1";
+
   bashInteractive = pkgs.bash;
   bashNonInteractive = pkgs.bash;
   bind = pkgs.dig;

@@ -3,7 +3,14 @@
 let
   version = lock.versions.python;
   sitePackages = "lib/python${version}/site-packages";
-  pyprojects = lib.genAttrs (lib.attrNames (lib.filterAttrs (_: group: group.isPython) lock.groups)) (name: leaves.${name});
+  modules = lib.genAttrs (lib.attrNames (lib.filterAttrs (_: group: group.isPython) lock.groups)) (name: leaves.${name});
+
+  # What Debian has not, so that those who ask for it can be evaluated and built: it cannot be imported.
+  absent = lib.genAttrs [ "pyarrow" "pympler" ] (name: pkgs.writeTextFile {
+    inherit name;
+    destination = "/lib/python3/dist-packages/${name}.py";
+    text = "raise ImportError('hostpkgs has no ${name}')\n";
+  });
 
   # Packages with all that they import, each once.
   withRequired = packages: map (each: each.package) (builtins.genericClosure {
@@ -32,7 +39,7 @@ let
   '';
 in
 {
-  python3Packages = pyprojects // { python = pkgs.python3; inherit (pkgs.python3) withPackages; };
+  python3Packages = modules // absent // { python = pkgs.python3; inherit (pkgs.python3) withPackages; };
   python3 = leaves.python3 // {
     pythonVersion = version;
     inherit sitePackages;
