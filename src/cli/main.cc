@@ -12,14 +12,15 @@
 #include "cli/personalities/nix_sandbox_mcp.h"
 #include "cli/personalities/sandbox_mcp.h"
 #include "cli/run_output.h"
+#include "cli/serve_mcp.h"
 
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 12> kCommands = {
-    &kRunCommand, &kShellCommand,  &kReplCommand,       &kSessionCommand,
-    &kEnvCommand, &kConfigCommand, &kTrustCommand,      &kMcpCommand,
-    &kLogCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
+constexpr std::array<const Command*, 13> kCommands = {
+    &kRunCommand,    &kShellCommand,      &kReplCommand,  &kSessionCommand, &kSessionAgentCommand,
+    &kEnvCommand,    &kConfigCommand,     &kTrustCommand, &kMcpCommand,     &kLogCommand,
+    &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -52,6 +53,13 @@ int Main(std::string_view program, std::span<const std::string> words,
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == kSandboxMcp) return SandboxMcpMain(words, console);
   if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
+  // A client that was told to start igloo and no more (`nix run`, say) wants to be served.
+  if (words.empty() && ::isatty(STDIN_FILENO) != 1) {
+    const Result<int> code = ServeMcp({}, console);
+    if (code) return *code;
+    console.Report(code.error());
+    return kExitFailed;
+  }
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     console.Out(Overview(kCommands));
     return words.empty() ? kExitFailed : 0;

@@ -9,6 +9,7 @@
 #include "base/temp_dir.h"
 #include "support/igloo.h"
 #include "support/running.h"
+#include "support/terminal.h"
 
 namespace igloo::testing {
 namespace {
@@ -134,9 +135,15 @@ TEST(CommandLine, ShowsHelp) {
     EXPECT_EQ(outcome.status, 0);
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("Usage: igloo COMMAND"), HasSubstr("\n  run ")));
   }
-  const Outcome nothing = Igloo({});
-  EXPECT_EQ(nothing.status, 125);
-  EXPECT_THAT(nothing.out, HasSubstr("Usage: igloo COMMAND"));
+}
+
+TEST(CommandLine, ServesWhoeverStartsItWithoutAWordAndATerminalGetsHelp) {
+  const Outcome served = Igloo({}, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+  EXPECT_EQ(served.status, 0) << served.err;
+  EXPECT_EQ(served.out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+  Terminal terminal(BinDirectory() + "/igloo", {});
+  EXPECT_EQ(terminal.Finish(), 125);
+  EXPECT_THAT(terminal.output(), HasSubstr("Usage: igloo COMMAND"));
 }
 
 TEST(CommandLine, ListsEveryOptionOfRun) {
