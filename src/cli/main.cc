@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include "cli/personalities/nix_sandbox_mcp.h"
 #include "cli/personalities/sandbox_mcp.h"
 #include "cli/run_output.h"
-#include "cli/serve_mcp.h"
 
 namespace igloo::cli {
 namespace {
@@ -39,6 +39,12 @@ void FillStandardDescriptors() {
   }
 }
 
+/// Whether a program is at the other end of standard input, and no person, terminal or /dev/null.
+bool IsSpokenTo() {
+  struct stat info{};
+  return ::fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+}
+
 }  // namespace
 
 std::span<const Command* const> Commands() { return kCommands; }
@@ -53,13 +59,9 @@ int Main(std::string_view program, std::span<const std::string> words,
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == kSandboxMcp) return SandboxMcpMain(words, console);
   if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
-  // A client that was told to start igloo and no more (`nix run`, say) wants to be served.
-  if (words.empty() && ::isatty(STDIN_FILENO) != 1) {
-    const Result<int> code = ServeMcp({}, console);
-    if (code) return *code;
-    console.Report(code.error());
-    return kExitFailed;
-  }
+  // A client that starts igloo by a name alone, as with 'nix run FLAKE', wants the server.
+  const std::string serve = "mcp";
+  if (words.empty() && IsSpokenTo()) words = {&serve, 1};
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     console.Out(Overview(kCommands));
     return words.empty() ? kExitFailed : 0;
