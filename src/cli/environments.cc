@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/images.h"
+
 namespace igloo::cli {
 namespace {
 
@@ -26,7 +28,10 @@ environment::ArtifactScan Scan(const config::Config& config) {
   return scan;
 }
 
-void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
+void ReadOwn(const config::EnvironmentConfig& own, Unpacking unpacking, config::Found& found) {
+  if (own.source.kind == config::SourceKind::kImage) {
+    found.images.emplace(own.name, ReadImageEnvironment(own, unpacking));
+  }
   if (own.source.kind != config::SourceKind::kArtifact) return;
   const std::string& directory = own.source.value;
   found.artifacts.emplace(directory, environment::ReadArtifact(directory));
@@ -50,7 +55,7 @@ std::vector<std::string> ArtifactPlaces(const config::Config& config) {
 
 config::Catalogue ReadEnvironments(const config::Config& config) {
   config::Found found{.registry = {environment::ReadHostLayout(), Scan(config)}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  for (const auto& each : config.environments) ReadOwn(each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -63,7 +68,7 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
                        config.environments.contains(config::Resolve(config, name));
   config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
                                    certain ? environment::ArtifactScan{} : Scan(config)}};
-  if (own != nullptr) ReadOwn(*own, found);
+  if (own != nullptr) ReadOwn(*own, Unpacking::kNow, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 

@@ -17,7 +17,8 @@ config::Catalogue ReadEnvironments(const config::Config& config);
 /// have from nix-sandbox-mcp.
 std::vector<std::string> ArtifactPlaces(const config::Config& config);
 
-/// The environment with this name or alias; looks at no more of the host than it needs.
+/// The environment with this name or alias; looks at no more of the host than it needs. An image
+/// that lies on this machine is unpacked with its first use.
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name);
 
 }  // namespace igloo::cli

@@ -23,7 +23,7 @@ struct Environment {
   std::string name = {};
   std::vector<std::string> aliases = {};
   std::string description = {};
-  std::string provider = {};  ///< "host", "artifact"
+  std::string provider = {};  ///< "host", "artifact", "image"
   std::vector<sandbox::Entry> contents = {};
   std::map<std::string, std::string> variables = {};
   /// The interpreter and its options; the path of the code's file is put behind them.
@@ -32,6 +32,9 @@ struct Environment {
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else
   Room room = {};
+  /// Directories of `contents`, by where they are inside, of which a run that asks for it gets a
+  /// copy of its own to write to.
+  std::vector<std::string> copied = {};
   std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
 };
 
