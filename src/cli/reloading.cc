@@ -36,6 +36,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
       if (!own->file.empty()) sources.push_back({.path = own->file});
       if (!own->sandboxes_path.empty()) {
         sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
+        sources.push_back({.path = ImagesFile()});
       }
     }
   }

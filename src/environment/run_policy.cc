@@ -23,8 +23,13 @@ Capacity CapacityFor(const RunRequest& request, std::uint64_t bytes, std::uint64
 
 void AddWritablePlaces(const Room& room, const RunRequest& request, sandbox::Policy& policy) {
   const Capacity capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
+  // A place that somebody chose may be one that the environment has.
+  const bool chosen = request.place != Place{};
   policy.run.emplace_back(MemoryTree{
-      .target = request.place.home, .capacity = capacity, .access = request.place.access});
+      .target = request.place.home,
+      .capacity = capacity,
+      .access = request.place.access,
+      .covering = chosen ? sandbox::Covering::kIntended : sandbox::Covering::kForbidden});
   policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
   policy.run.emplace_back(MemoryTree{
       .target = "/dev/shm",

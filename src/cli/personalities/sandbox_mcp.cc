@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/console.h"
 #include "cli/personalities/pull.h"
+#include "cli/sandbox_images.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "tools/per_environment_contract.h"
@@ -25,7 +26,7 @@ struct Option {
 };
 constexpr std::array<Option, 6> kOptions = {{
     {"stdio", "serve a client on standard input and output; so without any option"},
-    {"build", "nothing has to be built: says so"},
+    {"build", "unpack the images of your sandboxes that lie on this machine"},
     {"pull", "write the default sandboxes below sandboxesPath, for you to change"},
     {"force", "with --pull: overwrite those that are there"},
     {"version", "say which version this is"},
@@ -92,6 +93,27 @@ Result<int> Pull(const std::string& place, Existing existing, Console& console) 
   return 0;
 }
 
+/// One image that cannot be had is said and keeps nobody else's back.
+Result<int> Build(const std::string& place, Console& console) {
+  const config::SandboxScan scan = config::ScanSandboxes(place);
+  int built = 0, failed = 0;
+  for (const config::FoundSandbox& each : scan.found) {
+    const auto made = BuildSandboxImage(each);
+    if (!made) {
+      ++failed;
+      Log(console, "'" + each.spec.id + "': " + made.error().what +
+                       (made.error().hint.empty() ? "" : "; " + made.error().hint));
+    } else if (*made == Built::kUnpacked) {
+      ++built;
+      Log(console, "'" + each.spec.id + "': its image is unpacked");
+    }
+  }
+  if (built + failed == 0) {
+    Log(console, "Nothing was built: sandboxes run with the environments of this machine");
+  }
+  return failed == 0 ? 0 : kExitFailed;
+}
+
 Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& console) {
   for (const std::string& note : config.notes) Log(console, note);
   return cli::Serve(
@@ -119,8 +141,7 @@ Result<int> Run(const std::set<std::string_view>& given, Console& console) {
                 given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
   }
   if (given.contains("build")) {
-    Log(console, "Nothing was built: sandboxes run with the environments of this machine");
-    return 0;
+    return Build(config.sandboxes_path, console);
   }
   return ServeSandboxes(config, console);
 }

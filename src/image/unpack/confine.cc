@@ -47,6 +47,12 @@ constexpr auto kCalls = std::to_array<std::uint32_t>({
     SYS_sched_yield,  SYS_getrandom,   SYS_clock_gettime, SYS_rt_sigaction, SYS_rt_sigprocmask,
     SYS_rt_sigreturn, SYS_sigaltstack, SYS_getpid,        SYS_gettid,       SYS_exit,
     SYS_exit_group,
+#ifdef IGLOO_SANITIZED  // how it finds out whether memory can be read
+    SYS_pipe2,
+#ifdef SYS_pipe
+    SYS_pipe,
+#endif
+#endif
 });
 
 std::unexpected<Error> Cannot(const char* what) {
