@@ -1,11 +1,11 @@
 #include "support/oci.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <filesystem>
-#include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/replace_file.h"
@@ -37,13 +37,17 @@ TarWriter& TarWriter::Add(const Member& member) {
   Put(header, 100, 8, Octal(member.mode, 7));
   Put(header, 108, 8, Octal(0, 7));
   Put(header, 116, 8, Octal(0, 7));
-  const auto size = member.size >= 0 ? static_cast<std::uint64_t>(member.size) : member.content.size();
+  const auto size =
+      member.size >= 0 ? static_cast<std::uint64_t>(member.size) : member.content.size();
   Put(header, 124, 12, Octal(size, 11));
   Put(header, 136, 12, Octal(static_cast<std::uint64_t>(member.time), 11));
   Put(header, 148, 8, "        ");
   header[156] = member.type;
   Put(header, 157, 100, member.target);
-  Put(header, 257, 8, std::string_view("ustar\0" "00", 8));
+  Put(header, 257, 8,
+      std::string_view("ustar\0"
+                       "00",
+                       8));
   std::uint64_t sum = 0;
   for (const char c : header) sum += static_cast<unsigned char>(c);
   Put(header, 148, 8, std::string_view((Octal(sum, 6) + '\0' + ' ').data(), 8));
@@ -53,9 +57,10 @@ TarWriter& TarWriter::Add(const Member& member) {
 
 TarWriter& TarWriter::Pax(const std::string& key, const std::string& value) {
   // The length counts its own digits.
-  std::string record;
-  for (std::size_t length = key.size() + value.size() + 4; record.size() != length;
-       length = record.size()) {
+  std::size_t length = key.size() + value.size() + 4;
+  std::string record = fmt::format("{} {}={}\n", length, key, value);
+  while (record.size() != length) {
+    length = record.size();
     record = fmt::format("{} {}={}\n", length, key, value);
   }
   return Add({.type = 'x', .name = "pax", .content = record});
@@ -108,21 +113,23 @@ void LayoutWriter::Finish(const std::string& tag, const std::string& architectur
 #else
   const std::string own = "amd64";
 #endif
-  const std::string config = AddBlob(
-      fmt::format(R"({{"os":"linux","architecture":"{}","config":{}}})",
-                  architecture.empty() ? own : architecture, config_),
-      "application/vnd.oci.image.config.v1+json");
+  const std::string config =
+      AddBlob(fmt::format(R"({{"os":"linux","architecture":"{}","config":{}}})",
+                          architecture.empty() ? own : architecture, config_),
+              "application/vnd.oci.image.config.v1+json");
   std::string layers;
   for (const std::string& each : layers_) layers += (layers.empty() ? "" : ",") + each;
   constexpr const char* kManifest = "application/vnd.oci.image.manifest.v1+json";
-  std::string manifest = AddBlob(
-      fmt::format(R"({{"schemaVersion":2,"mediaType":"{}","config":{},"layers":[{}]}})", kManifest,
-                  config, layers),
-      kManifest);
+  std::string manifest =
+      AddBlob(fmt::format(R"({{"schemaVersion":2,"mediaType":"{}","config":{},"layers":[{}]}})",
+                          kManifest, config, layers),
+              kManifest);
   manifest.pop_back();
-  Write("index.json",
-        fmt::format(R"({{"schemaVersion":2,"manifests":[{},"annotations":{{"org.opencontainers.image.ref.name":"{}"}}}}]}})",
-                    manifest, tag));
+  Write(
+      "index.json",
+      fmt::format(
+          R"({{"schemaVersion":2,"manifests":[{},"annotations":{{"org.opencontainers.image.ref.name":"{}"}}}}]}})",
+          manifest, tag));
 }
 
 std::string BusyboxLayer() {

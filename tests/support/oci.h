@@ -20,7 +20,9 @@ class TarWriter {
     std::int64_t time = 0;
   };
   TarWriter& Add(const Member& member);
-  TarWriter& Directory(const std::string& name) { return Add({.type = '5', .name = name, .mode = 0755}); }
+  TarWriter& Directory(const std::string& name) {
+    return Add({.type = '5', .name = name, .mode = 0755});
+  }
   TarWriter& File(const std::string& name, const std::string& content, std::uint32_t mode = 0644) {
     return Add({.name = name, .content = content, .mode = mode});
   }
@@ -54,8 +56,8 @@ class LayoutWriter {
   explicit LayoutWriter(std::string directory);
   /// Writes a blob and returns its descriptor, as JSON.
   std::string AddBlob(std::string_view bytes, const std::string& media_type) const;
-  LayoutWriter& AddLayer(std::string_view bytes,
-                         const std::string& media_type = "application/vnd.oci.image.layer.v1.tar+gzip");
+  LayoutWriter& AddLayer(std::string_view bytes, const std::string& media_type =
+                                                     "application/vnd.oci.image.layer.v1.tar+gzip");
   /// The inner "config" of the image's configuration, as JSON.
   LayoutWriter& SetConfig(std::string json) {
     config_ = std::move(json);

@@ -152,7 +152,8 @@ TEST_F(LayerTest, LaterLayersReplaceAndTakeAway) {
                       .File(".wh.never-was", "")
                       .File("no/such/.wh.place", "")),
             "a layer has 'was-file' below a file");
-  EXPECT_THAT(Names(), ElementsAre("changed", "dir", "kept", "opaque", "was-directory", "was-file"));
+  EXPECT_THAT(Names(),
+              ElementsAre("changed", "dir", "kept", "opaque", "was-directory", "was-file"));
   EXPECT_EQ(Text("changed"), "2");
   EXPECT_THAT(Names("dir"), ElementsAre("a"));
   EXPECT_THAT(Names("opaque"), ElementsAre("both", "new"));
@@ -161,9 +162,14 @@ TEST_F(LayerTest, LaterLayersReplaceAndTakeAway) {
 }
 
 TEST_F(LayerTest, ADirectoryTakesThePlaceOfAFileAndALinkOfADirectory) {
-  ASSERT_EQ(Apply(TarWriter().File("a", "1").Directory("b").File("b/x", "1").Symlink("c", "b")), "");
-  ASSERT_EQ(Apply(TarWriter().Directory("a").File("a/y", "2").Symlink("b", "a").Directory("c").File(
-                "c/z", "2")),
+  ASSERT_EQ(Apply(TarWriter().File("a", "1").Directory("b").File("b/x", "1").Symlink("c", "b")),
+            "");
+  ASSERT_EQ(Apply(TarWriter()
+                      .Directory("a")
+                      .File("a/y", "2")
+                      .Symlink("b", "a")
+                      .Directory("c")
+                      .File("c/z", "2")),
             "");
   EXPECT_THAT(Names("a"), ElementsAre("y"));
   EXPECT_TRUE(fs::is_symlink(Root() + "/b"));
@@ -173,8 +179,8 @@ TEST_F(LayerTest, ADirectoryTakesThePlaceOfAFileAndALinkOfADirectory) {
 
 TEST_F(LayerTest, AWhiteoutSparesWhatItsOwnLayerBrought) {
   ASSERT_EQ(Apply(TarWriter().File("d/old", "1")), "");
-  ASSERT_EQ(Apply(TarWriter().File("d/new", "2").File("x", "2").File(".wh.d", "").File(".wh.x", "")),
-            "");
+  ASSERT_EQ(
+      Apply(TarWriter().File("d/new", "2").File("x", "2").File(".wh.d", "").File(".wh.x", "")), "");
   EXPECT_THAT(Names("d"), ElementsAre("new"));
   EXPECT_EQ(Text("x"), "2");
 }
@@ -206,7 +212,8 @@ TEST_F(LayerTest, DevicesAndSetIdBitsStayBehind) {
 // Each of these writes, links or removes outside of the tree when it is taken at its word.
 TEST_F(LayerTest, NoNameLeadsOut) {
   const std::string out = Outside();
-  EXPECT_EQ(Apply(TarWriter().File("../outside/file", "bad")), "a layer has a name with '..' in it");
+  EXPECT_EQ(Apply(TarWriter().File("../outside/file", "bad")),
+            "a layer has a name with '..' in it");
   EXPECT_EQ(Apply(TarWriter().File("a/../../outside/file", "bad")),
             "a layer has a name with '..' in it");
   EXPECT_EQ(Apply(TarWriter().Pax("path", "a/..").File("x", "bad")),
@@ -217,10 +224,13 @@ TEST_F(LayerTest, NoNameLeadsOut) {
             "a layer has 'up' below a link");
   EXPECT_EQ(Apply(TarWriter().Symlink("l", "../outside").Symlink("l/deep/link", "x")),
             "a layer has 'l/deep' below a link");
-  EXPECT_EQ(Apply(TarWriter().HardLink("h", "../outside/file")), "a layer has a name with '..' in it");
+  EXPECT_EQ(Apply(TarWriter().HardLink("h", "../outside/file")),
+            "a layer has a name with '..' in it");
   EXPECT_THAT(Apply(TarWriter().HardLink("h", out + "/file")), HasSubstr("cannot open"));
-  EXPECT_EQ(Apply(TarWriter().Symlink("s", out).HardLink("h", "s/file")), "a layer has 's' below a link");
-  EXPECT_EQ(Apply(TarWriter().Symlink("w", out).File("w/.wh.file", "")), "a layer has 'w' below a link");
+  EXPECT_EQ(Apply(TarWriter().Symlink("s", out).HardLink("h", "s/file")),
+            "a layer has 's' below a link");
+  EXPECT_EQ(Apply(TarWriter().Symlink("w", out).File("w/.wh.file", "")),
+            "a layer has 'w' below a link");
   EXPECT_EQ(Apply(TarWriter().Symlink("o", out).File("o/.wh..wh..opq", "")),
             "a layer has 'o' below a link");
   for (const char* name : {".wh.", ".wh..", ".wh...", "d/.wh..."}) {
@@ -236,7 +246,8 @@ TEST_F(LayerTest, ALinkIsReplacedAndNotWrittenThrough) {
   EXPECT_EQ(Text("f"), "inside");
   EXPECT_FALSE(fs::is_symlink(Root() + "/f"));
   // A second name of the link is the link, not what it points to.
-  EXPECT_EQ(Apply(TarWriter().Symlink("l", Outside() + "/file").HardLink("m", "l").File("m", "x")), "");
+  EXPECT_EQ(Apply(TarWriter().Symlink("l", Outside() + "/file").HardLink("m", "l").File("m", "x")),
+            "");
   EXPECT_EQ(Apply(TarWriter().File(".wh.l", "")), "");
   EXPECT_THAT(Names(), ElementsAre("f", "m"));
   ExpectOutsideUntouched();
@@ -259,12 +270,15 @@ TEST_F(LayerTest, TheRootIsNothingToReplace) {
 }
 
 TEST_F(LayerTest, StrangeNamesAreLeftOut) {
-  EXPECT_EQ(Apply(TarWriter().File("a\nb", "1").File("c\x1b[31m", "1").File("d\x7f", "1").File("ü", "1")),
-            "");
+  EXPECT_EQ(
+      Apply(TarWriter().File("a\nb", "1").File("c\x1b[31m", "1").File("d\x7f", "1").File("ü", "1")),
+      "");
   EXPECT_THAT(Names(), ElementsAre("ü"));
   EXPECT_EQ(dropped_.names, 3U);
-  EXPECT_THAT(Apply(TarWriter().Pax("path", std::string("a\0b", 3)).File("x", "")), HasSubstr("NUL"));
-  EXPECT_THAT(Apply(TarWriter().LongName(std::string(300, 'x')).File("x", "")), HasSubstr("too long"));
+  EXPECT_THAT(Apply(TarWriter().Pax("path", std::string("a\0b", 3)).File("x", "")),
+              HasSubstr("NUL"));
+  EXPECT_THAT(Apply(TarWriter().LongName(std::string(300, 'x')).File("x", "")),
+              HasSubstr("too long"));
   EXPECT_THAT(Apply(TarWriter().Pax("path", std::string(5000, 'x')).File("x", "")),
               HasSubstr("too long"));
   std::string deep;
@@ -287,8 +301,9 @@ TEST_F(LayerTest, BrokenArchivesAreSaidToBeBroken) {
             "the archive is broken: it ends too early");
   EXPECT_EQ(Apply(TarWriter().Pax("size", "18446744073709551615").File("s", "")),
             "the archive is broken: a size is too large");
-  EXPECT_EQ(Apply(TarWriter().Add({.type = 'x', .name = "p", .content = "99 path=x\n"}).File("s", "")),
-            "the archive is broken: an attribute is not one");
+  EXPECT_EQ(
+      Apply(TarWriter().Add({.type = 'x', .name = "p", .content = "99 path=x\n"}).File("s", "")),
+      "the archive is broken: an attribute is not one");
   EXPECT_EQ(Apply(TarWriter().Add({.type = 'x', .name = "p", .content = "path=x\n"}).File("s", "")),
             "the archive is broken: an attribute is not one");
   TarWriter headers;

@@ -16,7 +16,7 @@
 namespace igloo::image::unpack {
 namespace {
 
-constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 std::string Shown(std::string_view path) { return "'" + Printable(Quoted(path)) + "'"; }
 

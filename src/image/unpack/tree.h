@@ -19,7 +19,10 @@ class Tree {
   Tree(int root, const Limits& limits) : root_(root), limits_(limits) {}
 
   /// Whiteouts take away what was there before this.
-  void BeginLayer() { touched_.clear(); }
+  void BeginLayer() {
+    touched_.clear();
+    Forget();
+  }
 
   /// Makes it, or keeps the one that is there with what it has; anything else of the name goes.
   Result<void> Directory(const std::string& path);
