@@ -162,6 +162,7 @@ in
     project =
       if shared ? "project.path" then {
         path = shared."project.path";
+        mount_point = fallback "project.mount_point";
         mode = fallback "project.mode";
         inherited = fallback "project.inherit_env.vars";
       } else null;

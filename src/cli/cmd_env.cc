@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/env_pull.h"
 #include "cli/environments.h"
 #include "cli/settings.h"
 
@@ -236,25 +237,28 @@ Result<int> ShowOne(const ParsedArgs& args, Console& console) {
 
 Result<int> RunEnv(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const std::string_view word, TakeWord(kEnvCommand, args));
+  if (word == "pull") return PullImage(args, console);
   return word == "list" ? List(args, console) : ShowOne(args, console);
 }
 
 constexpr Flag kFlags[] = {
     {"--json", "", "print one JSON document"},
+    {"--name", "NAME", "with pull: print the section of a configuration that makes it NAME"},
     {"--names", "", "with list: print the usable names and nothing else"},
     {"--project", "DIR", "with the environments of DIR/igloo.toml, if it is trusted",
      Values::kDirectory},
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile}};
 constexpr Word kWords[] = {
     {"list", "every environment, and why one cannot be used"},
-    {"show", "one environment: programs, variables, limits, sources", Values::kEnvironment}};
+    {"show", "one environment: programs, variables, limits, sources", Values::kEnvironment},
+    {"pull", "fetch or unpack an image, so that 'image = \"REF\"' works"}};
 
 }  // namespace
 
 const Command kEnvCommand = {
     .name = "env",
-    .summary = "list environments, or show one",
-    .usage = "(list | show NAME) [OPTIONS]",
+    .summary = "list environments, show one, or fetch an image for one",
+    .usage = "(list | show NAME | pull REF) [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
     .details =

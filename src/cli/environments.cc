@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/images.h"
 #include "cli/programs.h"
 
 namespace igloo::cli {
@@ -34,7 +35,10 @@ environment::ArtifactScan Scan(const config::Config& config) {
   return scan;
 }
 
-void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
+void ReadOwn(const config::EnvironmentConfig& own, Unpacking unpacking, config::Found& found) {
+  if (own.source.kind == config::SourceKind::kImage) {
+    found.images.emplace(own.name, ReadImageEnvironment(own, unpacking));
+  }
   if (own.source.kind != config::SourceKind::kArtifact) return;
   const std::string& directory = own.source.value;
   found.artifacts.emplace(directory, environment::ReadArtifact(directory, NixStore()));
@@ -69,7 +73,7 @@ config::Catalogue ReadEnvironmentsWith(const config::Config& config,
     if (!beaten) scan.found.push_back(artifact);
   }
   config::Found found{.registry = {environment::ReadHostLayout(), std::move(scan), Open}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  for (const auto& each : config.environments) ReadOwn(each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -101,7 +105,7 @@ Result<std::string> UseArtifact(const std::string& directory, config::Config& co
 
 config::Catalogue ReadNamed(const config::Config& config) {
   config::Found found{.registry = {environment::HostLayout{}, {}, Open}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  for (const auto& each : config.environments) ReadOwn(each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -119,7 +123,7 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
                        config.environments.contains(config::Resolve(config, name));
   config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
                                    certain ? environment::ArtifactScan{} : Scan(config), Open}};
-  if (own != nullptr) ReadOwn(*own, found);
+  if (own != nullptr) ReadOwn(*own, Unpacking::kNow, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/reloading.h"
 
 #include "cli/environments.h"
+#include "cli/images.h"
 #include "cli/settings.h"
 #include "config/sandbox_mcp_scan.h"
 
@@ -20,6 +21,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
     sources.push_back({.path = place, .in_each = "metadata.json"});
   }
   for (const auto& [name, own] : config.environments) {
+    if (own.source.kind == config::SourceKind::kImage) sources.push_back({.path = ImagesFile()});
     if (own.source.kind != config::SourceKind::kArtifact) continue;
     sources.push_back({.path = own.source.value + "/metadata.json"});
   }
@@ -34,6 +36,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
       if (!own->file.empty()) sources.push_back({.path = own->file});
       if (!own->sandboxes_path.empty()) {
         sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
+        sources.push_back({.path = ImagesFile()});
       }
     }
   }

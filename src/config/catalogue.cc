@@ -57,6 +57,11 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own, Depth depth) c
                           : found_.registry.FindPreset(source.value);
   }
   const std::string place = Place(own.file, own.where);
+  const auto image = found_.images.find(own.name);
+  if (source.kind == SourceKind::kImage && image != found_.images.end()) {
+    if (!image->second) return Wrap(place, image->second.error());
+    return image->second;
+  }
   const auto artifact = found_.artifacts.find(source.value);
   if (source.kind != SourceKind::kArtifact || artifact == found_.artifacts.end()) {
     return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
