@@ -164,6 +164,7 @@ in
         path = shared."project.path";
         mount_point = fallback "project.mount_point";
         mode = fallback "project.mode";
+        mount_point = fallback "project.mount_point";
         inherited = fallback "project.inherit_env.vars";
       } else null;
     environments = map environment (attrNames named);

@@ -26,7 +26,7 @@ let
     text = "text";
     name = "a name of letters, digits, '.', '_' and '-'";
     path = "a path";
-    inside = "a whole path without '.' and '..'";
+    inside = "a whole path, without '.' and '..'";
     choice = "one of ${concatStringsSep ", " (map quote (row.choices or [ ]))}";
     flag = "true or false";
     count = "a whole number from ${toString row.least} to ${toString row.most}";
@@ -45,10 +45,6 @@ let
   isName = text: stringLength text <= 64 && match "[A-Za-z0-9][A-Za-z0-9._-]*" text != null;
   isVariable = text: stringLength text <= 256 && match "[A-Za-z_][A-Za-z0-9_]*" text != null;
 
-  # src/sandbox/path.cc: a mount lands where it says, and nowhere else.
-  isInside = text: hasPrefix "/" text && stringLength text <= 4000
-    && all (part: !elem part [ "" "." ".." ]) (builtins.tail (filter isString (split "/" text)));
-
   # "/a/./b/../c" is "/a/c"; nothing is above "/".
   normal = path:
     let
@@ -58,6 +54,12 @@ let
     in
     "/" + concatStringsSep "/" (foldl' step [ ] parts);
   join = base: path: if hasPrefix "/" path then path else "${base}/${path}";
+
+  # As sandbox::CheckTarget has it: a mount point is a plain absolute path, so that it is where it seems to be.
+  isInside = path:
+    let parts = filter isString (split "/" path); in
+    hasPrefix "/" path && stringLength path <= 4000
+    && all (part: !elem part [ "" "." ".." ]) (builtins.tail parts);
 
   units = { count = 1; seconds = 1000; megabytes = 1048576; };
 
@@ -88,8 +90,8 @@ let
       if elem value row.choices then right value else wrong row "cannot be ${quote value}"
     else if value == "" then wrong row "is empty"
     else if row.kind == "path" then path row value
-    else if row.kind == "name" && !isName value || row.kind == "inside" && !isInside value then
-      wrong row "cannot be ${quote value}"
+    else if row.kind == "name" && !isName value then wrong row "cannot be ${quote value}"
+    else if row.kind == "inside" && !isInside value then wrong row "cannot be ${quote value}"
     else right value;
 
   isItem = row: item:
