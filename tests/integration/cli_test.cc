@@ -9,6 +9,7 @@
 #include "base/temp_dir.h"
 #include "support/igloo.h"
 #include "support/running.h"
+#include "support/terminal.h"
 
 namespace igloo::testing {
 namespace {
@@ -137,6 +138,9 @@ TEST(CommandLine, ShowsHelp) {
   const Outcome nothing = RunProgram({.program = BinDirectory() + "/igloo", .close_input = true});
   EXPECT_EQ(nothing.status, 125);
   EXPECT_THAT(nothing.out, HasSubstr("Usage: igloo COMMAND"));
+  Terminal terminal(BinDirectory() + "/igloo", {});
+  EXPECT_EQ(terminal.Finish(), 125);
+  EXPECT_THAT(terminal.output(), HasSubstr("Usage: igloo COMMAND"));
 }
 
 TEST(CommandLine, WithoutAWordServesAProgramThatSpeaksToIt) {
