@@ -162,7 +162,6 @@ in
     project =
       if shared ? "project.path" then {
         path = shared."project.path";
-        mount_point = fallback "project.mount_point";
         mode = fallback "project.mode";
         mount_point = fallback "project.mount_point";
         inherited = fallback "project.inherit_env.vars";

@@ -46,7 +46,7 @@ std::string Joined(const std::vector<std::string>& words, const char* between) {
 }
 
 void ListText(const Catalogue& catalogue, Console& console) {
-  std::string unavailable;
+  std::string usable, unavailable;
   for (const Listing& each : catalogue.List()) {
     if (each.unavailable) {
       unavailable +=
@@ -56,9 +56,10 @@ void ListText(const Catalogue& catalogue, Console& console) {
     }
     const std::string also =
         each.aliases.empty() ? "" : fmt::format(" (also: {})", Joined(each.aliases, ", "));
-    console.Out(fmt::format("{:<14} {:<9} {}{}\n", each.name, each.provider,
-                            Printable(each.description), also));
+    usable += fmt::format("{:<14} {:<9} {}{}\n", each.name, each.provider,
+                          Printable(each.description), also);
   }
+  console.Out(usable);
   if (!unavailable.empty()) console.Out("\nNot available:\n" + unavailable);
 }
 
@@ -198,13 +199,15 @@ Result<int> List(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
   const Catalogue catalogue = ReadEnvironments(config);
   if (args.Has("--names")) {
+    std::string names;
     for (const Listing& each : catalogue.List()) {
       if (each.unavailable) continue;
-      console.Out(each.name + "\n");
+      names += each.name + "\n";
       for (const std::string& alias : each.aliases) {
-        if (config.environments.contains(alias)) console.Out(alias + "\n");
+        if (config.environments.contains(alias)) names += alias + "\n";
       }
     }
+    console.Out(names);
   } else if (args.Has("--json")) {
     ListJson(catalogue, console);
   } else {
@@ -263,8 +266,9 @@ const Command kEnvCommand = {
     .words = kWords,
     .details =
         "Environments come from the host's /usr, from directories that mkSandbox made, in\n"
-        "~/.config/igloo/environments and NIX_SANDBOX_DIR, and from the configuration. Of one\n"
-        "name the configuration's is the one that counts, then the directory.\n",
+        "~/.config/igloo/environments, NIX_SANDBOX_DIR, ~/.config/nix-sandbox-mcp/sandboxes and\n"
+        "what igloo was installed with, and from the configuration. Of one name the\n"
+        "configuration's is the one that counts, then the directory.\n",
     .run = RunEnv,
 };
 

@@ -133,6 +133,8 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
   if (const environment::Artifact* artifact = ArtifactOf(key, own)) {
     // Whoever built an artifact said what it needs; only its own section says otherwise.
+    const bool chosen = own != nullptr && own->backend;
+    if (artifact->metadata.backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
     const Limits asked = own != nullptr ? own->limits : Limits{};
     out.limits.time_ms = asked.time_ms;
     out.limits.memory_bytes = asked.memory_bytes;
