@@ -195,7 +195,7 @@ TEST_F(Images, ASandboxRunsFromItsImageWithItsBeforeStep) {
   Write(".config/sandbox-mcp/sandboxes/gateway/config.json", R"({
     "id": "gateway", "image": "oci:../../../../gateway", "entrypoint": "main.sh",
     "before": ["docker-start"],
-    "command": ["sh", "-c", "mv routes.html /srv/conf/ && while ! wget -q -O /dev/null http://127.0.0.1:9080/routes.html; do sleep 0.1; done; exec sh main.sh"],
+    "command": ["sh", "-c", "mv routes.html /srv/conf/ && while ! wget -q -O /dev/null http://127.0.0.1:9080/routes.html 2>/dev/null; do sleep 0.1; done; exec sh main.sh"],
     "parameters": {"files": [{"name": "routes.html", "description": "The routes"}]},
     "security": {"network": "none"}})");
   const std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")};
