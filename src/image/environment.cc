@@ -33,12 +33,12 @@ constexpr std::string_view kOwn[] = {".igloo",  "dev", "proc", "project",  "run"
 constexpr std::string_view kOwnEtc[] = {"group",  "hosts",       "mtab",  "nsswitch.conf",
                                         "passwd", "resolv.conf", "shadow"};
 
-/// What an image of programs is looked through for, in this order.
+/// What an image is looked through for, in this order. Names of code that end with "sh" are bash's.
 struct Interpreter {
   std::string_view program, code_file;
 };
 constexpr Interpreter kInterpreters[] = {
-    {"python3", "main.py"}, {"node", "main.js"}, {"bash", "main.sh"}, {"sh", "main.sh"}};
+    {"python3", "main.py"}, {"node", "main.js"}, {"bash", "main.sh"}, {"sh", "main"}};
 
 /// Each name of the root becomes a mount, or a link; real ones have some twenty.
 constexpr std::size_t kMostTop = 128, kMostEtc = 1024;
