@@ -4,6 +4,7 @@
 
 #include "config/problem.h"
 #include "environment/host.h"
+#include "environment/interpreter.h"
 
 namespace igloo::config {
 namespace {
@@ -32,6 +33,7 @@ void ApplyLimits(const Limits& limits, Environment& environment) {
 std::string_view ProviderOf(SourceKind kind) {
   return kind == SourceKind::kPreset     ? "host"
          : kind == SourceKind::kArtifact ? "artifact"
+         : kind == SourceKind::kDevShell ? "flake"
                                          : Name(kind);
 }
 
@@ -55,6 +57,14 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own) const {
                           : found_.registry.FindPreset(source.value);
   }
   const std::string place = Place(own.file, own.where);
+  if (source.kind == SourceKind::kFlake || source.kind == SourceKind::kDevShell) {
+    const auto flake = found_.flakes.find(own.name);
+    if (flake == found_.flakes.end()) {
+      return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
+    }
+    if (!flake->second) return Wrap(place, flake->second.error());
+    return flake->second;
+  }
   const auto artifact = found_.artifacts.find(source.value);
   if (source.kind != SourceKind::kArtifact || artifact == found_.artifacts.end()) {
     return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
@@ -109,6 +119,13 @@ Result<Configured> Catalogue::Find(std::string_view name) const {
   if (own != nullptr) {
     out.environment.name = own->name;
     if (!own->description.empty()) out.environment.description = own->description;
+    if (!own->interpreter.empty()) {
+      environment::Start start = environment::StartFor(own->interpreter);
+      out.environment.interpreter = std::move(start.interpreter);
+      out.environment.passing = start.passing;
+      out.environment.code_file = std::move(start.code_file);
+      out.environment.language = std::move(start.language);
+    }
     out.variables = own->variables;
     out.warm = own->warm.value_or(kUsualWarm);
     out.preload = own->preload;
@@ -126,6 +143,8 @@ Listing Catalogue::ListingOf(const EnvironmentConfig& own) const {
   if (auto made = Find(own.name)) {
     row.description = made->environment.description;
     row.provider = made->environment.provider;
+    row.source = made->environment.source;
+    row.locked = made->environment.locked;
   } else {
     row.unavailable = std::move(made).error();
   }

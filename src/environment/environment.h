@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ struct Environment {
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else
   Room room = {};
   std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
+  /// Of one that was made from elsewhere: what it was made from ("nixpkgs#ripgrep"), and what that
+  /// is pinned to.
+  std::string source = {}, locked = {};
+  /// While anybody has it, nothing that it is made of is removed. Shared by all copies of it.
+  std::shared_ptr<const void> in_use = {};
 };
 
 }  // namespace igloo::environment
