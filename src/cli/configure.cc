@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "cli/environments.h"
+#include "cli/flakes.h"
 #include "cli/options.h"
 #include "cli/settings.h"
 #include "config/request.h"
@@ -25,6 +26,10 @@ Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
                                      environment::RunRequest& request, Console& console) {
   const auto name = args.Get("--env");
   IGLOO_ASSIGN(const config::Config config, ReadConfig(args, ProjectUse::kShow, console));
+  // A plan that is only shown is no reason to build anything.
+  if (inherit == Inherit::kValues) {
+    IGLOO_TRY(BuildForUse(config, name.value_or(""), console));
+  }
   IGLOO_ASSIGN(config::Configured configured, ReadEnvironment(config, name.value_or("")));
   if (const auto backend = args.Get("--backend")) {
     IGLOO_ASSIGN(configured.backend, ParseBackend(*backend));

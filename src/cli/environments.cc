@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/flakes.h"
+
 namespace igloo::cli {
 namespace {
 
@@ -23,10 +25,18 @@ environment::ArtifactScan Scan(const config::Config& config) {
          {Errc::kNotFound, "it does not exist, and [artifacts] in '" + config.file + "' names it",
           "make it, or remove 'directory' there", 0}});
   }
+  AddFlakes(config, FlakesOf(config), scan);
   return scan;
 }
 
-void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
+void ReadOwn(const config::Config& config, const config::EnvironmentConfig& own,
+             config::Found& found) {
+  if (own.source.kind == config::SourceKind::kFlake ||
+      own.source.kind == config::SourceKind::kDevShell) {
+    if (const auto flake = FindFlake(config, own.name)) {
+      found.flakes.emplace(own.name, ReadFlake(config, *flake));
+    }
+  }
   if (own.source.kind != config::SourceKind::kArtifact) return;
   const std::string& directory = own.source.value;
   found.artifacts.emplace(directory, environment::ReadArtifact(directory));
@@ -50,7 +60,7 @@ std::vector<std::string> ArtifactPlaces(const config::Config& config) {
 
 config::Catalogue ReadEnvironments(const config::Config& config) {
   config::Found found{.registry = {environment::ReadHostLayout(), Scan(config)}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  for (const auto& each : config.environments) ReadOwn(config, each.second, found);
   return {config, std::move(found)};
 }
 
@@ -63,7 +73,7 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
                        config.environments.contains(config::Resolve(config, name));
   config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
                                    certain ? environment::ArtifactScan{} : Scan(config)}};
-  if (own != nullptr) ReadOwn(*own, found);
+  if (own != nullptr) ReadOwn(config, *own, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 

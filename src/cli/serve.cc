@@ -14,6 +14,7 @@
 
 #include "audit/journal.h"
 #include "base/text.h"
+#include "cli/builder.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
@@ -93,6 +94,9 @@ class Server {
     control_.emplace(*sessions_, [this] { return service_->Current(); });
     // With the first session, so that a client that only looks leaves nothing behind.
     sessions_->OnBegun([this] { OpenControl(); });
+    builder_.emplace(loop_, Builder::Events{
+                                .done = [this] { Reload(); },
+                                .say = [this](std::string_view text) { serving_.say(text); }});
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }
@@ -109,6 +113,9 @@ class Server {
     asio::signal_set reloading(loop_, SIGHUP);
     asio::co_spawn(loop_, ReloadOn(reloading), asio::detached);
     Watch();
+    if (const auto setup = service_->Current()) {
+      builder_->Consider((*setup)->config(), serving_.args);
+    }
     return serving_.http ? ServeHttp() : ServePipe();
   }
 
@@ -165,6 +172,7 @@ class Server {
     sessions_->SetLimits({.most = config.session.most,
                           .idle = std::chrono::milliseconds(config.session.idle_ms),
                           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
+    if (builder_) builder_->Consider(config, serving_.args);
     const auto lookup = [](const std::string& name) -> std::optional<std::string> {
       const char* value = std::getenv(name.c_str());
       return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -249,6 +257,7 @@ class Server {
       auto token = asio::redirect_error(asio::use_awaitable, error);
       co_await signals.async_wait(token);
       if (error) co_return;
+      builder_->Forget();
       Reload();
     }
   }
@@ -279,6 +288,7 @@ class Server {
   std::unique_ptr<tools::ControlSocket> socket_ = {};
   bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};
+  std::optional<Builder> builder_ = {};
   std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
 };
 

@@ -56,7 +56,8 @@ Result<config::Config> AddProjectFile(config::Config config, const config::Varia
                  (changed ? "has changed since it was trusted" : "is not trusted") +
                  "; look at it, then: igloo trust " + ShellQuote(Printable(file.directory)));
   }
-  return config::WithProject(std::move(config), file, presets);
+  IGLOO_ASSIGN(config, config::WithProject(std::move(config), file, presets));
+  return config::WithProjectFlake(std::move(config));
 }
 
 }  // namespace
