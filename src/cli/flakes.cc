@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "config/check_value.h"
 #include "config/load.h"
 #include "config/problem.h"
 #include "nix/build.h"

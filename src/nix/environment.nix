@@ -59,8 +59,8 @@ in
     inherit pkgs;
     inherit (request) name;
     description =
-      if request.kind == "shell" then "development shell of ${request.reference}"
-      else package.meta.description or "programs of ${request.reference}";
+      if request.kind == "shell" then "the development shell of a project"
+      else package.meta.description or "the package '${packageName}' of a flake";
     interpreter_type = "bash";
     packages = (if request.kind == "shell" then shellPackages else [ package ])
       ++ [ pkgs.bash pkgs.coreutils ];
