@@ -23,8 +23,7 @@ class Builder {
     std::function<void()> done;                      ///< something may be there now
     std::function<void(std::string_view text)> say;  ///< a line for people
   };
-  Builder(boost::asio::io_context& loop, Events events)
-      : loop_(loop), events_(std::move(events)) {}
+  Builder(boost::asio::io_context& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 
   /// Starts with what is not there yet and was not tried before, unless it is at work already; then
   /// whoever hears `done` asks again. `args` are those of the server: --config, --project.

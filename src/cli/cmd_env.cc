@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <algorithm>
 #include <boost/json/serialize.hpp>
 
 #include "base/text.h"
@@ -65,7 +65,8 @@ void ListText(const Catalogue& catalogue, Console& console) {
                       "", Printable(each.unavailable->hint));
       continue;
     }
-    const std::string from = each.source.empty() ? "" : fmt::format(" [{}]", Printable(each.source));
+    const std::string from =
+        each.source.empty() ? "" : fmt::format(" [{}]", Printable(each.source));
     const std::string also =
         each.aliases.empty() ? "" : fmt::format(" (also: {})", Joined(each.aliases, ", "));
     console.Out(fmt::format("{:<14} {:<9} {}{}{}\n", each.name, each.provider,
@@ -255,7 +256,7 @@ Result<int> ShowOne(const ParsedArgs& args, Console& console) {
 Result<int> RunEnv(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const std::string_view word, TakeWord(kEnvCommand, args));
   constexpr std::pair<std::string_view, Result<int> (*)(const ParsedArgs&, Console&)> kRows[] = {
-      {"list", List},        {"show", ShowOne},       {"add", EnvAdd}, {"build", EnvBuild},
+      {"list", List},        {"show", ShowOne},     {"add", EnvAdd}, {"build", EnvBuild},
       {"update", EnvUpdate}, {"remove", EnvRemove}, {"gc", EnvGc}};
   const auto row = std::ranges::find(kRows, word, [](const auto& each) { return each.first; });
   return row->second(args, console);

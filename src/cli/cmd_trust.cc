@@ -28,9 +28,10 @@ Result<int> AddFlake(const std::string& directory, config::TrustStore& store, Co
                 "without one there is nothing to trust");
   }
   IGLOO_TRY(store.Add({.directory = flake.entry, .digest = flake.digest}));
-  console.Out(fmt::format("trusted as it is now: {}, with its flake.lock\n"
-                          "  Nix evaluates and builds it where 'use_flake' asks for it\n",
-                          Printable(flake.entry)));
+  console.Out(
+      fmt::format("trusted as it is now: {}, with its flake.lock\n"
+                  "  Nix evaluates and builds it where 'use_flake' asks for it\n",
+                  Printable(flake.entry)));
   return 0;
 }
 

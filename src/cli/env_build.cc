@@ -64,7 +64,8 @@ void Print(const Outcome& outcome, Console& console) {
   if (same && now.locked == outcome.before.locked) {
     console.Out(fmt::format("{}: unchanged, {}\n", outcome.name, pinned));
   } else if (!outcome.before.locked.empty() && now.locked != outcome.before.locked) {
-    console.Out(fmt::format("{}: {} -> {}\n", outcome.name, Printable(outcome.before.locked), pinned));
+    console.Out(
+        fmt::format("{}: {} -> {}\n", outcome.name, Printable(outcome.before.locked), pinned));
   } else {
     console.Out(fmt::format("{}: built from {}\n", outcome.name, pinned));
   }
@@ -93,8 +94,8 @@ int Finish(const std::vector<Outcome>& outcomes, const ParsedArgs& args, Console
   } else {
     for (const Outcome& each : outcomes) Print(each, console);
   }
-  const bool fine = std::ranges::all_of(
-      outcomes, [](const Outcome& each) { return each.built.has_value(); });
+  const bool fine =
+      std::ranges::all_of(outcomes, [](const Outcome& each) { return each.built.has_value(); });
   return fine ? 0 : kExitFailed;
 }
 
@@ -107,7 +108,8 @@ Result<std::vector<Flake>> Chosen(const ParsedArgs& args, const Config& config) 
     const std::string name = config::Canonical(config, args.words[i]);
     const auto found = std::ranges::find(all, name, &Flake::name);
     if (found == all.end()) {
-      return Fail(Errc::kNotFound, "'" + Printable(args.words[i]) + "' is no environment that Nix makes",
+      return Fail(Errc::kNotFound,
+                  "'" + Printable(args.words[i]) + "' is no environment that Nix makes",
                   "igloo env list shows what there is; igloo env add FLAKE adds one");
     }
     chosen.push_back(*found);
@@ -139,7 +141,8 @@ Result<void> CheckNewName(const std::string& name, const ParsedArgs& args, const
                 "names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or "
                 "digit");
   }
-  if (const auto own = config.environments.find(name); own != config.environments.end()) {
+  if (const auto own = config.environments.find(name);
+      own != config.environments.end() && !own->second.file.empty()) {
     return Fail(Errc::kInvalidArgument,
                 fmt::format("environment '{}' is already configured at {}", name,
                             config::Place(own->second.file, own->second.where)),
@@ -147,7 +150,8 @@ Result<void> CheckNewName(const std::string& name, const ParsedArgs& args, const
   }
   const bool preset = environment::FindHostEnvironment(name) != nullptr;
   if (preset && !args.Has("--name")) {
-    return Fail(Errc::kInvalidArgument, "'" + name + "' is the name of an environment of igloo's own",
+    return Fail(Errc::kInvalidArgument,
+                "'" + name + "' is the name of an environment of igloo's own",
                 "choose another with --name, or write --name " + name + " to use yours instead");
   }
   const auto added = nix::Place(settings, name).ReadAdded();
@@ -188,7 +192,6 @@ Result<int> EnvAdd(const ParsedArgs& args, Console& console) {
   // First of all: a server looks when the record changes, and then it must know the name.
   IGLOO_TRY(place.WriteAdded(ToText(reference)));
   Flake flake{.name = name,
-              .from = Flake::From::kAdded,
               .wanted = nix::Wanted{.key = name, .name = name, .reference = reference}};
   Outcome outcome = BuildOne(settings, flake, nix::Pins::kKeep, console);
   if (!outcome.built) {

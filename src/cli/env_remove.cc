@@ -107,7 +107,8 @@ Result<int> EnvRemove(const ParsedArgs& args, Console& console) {
   }
   const std::string& name = args.words[1];
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  if (const auto own = config.environments.find(name); own != config.environments.end()) {
+  const auto own = config.environments.find(name);
+  if (own != config.environments.end() && !own->second.file.empty()) {
     return Fail(Errc::kInvalidArgument,
                 fmt::format("environment '{}' is configured at {}", name,
                             config::Place(own->second.file, own->second.where)),

@@ -25,7 +25,6 @@ environment::ArtifactScan Scan(const config::Config& config) {
          {Errc::kNotFound, "it does not exist, and [artifacts] in '" + config.file + "' names it",
           "make it, or remove 'directory' there", 0}});
   }
-  AddFlakes(config, FlakesOf(config), scan);
   return scan;
 }
 

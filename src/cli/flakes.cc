@@ -10,9 +10,9 @@
 #include "cli/console.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
-#include "config/check_value.h"
 #include "config/load.h"
 #include "config/problem.h"
+#include "environment/artifact.h"
 #include "nix/build.h"
 
 namespace igloo::cli {
@@ -80,10 +80,11 @@ Result<void> CheckProjectReference(const EnvironmentConfig& own, nix::Wanted& wa
   const std::string local = LocalPath(wanted.reference.flake);
   if (local.empty()) return {};
   if (RealPath(local) != wanted.project) {
-    return Fail(Errc::kPermissionDenied,
-                "'" + Printable(own.source.value) +
-                    "' is a directory outside of the project, which a project's own file never names",
-                "move it to your own configuration; 'igloo config path' says where that is");
+    return Fail(
+        Errc::kPermissionDenied,
+        "'" + Printable(own.source.value) +
+            "' is a directory outside of the project, which a project's own file never names",
+        "move it to your own configuration; 'igloo config path' says where that is");
   }
   IGLOO_ASSIGN(wanted.trusted, TrustedDigest(wanted.project, own));
   return {};
@@ -107,40 +108,35 @@ Result<nix::Wanted> WantedOf(const EnvironmentConfig& own) {
   return wanted;
 }
 
-Flake OfFile(const EnvironmentConfig& own) {
-  return {.name = own.name, .from = Flake::From::kFile, .wanted = WantedOf(own)};
-}
-
-/// NIX_SANDBOX_ENVS: references with commas between them.
-std::vector<Flake> OfVariable() {
-  std::vector<Flake> flakes;
-  const std::string all = Variable("NIX_SANDBOX_ENVS");
+/// References with commas between them.
+std::vector<std::string> SplitReferences(const std::string& all) {
+  std::vector<std::string> references;
   for (std::string_view rest = all; !rest.empty();) {
     std::string_view text = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), text.size() + 1));
     while (text.starts_with(' ')) text.remove_prefix(1);
     while (text.ends_with(' ')) text.remove_suffix(1);
-    if (text.empty()) continue;
-    std::error_code ignored;
-    auto reference = nix::ParseReference(text, std::filesystem::current_path(ignored).string());
-    Flake flake{.from = Flake::From::kVariable};
-    if (reference) {
-      flake.name = nix::NameFor(*reference);
-      // Two of them may have one name; their content decides, and each has a place of its own.
-      flake.wanted = nix::Wanted{.key = nix::KeyFor("variable", ToText(*reference)),
-                                 .name = flake.name,
-                                 .reference = *std::move(reference)};
-    } else {
-      flake.name = "NIX_SANDBOX_ENVS";
-      flake.wanted = std::unexpected(std::move(reference).error());
-    }
-    flakes.push_back(std::move(flake));
+    if (!text.empty()) references.emplace_back(text);
   }
-  return flakes;
+  return references;
 }
 
-bool Names(const std::vector<Flake>& flakes, std::string_view name) {
-  return std::ranges::find(flakes, name, &Flake::name) != flakes.end();
+void AddOne(const std::string& name, const std::string& reference, config::Config& config) {
+  EnvironmentConfig& own = config.environments[name];
+  // What a file says about a name counts for whoever has it.
+  if (!own.name.empty() && !own.source.implied) return;
+  own.name = name;
+  own.source = {SourceKind::kFlake, reference};
+}
+
+/// An artifact says itself what it is called, and nobody chose the other name.
+void AddOwnName(const std::string& name, config::Config& config) {
+  const auto built = nix::Place({.home = NixHome()}, name).ReadRecord().built;
+  if (!built || !built->artifact) return;
+  const auto artifact = environment::ReadArtifact(built->prefix + built->out, built->prefix);
+  if (!artifact || config.environments.contains(artifact->metadata.name)) return;
+  config.environments[artifact->metadata.name] = {.name = artifact->metadata.name,
+                                                  .source = {SourceKind::kAlias, name}};
 }
 
 }  // namespace
@@ -151,7 +147,8 @@ std::string NixHome() {
 }
 
 Result<nix::Settings> NixSettings(const config::Config& config) {
-  nix::Settings settings{.program = config.nix.program, .store = config.nix.store, .home = NixHome()};
+  nix::Settings settings{
+      .program = config.nix.program, .store = config.nix.store, .home = NixHome()};
   if (settings.home.empty()) {
     return Fail(Errc::kFailedPrecondition, "there is no place for environments from Nix",
                 "set HOME or XDG_STATE_HOME");
@@ -166,45 +163,35 @@ Result<nix::Settings> NixSettings(const config::Config& config) {
   return settings;
 }
 
+void AddFlakes(config::Config& config) {
+  const std::string home = NixHome();
+  if (home.empty()) return;
+  for (const nix::Wanted& added : nix::Added({.home = home})) {
+    AddOne(added.name, ToText(added.reference), config);
+  }
+  for (const std::string& text : SplitReferences(Variable("NIX_SANDBOX_ENVS"))) {
+    std::error_code ignored;
+    const auto here = std::filesystem::current_path(ignored).string();
+    const auto reference = nix::ParseReference(text, here);
+    // One that is none is listed as well, with the reason.
+    const std::string name = reference ? nix::NameFor(*reference) : "NIX_SANDBOX_ENVS";
+    AddOne(name, reference ? ToText(*reference) : text, config);
+    AddOwnName(name, config);
+  }
+}
+
 std::vector<Flake> FlakesOf(const config::Config& config) {
   std::vector<Flake> flakes;
-  for (const auto& each : config.environments) {
-    if (IsFlake(each.second)) flakes.push_back(OfFile(each.second));
-  }
-  for (nix::Wanted& wanted : nix::Added({.home = NixHome()})) {
-    if (config.environments.contains(wanted.name)) continue;
-    std::string name = wanted.name;
-    flakes.push_back(
-        {.name = std::move(name), .from = Flake::From::kAdded, .wanted = std::move(wanted)});
-  }
-  for (Flake& each : OfVariable()) {
-    if (config.environments.contains(each.name) || Names(flakes, each.name)) continue;
-    flakes.push_back(std::move(each));
+  for (const auto& [name, own] : config.environments) {
+    if (IsFlake(own)) flakes.push_back({.name = name, .wanted = WantedOf(own)});
   }
   return flakes;
 }
 
 std::optional<Flake> FindFlake(const config::Config& config, std::string_view name) {
-  const std::string key = config::Canonical(config, name);
-  if (const EnvironmentConfig* own = config::FindEnvironment(config, key)) {
-    if (!IsFlake(*own)) return std::nullopt;
-    return OfFile(*own);
-  }
-  const nix::Settings settings{.home = NixHome()};
-  // SECURITY: a name that is none could lead out of the directory.
-  if (config::IsName(key) && !settings.home.empty()) {
-    if (const auto text = nix::Place(settings, key).ReadAdded()) {
-      Flake flake{.name = key, .from = Flake::From::kAdded};
-      auto reference = nix::ParseReference(*text, "/");
-      if (!reference) return std::nullopt;
-      flake.wanted = nix::Wanted{.key = key, .name = key, .reference = *std::move(reference)};
-      return flake;
-    }
-  }
-  for (Flake& each : OfVariable()) {
-    if (each.name == key) return std::move(each);
-  }
-  return std::nullopt;
+  const EnvironmentConfig* own = config::FindEnvironment(config, config::Canonical(config, name));
+  if (own == nullptr || !IsFlake(*own)) return std::nullopt;
+  return Flake{.name = own->name, .wanted = WantedOf(*own)};
 }
 
 Result<environment::Environment> ReadFlake(const config::Config& config, const Flake& flake) {
@@ -216,9 +203,7 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
   IGLOO_ASSIGN(environment::Artifact artifact,
                environment::ReadArtifact(built.prefix + built.out, built.prefix));
   IGLOO_ASSIGN(environment::Environment made, std::move(artifact.environment));
-  // A name in NIX_SANDBOX_ENVS nobody chose: an artifact says itself what it is called.
-  const bool own_name = built.artifact && flake.from == Flake::From::kVariable;
-  if (!own_name) made.name = flake.name;
+  made.name = flake.name;
   made.provider = built.artifact ? "artifact" : "flake";
   made.source = built.reference;
   made.locked = built.locked;
@@ -229,29 +214,14 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
   return made;
 }
 
-void AddFlakes(const config::Config& config, const std::vector<Flake>& flakes,
-               environment::ArtifactScan& scan) {
-  for (const Flake& flake : flakes) {
-    if (flake.from == Flake::From::kFile) continue;
-    environment::Artifact artifact{.environment = ReadFlake(config, flake)};
-    artifact.metadata.name = artifact.environment ? artifact.environment->name : flake.name;
-    std::erase_if(scan.found, [&](const environment::Artifact& each) {
-      return each.metadata.name == artifact.metadata.name;
-    });
-    if (artifact.environment) artifact.metadata.description = artifact.environment->description;
-    scan.found.push_back(std::move(artifact));
-  }
-}
-
 Result<void> BuildForUse(const config::Config& config, std::string_view name, Console& console) {
   const auto flake = FindFlake(config, name);
   // What cannot be asked for at all says so when it is looked for.
   if (!flake || !flake->wanted) return {};
   IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
   Progress progress(console, "building '" + flake->name + "'");
-  const auto built = nix::Build(
-      settings, *flake->wanted,
-      {.progress = [&](std::string_view line) { progress.Show(line); }});
+  const auto built = nix::Build(settings, *flake->wanted,
+                                {.progress = [&](std::string_view line) { progress.Show(line); }});
   if (!built) return Wrap("building environment '" + flake->name + "'", built.error());
   return {};
 }

@@ -7,8 +7,8 @@
 
 namespace igloo::cli {
 
-/// One line on standard error that says what is under way, while it is: on a terminal only, and gone
-/// afterwards.
+/// One line on standard error that says what is under way, while it is: on a terminal only, and
+/// gone afterwards.
 class Progress {
  public:
   Progress(Console& console, std::string what);

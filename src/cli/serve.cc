@@ -94,9 +94,9 @@ class Server {
     control_.emplace(*sessions_, [this] { return service_->Current(); });
     // With the first session, so that a client that only looks leaves nothing behind.
     sessions_->OnBegun([this] { OpenControl(); });
-    builder_.emplace(loop_, Builder::Events{
-                                .done = [this] { Reload(); },
-                                .say = [this](std::string_view text) { serving_.say(text); }});
+    builder_.emplace(loop_,
+                     Builder::Events{.done = [this] { Reload(); },
+                                     .say = [this](std::string_view text) { serving_.say(text); }});
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/flakes.h"
 #include "cli/options.h"
 #include "config/problem.h"
 #include "config/trust.h"
@@ -107,10 +108,13 @@ Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Consol
   IGLOO_TRY(TakeProjectFlags(args, config));
   if (config.project.path.empty()) {
     config.project = {};
+    AddFlakes(config);
     return config;
   }
   if (use == ProjectUse::kShow) IGLOO_TRY(CheckShownProject(config));
-  return AddProjectFile(std::move(config), variables, presets, console);
+  IGLOO_ASSIGN(config, AddProjectFile(std::move(config), variables, presets, console));
+  AddFlakes(config);
+  return config;
 }
 
 }  // namespace igloo::cli

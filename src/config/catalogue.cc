@@ -62,7 +62,8 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own) const {
     if (flake == found_.flakes.end()) {
       return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
     }
-    if (!flake->second) return Wrap(place, flake->second.error());
+    // What was added has no file.
+    if (!flake->second && !own.file.empty()) return Wrap(place, flake->second.error());
     return flake->second;
   }
   const auto artifact = found_.artifacts.find(source.value);

@@ -11,13 +11,7 @@ Listing ListingOf(const Artifact& artifact) {
   Listing listing{.name = artifact.metadata.name,
                   .description = artifact.metadata.description,
                   .provider = "artifact"};
-  if (!artifact.environment) {
-    listing.unavailable = artifact.environment.error();
-    return listing;
-  }
-  listing.provider = artifact.environment->provider;
-  listing.source = artifact.environment->source;
-  listing.locked = artifact.environment->locked;
+  if (!artifact.environment) listing.unavailable = artifact.environment.error();
   return listing;
 }
 

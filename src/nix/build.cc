@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "nix/command.h"
 #include "nix/home.h"
+#include "nix/store.h"
 
 namespace igloo::nix {
 namespace {
@@ -81,21 +82,24 @@ class Attempt {
   Result<void> CheckTrusted() const {
     IGLOO_ASSIGN(const std::string path,
                  Ask({"eval", "--raw", "--no-update-lock-file", Attribute("path")}));
-    const std::string store = path.substr(0, path.find('/', std::string_view("/nix/store/").size()));
+    const std::string store =
+        path.substr(0, path.find('/', std::string_view("/nix/store/").size()));
     IGLOO_ASSIGN(const std::string prefix, StorePrefixOf(settings_, store));
     const auto flake = ReadFile(prefix + path + "/flake.nix", kMostOfFlake);
     const auto lock = ReadFile(prefix + path + "/flake.lock", kMostOfFlake);
-    const bool same =
-        flake && FlakeDigest(*flake, lock.value_or("")) == wanted_.trusted && !wanted_.trusted.empty();
+    const bool same = flake && FlakeDigest(*flake, lock.value_or("")) == wanted_.trusted &&
+                      !wanted_.trusted.empty();
     if (same) return {};
-    return Fail(Errc::kPermissionDenied, "the flake that Nix sees is not the one that you trust",
-                "look at flake.nix and flake.lock (git sees only files that were added to it), then: "
-                "igloo trust --flake " + ShellQuote(wanted_.project));
+    return Fail(
+        Errc::kPermissionDenied, "the flake that Nix sees is not the one that you trust",
+        "look at flake.nix and flake.lock (git sees only files that were added to it), then: "
+        "igloo trust --flake " +
+            ShellQuote(wanted_.project));
   }
 
   Result<std::string> BuildAttribute(std::string_view name) const {
-    IGLOO_ASSIGN(const std::string answer, Ask({"build", "--json", "--no-link",
-                                                "--no-update-lock-file", Attribute(name)}));
+    IGLOO_ASSIGN(const std::string answer,
+                 Ask({"build", "--json", "--no-link", "--no-update-lock-file", Attribute(name)}));
     return OutOf(answer);
   }
 
@@ -191,7 +195,12 @@ Result<Built> Build(const Settings& settings, const Wanted& wanted, const BuildO
   fs::remove_all(place.staged(), ignored);
   if (built) return built;
   const bool interrupted = built.error().sys_errno == EINTR;
-  if (!interrupted) WriteDown(settings, wanted, built.error());
+  if (!interrupted) {
+    if (built.error().hint.empty()) {
+      built.error().hint = "correct it or try again: igloo env build " + ShellQuote(wanted.name);
+    }
+    WriteDown(settings, wanted, built.error());
+  }
   return built;
 }
 

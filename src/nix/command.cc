@@ -191,7 +191,9 @@ Result<std::string> Call(const Settings& settings, const Command& command) {
                                    .argv = std::move(argv),
                                    .env = VariablesOf(settings),
                                    .fds = {{out_pipe.second.get(), 1}, {err_pipe.second.get(), 2}},
-                                   .own_session = true}));
+                                   .own_session = true,
+                                   // Killed, Nix would leave its builders behind.
+                                   .death_signal = SIGTERM}));
   out_pipe.second.Reset();
   err_pipe.second.Reset();
   Stream out(std::move(out_pipe.first), Stream::Keep::kBeginning, kMostOutput);

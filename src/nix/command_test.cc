@@ -45,10 +45,9 @@ class CallTest : public ::testing::Test {
 
 TEST_F(CallTest, TellsEveryLineAndGivesTheOutput) {
   std::vector<std::string> lines;
-  const auto out = Call(Script("nix", "echo one >&2; echo two >&2; printf '%s,' \"$@\"\n"),
-                        {.args = {"a", "b c"}, .progress = [&](std::string_view line) {
-                           lines.emplace_back(line);
-                         }});
+  const auto out = Call(
+      Script("nix", "echo one >&2; echo two >&2; printf '%s,' \"$@\"\n"),
+      {.args = {"a", "b c"}, .progress = [&](std::string_view line) { lines.emplace_back(line); }});
   EXPECT_EQ(out.value(), "a,b c,");
   EXPECT_THAT(lines, ElementsAre("one", "two"));
 }

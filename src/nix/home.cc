@@ -54,7 +54,8 @@ std::string BuildHint(const Wanted& wanted) {
 
 std::string Place::link(const std::string& out) const {
   constexpr std::size_t kHash = 32;
-  return path_ + "/" + std::string(kLink) + out.substr(std::string_view("/nix/store/").size(), kHash);
+  return path_ + "/" + std::string(kLink) +
+         out.substr(std::string_view("/nix/store/").size(), kHash);
 }
 
 Record Place::ReadRecord() const {
@@ -153,9 +154,8 @@ Result<void> Place::Remove() const {
   }
   // Out of the way first: whoever comes now finds nothing instead of half of it.
   const fs::path path(path_);
-  const std::string aside =
-      path.parent_path().native() + "/.removed-" + path.filename().native() + "-" +
-      std::to_string(::getpid());
+  const std::string aside = path.parent_path().native() + "/.removed-" + path.filename().native() +
+                            "-" + std::to_string(::getpid());
   if (::rename(path_.c_str(), aside.c_str()) != 0) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot remove '" + path_ + "'");
@@ -168,7 +168,8 @@ Result<void> Place::Remove() const {
 
 State Look(const Settings& settings, const Wanted& wanted) {
   const Place place(settings, wanted.key);
-  const std::string what = "environment '" + wanted.name + "' (flake " + ToText(wanted.reference) + ")";
+  const std::string what =
+      "environment '" + wanted.name + "' (flake " + ToText(wanted.reference) + ")";
   const Record record = place.ReadRecord();
   const std::string digest = DigestOf(wanted, settings);
   struct stat info{};
@@ -186,13 +187,13 @@ State Look(const Settings& settings, const Wanted& wanted) {
                       "try again when that is done", 0}};
   }
   if (record.failure && record.failure->digest == digest) {
-    std::string hint = record.failure->hint;
-    if (hint.empty()) hint = "correct it, then " + BuildHint(wanted);
-    return {.kind = State::Kind::kFailed,
-            .error = {Errc::kFailedPrecondition,
-                      what + " could not be built: " + record.failure->what, hint, 0}};
+    return {
+        .kind = State::Kind::kFailed,
+        .error = {Errc::kFailedPrecondition, what + " could not be built: " + record.failure->what,
+                  record.failure->hint, 0}};
   }
-  return {.error = {Errc::kFailedPrecondition, what + " has not been built yet", BuildHint(wanted), 0}};
+  return {
+      .error = {Errc::kFailedPrecondition, what + " has not been built yet", BuildHint(wanted), 0}};
 }
 
 std::vector<std::string> Keys(const Settings& settings) {

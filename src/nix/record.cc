@@ -113,7 +113,9 @@ std::string LockedSource(std::string_view lock) {
 Result<std::string> OutOf(std::string_view text) {
   boost::system::error_code error;
   const json::value value = json::parse(text, error);
-  const auto bad = [] { return Fail(Errc::kProtocol, "Nix said something else than what it made"); };
+  const auto bad = [] {
+    return Fail(Errc::kProtocol, "Nix said something else than what it made");
+  };
   const json::array* list = error ? nullptr : value.if_array();
   const json::object* first =
       list != nullptr && !list->empty() ? list->front().if_object() : nullptr;

@@ -11,16 +11,16 @@ namespace igloo::nix {
 
 /// What Nix made.
 struct Built {
-  std::string digest = {};       ///< of what was asked for: DigestOf
-  std::string lock = {};         ///< digest of the flake.lock that it was made with
-  std::string out = {};          ///< "/nix/store/...": the artifact
-  std::string prefix = {};       ///< where the store lies
-  std::string reference = {};    ///< as people write it
-  std::string flake = {};        ///< without its attribute
-  std::string locked = {};       ///< what that was when it was locked: "github:owner/repo/REV"
-  bool artifact = false;         ///< the flake's own output was one already
-  bool own_packages = false;     ///< igloo's nixpkgs was needed
-  std::string trusted = {};      ///< Wanted::trusted
+  std::string digest = {};     ///< of what was asked for: DigestOf
+  std::string lock = {};       ///< digest of the flake.lock that it was made with
+  std::string out = {};        ///< "/nix/store/...": the artifact
+  std::string prefix = {};     ///< where the store lies
+  std::string reference = {};  ///< as people write it
+  std::string flake = {};      ///< without its attribute
+  std::string locked = {};     ///< what that was when it was locked: "github:owner/repo/REV"
+  bool artifact = false;       ///< the flake's own output was one already
+  bool own_packages = false;   ///< igloo's nixpkgs was needed
+  std::string trusted = {};    ///< Wanted::trusted
   bool operator==(const Built&) const = default;
 };
 

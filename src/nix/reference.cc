@@ -25,9 +25,8 @@ std::string_view SchemeOf(std::string_view flake) {
   const std::size_t colon = flake.find(':');
   if (colon == std::string_view::npos || colon == 0 || !IsLetter(flake[0])) return {};
   const std::string_view scheme = flake.substr(0, colon);
-  const bool fine = std::ranges::all_of(scheme, [](char c) {
-    return IsLetter(c) || IsDigit(c) || c == '+' || c == '.' || c == '-';
-  });
+  const bool fine = std::ranges::all_of(
+      scheme, [](char c) { return IsLetter(c) || IsDigit(c) || c == '+' || c == '.' || c == '-'; });
   return fine ? scheme : std::string_view();
 }
 

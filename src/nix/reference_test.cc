@@ -16,9 +16,9 @@ Reference Parse(std::string_view text) {
 }
 
 TEST(ReferenceTest, ReadsAddressesPathsAndNames) {
-  for (const char* flake : {"nixpkgs", "nixpkgs/nixos-25.11", "github:owner/repo",
-                            "github:owner/repo/branch?dir=sub", "git+https://example.org/x.git?ref=a",
-                            "path:/a/b", "/a/b", "/a/b?dir=c"}) {
+  for (const char* flake :
+       {"nixpkgs", "nixpkgs/nixos-25.11", "github:owner/repo", "github:owner/repo/branch?dir=sub",
+        "git+https://example.org/x.git?ref=a", "path:/a/b", "/a/b", "/a/b?dir=c"}) {
     EXPECT_EQ(Parse(flake), (Reference{.flake = flake}));
     EXPECT_EQ(Parse(std::string(flake) + "#x").attribute, std::vector<std::string>{"x"});
   }
@@ -38,10 +38,27 @@ TEST(ReferenceTest, SplitsAttributes) {
 }
 
 TEST(ReferenceTest, RefusesWhatIsNone) {
-  for (const std::string text :
-       {"", "-", "--option", "-f x", "a b", "nixpkgs#a b", "nixpkgs\n--help", "nixpkgs#x\ny",
-        "#x", "(builtins.abort)", "$(id)", "nixpkgs#a..b", "nixpkgs#.a", "nixpkgs#a.", "nixpkgs#a\"b",
-        "nixpkgs#\"a", "nixpkgs#\"\"", "nixpkgs#a^out", "nixpkgs#${x}", "nix\xffpkgs", "~/x"}) {
+  for (const std::string text : {"",
+                                 "-",
+                                 "--option",
+                                 "-f x",
+                                 "a b",
+                                 "nixpkgs#a b",
+                                 "nixpkgs\n--help",
+                                 "nixpkgs#x\ny",
+                                 "#x",
+                                 "(builtins.abort)",
+                                 "$(id)",
+                                 "nixpkgs#a..b",
+                                 "nixpkgs#.a",
+                                 "nixpkgs#a.",
+                                 "nixpkgs#a\"b",
+                                 "nixpkgs#\"a",
+                                 "nixpkgs#\"\"",
+                                 "nixpkgs#a^out",
+                                 "nixpkgs#${x}",
+                                 "nix\xffpkgs",
+                                 "~/x"}) {
     EXPECT_FALSE(ParseReference(text, "/home/me")) << text;
   }
   EXPECT_FALSE(ParseReference(std::string(3000, 'a'), "/"));

@@ -3,9 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
-
-#include "base/text.h"
 
 namespace igloo::nix {
 namespace {
@@ -14,22 +13,35 @@ namespace {
 constexpr std::string_view kPlaces[] = {"/nix/var/nix/profiles/default/bin",
                                         "/run/current-system/sw/bin", "/usr/local/bin", "/usr/bin"};
 
-constexpr const char* kPassed[] = {
-    "HOME",          "USER",           "LOGNAME",           "XDG_CACHE_HOME",  "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME", "XDG_STATE_HOME", "TMPDIR",            "NIX_CONF_DIR",    "NIX_USER_CONF_FILES",
-    "NIX_REMOTE",    "NIX_CONFIG",     "NIX_SSL_CERT_FILE", "SSL_CERT_FILE",   "SSL_CERT_DIR",
-    "http_proxy",    "https_proxy",    "all_proxy",         "no_proxy",        "HTTP_PROXY",
-    "HTTPS_PROXY",   "ALL_PROXY",      "NO_PROXY",          "SSH_AUTH_SOCK"};
+constexpr const char* kPassed[] = {"HOME",
+                                   "USER",
+                                   "LOGNAME",
+                                   "XDG_CACHE_HOME",
+                                   "XDG_CONFIG_HOME",
+                                   "XDG_DATA_HOME",
+                                   "XDG_STATE_HOME",
+                                   "TMPDIR",
+                                   "NIX_CONF_DIR",
+                                   "NIX_USER_CONF_FILES",
+                                   "NIX_REMOTE",
+                                   "NIX_CONFIG",
+                                   "NIX_SSL_CERT_FILE",
+                                   "SSL_CERT_FILE",
+                                   "SSL_CERT_DIR",
+                                   "http_proxy",
+                                   "https_proxy",
+                                   "all_proxy",
+                                   "no_proxy",
+                                   "HTTP_PROXY",
+                                   "HTTPS_PROXY",
+                                   "ALL_PROXY",
+                                   "NO_PROXY",
+                                   "SSH_AUTH_SOCK"};
 
 bool IsProgram(const std::string& path) {
   struct stat info{};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
-}
-
-bool Exists(const std::string& path) {
-  struct stat info{};
-  return ::lstat(path.c_str(), &info) == 0;
 }
 
 }  // namespace
@@ -59,25 +71,6 @@ std::vector<std::string> VariablesForNix(const Variable& variable) {
     }
   }
   return variables;
-}
-
-Result<std::string> StorePrefixOf(const Settings& settings, const std::string& store_path) {
-  if (!settings.store.empty()) {
-    if (Exists(settings.store + store_path)) return settings.store;
-  } else {
-    if (Exists(store_path)) return std::string();
-    std::string home, data;
-    for (const std::string& each : settings.variables) {
-      if (each.starts_with("HOME=")) home = each.substr(5);
-      if (each.starts_with("XDG_DATA_HOME=/")) data = each.substr(14);
-    }
-    if (data.empty()) data = home + "/.local/share";
-    const std::string own = data + "/nix/root";
-    if (Exists(own + store_path)) return own;
-  }
-  return Fail(Errc::kFailedPrecondition,
-              "'" + Printable(settings.store + store_path) + "' is not there",
-              "build it again; if the store is somewhere else, name it with 'store' in [nix]");
 }
 
 }  // namespace igloo::nix

@@ -2,10 +2,7 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
-
-#include "base/error.h"
 
 namespace igloo::nix {
 
@@ -32,10 +29,5 @@ std::string FindNix(const Variable& variable);
 /// What Nix needs of the caller's environment: where caches, settings, certificates and proxies
 /// are. Nothing else gets to it.
 std::vector<std::string> VariablesForNix(const Variable& variable);
-
-/// Where what Nix calls "/nix/store/..." lies on this machine: what stands before that path. The
-/// first of the configured store, the machine's own, and the one that Nix makes in the home
-/// directory of users who cannot write to /nix.
-Result<std::string> StorePrefixOf(const Settings& settings, const std::string& store_path);
 
 }  // namespace igloo::nix

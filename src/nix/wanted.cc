@@ -16,10 +16,9 @@ namespace {
 namespace json = boost::json;
 
 std::string FlakeText(const Wanted& wanted, const Settings& settings, Packages packages) {
-  const std::string own =
-      packages == Packages::kOwn
-          ? fmt::format("  inputs.nixpkgs.url = {};\n", NixString(settings.nixpkgs))
-          : "";
+  const std::string own = packages == Packages::kOwn ? fmt::format("  inputs.nixpkgs.url = {};\n",
+                                                                   NixString(settings.nixpkgs))
+                                                     : "";
   return fmt::format(
       "# Written by igloo. 'igloo env update' renews flake.lock, which pins what this is made of.\n"
       "{{\n"
@@ -35,7 +34,8 @@ std::string FlakeText(const Wanted& wanted, const Settings& settings, Packages p
 
 std::string RequestText(const Wanted& wanted) {
   json::array attribute;
-  for (const std::string& part : wanted.reference.attribute) attribute.push_back(json::string(part));
+  for (const std::string& part : wanted.reference.attribute)
+    attribute.push_back(json::string(part));
   const json::object request{{"name", wanted.name},
                              {"reference", ToText(wanted.reference)},
                              {"attribute", std::move(attribute)},
@@ -68,8 +68,8 @@ std::string DigestOf(const Wanted& wanted, const Settings& settings) {
 }
 
 std::string FlakeDigest(std::string_view flake, std::string_view lock) {
-  return Sha256Hex(fmt::format("flake.nix {}\n{}flake.lock {}\n{}", flake.size(), flake,
-                               lock.size(), lock));
+  return Sha256Hex(
+      fmt::format("flake.nix {}\n{}flake.lock {}\n{}", flake.size(), flake, lock.size(), lock));
 }
 
 std::string System() {

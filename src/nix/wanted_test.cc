@@ -14,9 +14,7 @@ using ::testing::Not;
 
 const Settings kSettings{.nixpkgs = "github:NixOS/nixpkgs", .home = "/state/nix"};
 
-Wanted Ripgrep() {
-  return {.key = "rg", .name = "rg", .reference = {"nixpkgs", {"ripgrep"}}};
-}
+Wanted Ripgrep() { return {.key = "rg", .name = "rg", .reference = {"nixpkgs", {"ripgrep"}}}; }
 
 TEST(FlakeFilesTest, NamesTheFlakeAsItsOneInput) {
   const auto files = FlakeFiles(Ripgrep(), kSettings, Packages::kOfFlake);

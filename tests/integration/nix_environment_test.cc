@@ -51,18 +51,21 @@ class NixEnvironment : public WithNix {
 
 TEST_F(NixEnvironment, APackageRunsWithNothingButItsClosure) {
   Made(Flake("tools") + "#hello");
-  EXPECT_THAT(Listed("x"), AllOf(HasSubstr("\"available\":false"), HasSubstr("has not been built yet"),
-                                 HasSubstr("igloo env build x")));
+  EXPECT_THAT(Listed("x"),
+              AllOf(HasSubstr("\"available\":false"), HasSubstr("has not been built yet"),
+                    HasSubstr("igloo env build x")));
   const Outcome run = Run("hello; ls /; ls -d /nix/store/*hello* | wc -l; ls /usr/bin");
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("hello from nix\n"), HasSubstr("\nnix\n"), HasSubstr("\n1\nenv\n")));
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("hello from nix\n"), HasSubstr("\nnix\n"), HasSubstr("\n1\nenv\n")));
   EXPECT_THAT(run.err, IsEmpty()) << "quiet where nobody looks";
   EXPECT_THAT(Listed("x"),
               AllOf(HasSubstr("\"available\":true"), HasSubstr("\"provider\":\"flake\""),
                     HasSubstr("\"source\":\"" + Flake("tools") + "#hello\""),
                     HasSubstr("\"locked\":\"path:" + Path("tools") + " at sha256-")));
-  EXPECT_THAT(Igloo({"env", "show", "x"}).out,
-              AllOf(HasSubstr("flake        " + Flake("tools") + "#hello\n"), HasSubstr("\nlocked ")));
+  EXPECT_THAT(
+      Igloo({"env", "show", "x"}).out,
+      AllOf(HasSubstr("flake        " + Flake("tools") + "#hello\n"), HasSubstr("\nlocked ")));
 }
 
 TEST_F(NixEnvironment, AttributesAreLookedForAsInTheOriginal) {
@@ -87,7 +90,8 @@ TEST_F(NixEnvironment, NixsOwnLastLinesSayWhatIsWrong) {
   Made(Flake("tools") + "#broken");
   const Outcome run = Run("true");
   EXPECT_EQ(run.status, 125);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("building environment 'x'"), HasSubstr("the builder tried")));
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("building environment 'x'"), HasSubstr("the builder tried")));
   EXPECT_THAT(Listed("x"), AllOf(HasSubstr("\"available\":false"), HasSubstr("could not be built"),
                                  HasSubstr("the builder tried"), HasSubstr("igloo env build x")));
   EXPECT_THAT(Igloo({"env", "list"}).out, HasSubstr("the builder tried"));
@@ -129,7 +133,8 @@ TEST_F(NixEnvironment, AnOutputThatIsAnArtifactIsUsedAsItIs) {
              "memory_mb":64,"root":"${pkgs.bash}","closure":["${pkgs.bash}","${pkgs.tools}"]}' > $out/metadata.json
     '';
   })nix");
-  Configure("[defaults]\ntimeout_seconds = 99\n[environments.x]\nflake = \"" + Flake("art") + "\"\n");
+  Configure("[defaults]\ntimeout_seconds = 99\n[environments.x]\nflake = \"" + Flake("art") +
+            "\"\n");
   const Outcome run = Run("echo ran");
   EXPECT_EQ(run.out, "ran\n") << run.err;
   EXPECT_THAT(Listed("x"), HasSubstr("of its own"));
@@ -152,11 +157,12 @@ TEST_F(NixEnvironment, TheInterpreterIsTheConfiguredOne) {
 }
 
 TEST_F(NixEnvironment, AFlakeWithoutAPackageSetGetsIgloos) {
-  Write("bare/flake.nix", "{ outputs = { self }: { packages." + System() +
-                              ".default = derivation { name = \"bare\"; system = \"" + System() +
-                              "\"; builder = \"${self}/busybox\"; args = [ \"sh\" \"-c\" \"\n"
-                              "${self}/busybox mkdir -p $out/bin\n"
-                              "${self}/busybox cp ${self}/busybox $out/bin/busybox\nexit 0\" ]; }; }; }\n");
+  Write("bare/flake.nix",
+        "{ outputs = { self }: { packages." + System() +
+            ".default = derivation { name = \"bare\"; system = \"" + System() +
+            "\"; builder = \"${self}/busybox\"; args = [ \"sh\" \"-c\" \"\n"
+            "${self}/busybox mkdir -p $out/bin\n"
+            "${self}/busybox cp ${self}/busybox $out/bin/busybox\nexit 0\" ]; }; }; }\n");
   fs::copy_file("/bin/busybox", Path("bare/busybox"));
   Made(Flake("bare"));
   const Outcome run = Run("busybox echo made");
@@ -165,8 +171,8 @@ TEST_F(NixEnvironment, AFlakeWithoutAPackageSetGetsIgloos) {
 }
 
 TEST_F(NixEnvironment, AnInterruptedBuildLeavesNothingHalf) {
-  WriteFlake("slow", "{ packages.${system}.default = pkgs.runCommand \"slow\" { } \"sleep " + Long() +
-                         "\"; }");
+  WriteFlake("slow", "{ packages.${system}.default = pkgs.runCommand \"slow\" { } \"sleep " +
+                         Long() + "\"; }");
   Made(Flake("slow"));
   Running run = Start({"run", "--env", "x", "true"});
   EXPECT_TRUE(WaitFor([&] { return Listed("x").contains("being built by Nix at this moment"); }));
@@ -204,8 +210,8 @@ TEST_F(NixEnvironment, AHostileReferenceNeverGetsToNix) {
 }
 
 TEST_F(NixEnvironment, AServerBuildsBesideItsCalls) {
-  Configure("[environments.x]\nflake = \"" + Flake("tools") + "#hello\"\n[environments.bad]\nflake = \"" +
-            Flake("tools") + "#broken\"\n");
+  Configure("[environments.x]\nflake = \"" + Flake("tools") +
+            "#hello\"\n[environments.bad]\nflake = \"" + Flake("tools") + "#broken\"\n");
   McpClient client({.env = Variables()});
   client.Initialize();
   EXPECT_EQ(TextOf(client.Run("shell", "echo at once")), "at once\n");
@@ -223,7 +229,8 @@ TEST_F(NixEnvironment, AServerBuildsBesideItsCalls) {
 }
 
 TEST_F(NixEnvironment, ReferencesOfTheVariableAreServedToo) {
-  const std::string variable = "NIX_SANDBOX_ENVS=" + Flake("tools") + "#older, --bad," + Flake("tools") + "#broken";
+  const std::string variable =
+      "NIX_SANDBOX_ENVS=" + Flake("tools") + "#older, --bad," + Flake("tools") + "#broken";
   const Outcome built = Igloo({"env", "build", "--json"}, {variable});
   EXPECT_EQ(built.status, 125);
   EXPECT_THAT(built.out, AllOf(HasSubstr("\"name\":\"older\""), HasSubstr("the builder tried"),

@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 class NixLife : public WithNix {
  protected:
   void Hello(const std::string& text) const {
-    WriteFlake("tools", "{ packages.${system}.hello = program \"hello\" \"echo " + text +
-                            "\"; packages.${system}.waits = program \"waits\" \"echo ready; cat\"; }");
+    WriteFlake("tools",
+               "{ packages.${system}.hello = program \"hello\" \"echo " + text +
+                   "\"; packages.${system}.waits = program \"waits\" \"echo ready; cat\"; }");
   }
   std::string Ran() const {
     const Outcome run = Igloo({"run", "--env", "hello", "hello"});
@@ -63,7 +64,8 @@ TEST_F(NixLife, WhatCannotBeBuiltIsNotAdded) {
   Hello("one");
   const Outcome added = Igloo({"env", "add", Flake("tools") + "#missing"});
   EXPECT_EQ(added.status, 125);
-  EXPECT_THAT(added.err, AllOf(HasSubstr("was not added"), HasSubstr("Package 'missing' not found in flake")));
+  EXPECT_THAT(added.err,
+              AllOf(HasSubstr("was not added"), HasSubstr("Package 'missing' not found in flake")));
   EXPECT_FALSE(fs::exists(State("missing")));
   EXPECT_EQ(Listed("missing"), "");
 }
@@ -82,7 +84,8 @@ TEST_F(NixLife, NamesThatAreTakenAreRefused) {
   Hello("one");
   WriteFlake("shell", R"nix({ packages.${system}.default = program "own" "echo own"; })nix");
   EXPECT_THAT(Igloo({"env", "add", Flake("shell")}).err,
-              AllOf(HasSubstr("'shell' is the name of an environment of igloo's own"), HasSubstr("--name")));
+              AllOf(HasSubstr("'shell' is the name of an environment of igloo's own"),
+                    HasSubstr("--name")));
   EXPECT_EQ(Igloo({"env", "add", Flake("shell"), "--name", "shell"}).status, 0);
   EXPECT_EQ(Igloo({"run", "--env", "shell", "own"}).out, "own\n");
   EXPECT_EQ(Igloo({"env", "remove", "shell"}).status, 0);

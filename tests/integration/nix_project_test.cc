@@ -23,9 +23,11 @@ class NixProject : public WithNix {
     Project("use_flake = true\n");
   }
   void Shell(const std::string& text) const {
-    WriteFlake("app", "{ devShells.${system}.default = derivation { name = \"shell\"; inherit system; "
-                      "builder = \"/no\"; buildInputs = [ (program \"tool\" \"echo " +
-                          text + "\") ]; nativeBuildInputs = [ (program \"other\" \"echo other\") ]; }; }");
+    WriteFlake("app",
+               "{ devShells.${system}.default = derivation { name = \"shell\"; inherit system; "
+               "builder = \"/no\"; buildInputs = [ (program \"tool\" \"echo " +
+                   text +
+                   "\") ]; nativeBuildInputs = [ (program \"other\" \"echo other\") ]; }; }");
   }
   void Project(const std::string& more) const {
     Configure("[project]\npath = \"" + Path("app") + "\"\n" + more);
@@ -37,8 +39,10 @@ class NixProject : public WithNix {
 TEST_F(NixProject, IsNotEvaluatedWithoutAYes) {
   const Outcome run = Run("tool");
   EXPECT_EQ(run.status, 125);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("is not trusted"), HasSubstr("igloo trust --flake " + Path("app"))));
-  EXPECT_THAT(Listed("project"), AllOf(HasSubstr("\"available\":false"), HasSubstr("is not trusted")));
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("is not trusted"), HasSubstr("igloo trust --flake " + Path("app"))));
+  EXPECT_THAT(Listed("project"),
+              AllOf(HasSubstr("\"available\":false"), HasSubstr("is not trusted")));
   EXPECT_EQ(Igloo({"env", "build"}).status, 125);
   // Trusting the file igloo.toml is another yes.
   Write("app/igloo.toml", "[environments.again]\npreset = \"shell\"\n");
@@ -70,14 +74,16 @@ TEST_F(NixProject, AChangedFlakeIsUntrustedAgain) {
 }
 
 TEST_F(NixProject, TheOlderNameOfAShellWorksAndNoneIsSaid) {
-  WriteFlake("app", R"nix({ devShell.${system} = { buildInputs = [ (program "tool" "echo old") ]; }; })nix");
+  WriteFlake(
+      "app",
+      R"nix({ devShell.${system} = { buildInputs = [ (program "tool" "echo old") ]; }; })nix");
   EXPECT_EQ(Trust().status, 0);
   const Outcome run = Run("tool");
   EXPECT_EQ(run.out, "old\n") << run.err;
   WriteFlake("app", "{ }");
   EXPECT_EQ(Trust().status, 0);
-  EXPECT_THAT(Run("tool").err, HasSubstr("Project flake has no devShell (tried devShells." + System() +
-                                         ".default, devShell." + System() + ")"));
+  EXPECT_THAT(Run("tool").err, HasSubstr("Project flake has no devShell (tried devShells." +
+                                         System() + ".default, devShell." + System() + ")"));
   fs::remove(Path("app/flake.nix"));
   EXPECT_THAT(Run("tool").err, HasSubstr("has no flake.nix"));
 }
@@ -85,7 +91,8 @@ TEST_F(NixProject, TheOlderNameOfAShellWorksAndNoneIsSaid) {
 TEST_F(NixProject, AProjectsFileCannotLeadAroundTheYes) {
   Project("");
   WriteFlake("app", R"nix({ packages.${system}.default = program "tool" "echo own"; })nix");
-  Write("app/igloo.toml", "[environments.own]\nflake = \".\"\n[environments.out]\nflake = \"..\"\n");
+  Write("app/igloo.toml",
+        "[environments.own]\nflake = \".\"\n[environments.out]\nflake = \"..\"\n");
   EXPECT_EQ(Igloo({"trust", Path("app")}).status, 0);
   EXPECT_THAT(Igloo({"run", "--env", "own", "tool"}).err, HasSubstr("is not trusted"));
   EXPECT_THAT(Igloo({"run", "--env", "out", "tool"}).err, HasSubstr("outside of the project"));

@@ -144,18 +144,20 @@ void WithNix::SetUp() {
 void WithNix::TearDown() { MakeRemovable(Path("")); }
 
 void WithNix::WriteFlake(const std::string& name, std::string_view outputs) const {
-  Write(name + "/flake.nix",
-        "{\n  inputs.nixpkgs.url = \"path:" + SharedStore()->directory.path() +
-            "/nixpkgs\";\n  outputs = { self, nixpkgs }:\n    let\n      system = \"" + System() +
-            "\";\n      pkgs = nixpkgs.legacyPackages.${system};\n      inherit (pkgs) program;\n    "
-            "in\n" +
-            std::string(outputs) + ";\n}\n");
+  Write(
+      name + "/flake.nix",
+      "{\n  inputs.nixpkgs.url = \"path:" + SharedStore()->directory.path() +
+          "/nixpkgs\";\n  outputs = { self, nixpkgs }:\n    let\n      system = \"" + System() +
+          "\";\n      pkgs = nixpkgs.legacyPackages.${system};\n      inherit (pkgs) program;\n    "
+          "in\n" +
+          std::string(outputs) + ";\n}\n");
 }
 
 void WithNix::Configure(std::string_view more) const {
-  Write(kUsual, "[nix]\nstore = \"" + store() + "\"\nnixpkgs = \"path:" +
-                    SharedStore()->directory.path() + "/nixpkgs\"\n" +
-                    (program_.empty() ? "" : "program = \"" + program_ + "\"\n") + std::string(more));
+  Write(kUsual, "[nix]\nstore = \"" + store() +
+                    "\"\nnixpkgs = \"path:" + SharedStore()->directory.path() + "/nixpkgs\"\n" +
+                    (program_.empty() ? "" : "program = \"" + program_ + "\"\n") +
+                    std::string(more));
 }
 
 std::vector<std::string> WithNix::Variables() const {

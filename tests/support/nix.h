@@ -10,8 +10,8 @@
 
 namespace igloo::testing {
 
-/// Real Nix without a network, over a package set of one program: a static busybox. The store is one
-/// for all tests of a suite; every test has a home of its own, and flakes in it.
+/// Real Nix without a network, over a package set of one program: a static busybox. The store is
+/// one for all tests of a suite; every test has a home of its own, and flakes in it.
 class WithNix : public Configured {
  protected:
   static void SetUpTestSuite();
@@ -36,7 +36,9 @@ class WithNix : public Configured {
   void CountCalls();
   int Calls() const;
 
-  std::string State(const std::string& name) const { return Path(".local/state/igloo/nix/" + name); }
+  std::string State(const std::string& name) const {
+    return Path(".local/state/igloo/nix/" + name);
+  }
   static const std::string& store();
   static std::string System();
 
