@@ -39,7 +39,7 @@ std::vector<std::string_view> Words(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
     const std::size_t space = text.find(' ');
-    words.push_back(text.substr(0, space));
+    if (space != 0) words.push_back(text.substr(0, space));
     text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
   }
   return words;

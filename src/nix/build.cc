@@ -37,7 +37,8 @@ class Attempt {
     if (keep && record.built->own_packages) packages_ = Packages::kOwn;
     IGLOO_TRY(Stage(keep));
     IGLOO_TRY(Lock());
-    if (wanted_.kind == Kind::kShell) IGLOO_TRY(CheckTrusted());
+    const bool guarded = wanted_.kind == Kind::kShell || !wanted_.trusted.empty();
+    if (guarded) IGLOO_TRY(CheckTrusted());
     IGLOO_ASSIGN(const std::string out, Make());
     IGLOO_TRY(Ask({"build", out, "--out-link", place_.link(out)}));
     return Install(out);
@@ -56,7 +57,12 @@ class Attempt {
     }
     if (!keep_lock) return {};
     const auto lock = place_.ReadLock();
-    return lock ? ReplaceFile(staged + "/flake.lock", *lock) : Result<void>();
+    if (!lock) return {};
+    if (!IsLock(*lock)) {
+      return Fail(Errc::kFailedPrecondition, "'" + place_.flake() + "/flake.lock' is damaged",
+                  "make a new one: igloo env update " + ShellQuote(wanted_.name));
+    }
+    return ReplaceFile(staged + "/flake.lock", *lock);
   }
 
   Result<std::string> Ask(std::vector<std::string> args) const {
@@ -68,13 +74,8 @@ class Attempt {
   }
 
   Result<void> Lock() const {
-    auto locked = Ask({"flake", "lock", PathAddress(place_.staged())});
-    if (locked) return {};
-    Error error = std::move(locked).error();
-    if (error.what.contains("flake.lock") || error.what.contains("lock file")) {
-      error.hint = "make a new lock: igloo env update " + ShellQuote(wanted_.name);
-    }
-    return std::unexpected(std::move(error));
+    IGLOO_TRY(Ask({"flake", "lock", PathAddress(place_.staged())}));
+    return {};
   }
 
   /// SECURITY: what Nix copied is what will be evaluated, and code in a sandbox that may write to

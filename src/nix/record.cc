@@ -110,6 +110,11 @@ std::string LockedSource(std::string_view lock) {
   return fmt::format("{}:{} at {}", type, place, pin);
 }
 
+bool IsLock(std::string_view text) {
+  const auto document = ObjectOf(text);
+  return document && Object(*document, "nodes") != nullptr;
+}
+
 Result<std::string> OutOf(std::string_view text) {
   boost::system::error_code error;
   const json::value value = json::parse(text, error);

@@ -46,6 +46,9 @@ Result<Record> ParseRecord(std::string_view text);
 /// What the input `source` of a flake.lock is pinned to, for people; empty when it does not say.
 std::string LockedSource(std::string_view lock);
 
+/// Whether this is the text of a flake.lock at all.
+bool IsLock(std::string_view text);
+
 /// Store paths that `nix build --json` made, of the first thing: the output "out", else any.
 Result<std::string> OutOf(std::string_view json);
 

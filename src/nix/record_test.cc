@@ -48,6 +48,12 @@ TEST(LockedSourceTest, SaysTheRevision) {
   EXPECT_EQ(LockedSource("no"), "");
 }
 
+TEST(LockTest, IsAnObjectWithNodes) {
+  EXPECT_TRUE(IsLock("{\"nodes\":{}}"));
+  for (const char* text : {"", "{}", "[]", "{ broken", "{\"nodes\":[]}"})
+    EXPECT_FALSE(IsLock(text));
+}
+
 TEST(OutOfTest, TakesTheOutput) {
   EXPECT_EQ(OutOf("[{\"outputs\":{\"dev\":\"/x\",\"out\":\"" + kOut + "\"}}]").value(), kOut);
   EXPECT_EQ(OutOf("[{\"outputs\":{\"bin\":\"" + kOut + "\"}}]").value(), kOut);

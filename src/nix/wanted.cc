@@ -47,8 +47,8 @@ std::string RequestText(const Wanted& wanted) {
 }  // namespace
 
 std::string KeyFor(const std::string& name, const std::string& project) {
-  // No name has an '@' in it.
-  return project.empty() ? name : name + "@" + Sha256Hex(project).substr(0, 12);
+  // No name has a '~' in it, and addresses may.
+  return project.empty() ? name : name + "~" + Sha256Hex(project).substr(0, 12);
 }
 
 std::map<std::string, std::string> FlakeFiles(const Wanted& wanted, const Settings& settings,
@@ -60,11 +60,18 @@ std::map<std::string, std::string> FlakeFiles(const Wanted& wanted, const Settin
 }
 
 std::string DigestOf(const Wanted& wanted, const Settings& settings) {
-  std::string all = wanted.trusted + "\n" + settings.nixpkgs + "\n" + settings.store + "\n";
-  for (const auto& [name, text] : FlakeFiles(wanted, settings, Packages::kOfFlake)) {
-    all += fmt::format("{} {}\n{}", name, text.size(), text);
-  }
-  return Sha256Hex(all);
+  const auto piece = [](std::string_view text) {
+    return fmt::format("{}\n{}\n", text.size(), text);
+  };
+  // The same for all: lists of environments ask for many of these.
+  static const std::string kOfTexts = [&] {
+    std::string all;
+    for (const auto& [name, text] : kTexts) all += piece(name) + piece(text);
+    return Sha256Hex(all);
+  }();
+  return Sha256Hex(piece(wanted.trusted) + piece(settings.nixpkgs) + piece(settings.store) +
+                   piece(FlakeText(wanted, settings, Packages::kOfFlake)) +
+                   piece(RequestText(wanted)) + kOfTexts);
 }
 
 std::string FlakeDigest(std::string_view flake, std::string_view lock) {

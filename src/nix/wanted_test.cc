@@ -73,7 +73,7 @@ TEST(FlakeDigestTest, ALockIsNoPartOfTheFlake) {
 TEST(KeyTest, ProjectsDoNotShareNames) {
   EXPECT_EQ(KeyFor("web", ""), "web");
   EXPECT_NE(KeyFor("web", "/a"), KeyFor("web", "/b"));
-  EXPECT_THAT(KeyFor("web", "/a"), HasSubstr("web@"));
+  EXPECT_THAT(KeyFor("web", "/a"), HasSubstr("web~"));
 }
 
 TEST(PathAddressTest, EscapesWhatAddressesDoNotHave) {

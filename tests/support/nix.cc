@@ -162,7 +162,7 @@ void WithNix::Configure(std::string_view more) const {
 
 std::vector<std::string> WithNix::Variables() const {
   return {"NIX_CONF_DIR=" + SharedStore()->directory.path() + "/conf", "PATH=/usr/bin:/bin",
-          "HOME=" + Path("")};
+          "HOME=" + Path("").substr(0, Path("").size() - 1)};
 }
 
 Outcome WithNix::Igloo(std::vector<std::string> args, std::vector<std::string> more) const {
