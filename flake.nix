@@ -9,6 +9,8 @@
       systems = [ "x86_64-linux" "aarch64-linux" ];
       pkgsFor = system: nixpkgs.legacyPackages.${system};
       forAllSystems = make: lib.genAttrs systems (system: make (pkgsFor system));
+      forOtherSystems = lib.genAttrs [ "x86_64-darwin" "aarch64-darwin" ];
+      needsLinux = system: "Igloo needs Linux: its walls are made of namespaces, seccomp and cgroups, which ${system} has not. Run it in a Linux machine, with Lima for example.";
       systemOf = pkgs: pkgs.stdenv.hostPlatform.system;
 
       # Every place that makes something of a set of packages, with any nixpkgs that a user brings.
@@ -17,14 +19,21 @@
     {
       lib = import ./nix/lib { inherit lib systems pkgsFor; };
 
-      packages = forAllSystems (pkgs: (parts pkgs).packages);
+      packages = forAllSystems (pkgs: (parts pkgs).packages)
+        # An error of evaluation would stand in the way of 'nix flake check', which looks at all systems.
+        // forOtherSystems (system: {
+        default = derivation {
+          name = "igloo-needs-linux";
+          inherit system;
+          builder = "/bin/sh";
+          args = [ "-c" "echo '${needsLinux system}' >&2; exit 1" ];
+        };
+      });
 
-      # 'nix build .#presets.python' as with nix-sandbox-mcp: 'packages' itself must be flat. Asked for another system,
-      # Nix comes here last, so this is where to say why there is nothing.
+      # 'nix build .#presets.python' as with nix-sandbox-mcp: 'packages' itself must be flat. Nix comes here last, so
+      # this is where to say why another system has nothing.
       legacyPackages = forAllSystems (pkgs: { inherit (parts pkgs) presets; })
-        // lib.genAttrs [ "x86_64-darwin" "aarch64-darwin" ] (system: throw ''
-        Igloo needs Linux: its walls are namespaces, seccomp and cgroups of the Linux kernel, and ${system} has none.
-        Run it in a Linux machine, for example with Lima or UTM.'');
+        // forOtherSystems (system: throw (needsLinux system));
 
       apps = forAllSystems (pkgs: import ./nix/apps.nix { inherit lib; packages = self.packages.${systemOf pkgs}; });
 
@@ -42,6 +51,14 @@
 
       checks = forAllSystems (pkgs: import ./nix/checks.nix { inherit pkgs self; packages = self.packages.${systemOf pkgs}; });
 
+      # To look at with 'nix eval', as in nix-sandbox-mcp's flake.
+      debug = forAllSystems (pkgs: {
+        fromToml = config: self.lib.fromToml { inherit pkgs config; };
+        metadata = lib.mapAttrs (_: artifact: artifact.manifest) (parts pkgs).presets;
+        environments = (parts pkgs).presets;
+        presets = self.lib.presets pkgs;
+      });
+
       devShells = forAllSystems (pkgs: {
         default = pkgs.mkShell {
           inputsFrom = [ self.packages.${systemOf pkgs}.igloo ];
@@ -52,7 +69,8 @@
       formatter = forAllSystems (pkgs: pkgs.nixfmt);
 
       templates.default = {
-        path = ./nix/templates/default;
+        # With a store that lies elsewhere, Nix 2.8 takes a path for one outside of it, and newer ones miss the text's.
+        path = if lib.versionOlder builtins.nixVersion "2.9" then "${self}/nix/templates/default" else ./nix/templates/default;
         description = "Your own sandbox environments: data-science and nix-tools";
       };
     };

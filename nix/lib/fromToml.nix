@@ -38,10 +38,18 @@ let
   inMegabytes = bytes: bytes / 1048576;
   given = key: value: lib.optionalAttrs (value != null && value != "" && value != [ ]) { ${key} = value; };
 
+  # A command of one's own gets the code as an argument behind -c or -e, else as input; no driver knows it.
+  withInterpreter = words: preset:
+    if words == [ ] then preset
+    else removeAttrs preset [ "interpreter_type" "code_file" ] // {
+      interpreter = words;
+      code = if lib.elem (lib.last words) [ "-c" "-e" ] then "argument" else "input";
+    };
+
   fromPreset = each:
     let
-      preset = packaged.${each.source};
       details = decoded.details.${each.name};
+      preset = withInterpreter details.interpreter packaged.${each.source};
       inherit (each) limits;
     in
     # Its aliases stay the preset's own: two environments cannot both be 'python3'.

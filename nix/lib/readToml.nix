@@ -1,7 +1,7 @@
 # A TOML file as an attribute set, with what igloo's own reader refuses refused here as well.
 file:
 let
-  inherit (builtins) fromTOML isString length filter match readFile split stringLength substring;
+  inherit (builtins) fromTOML length readFile split stringLength substring;
 
   raw = readFile file;
   # Editors of Windows begin a file with it; Nix's parser does not know it.

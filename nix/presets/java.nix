@@ -7,7 +7,7 @@
   # because Java would size both by the host's memory and cores.
   interpreter = [ "java" "-Xmx768m" "-XX:+UseSerialGC" "-XX:TieredStopAtLevel=1" "-XX:-UsePerfData" ];
   code_file = "main.java";
-  packages = [ pkgs.jdk ];
+  packages = [ pkgs.jdk_headless ];
   timeout_seconds = 60;
   memory_mb = 2048;
   processes = 1024;

@@ -153,7 +153,7 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
          tree->source == tree->target ? tree->target : tree->target + " <- " + tree->source);
   }
   if (!config.project.path.empty()) {
-    line("project", fmt::format("/project <- {} ({})", config.project.path,
+    line("project", fmt::format("{} <- {} ({})", config.project.mount_point, config.project.path,
                                 config::Name(config.project.mode)));
   }
   for (const std::string& note : environment.notes) line("note", note);
@@ -203,7 +203,8 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
   if (!environment.locked.empty()) document["locked"] = ToUtf8(environment.locked);
   if (!config.project.path.empty()) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
-                                       {"mode", std::string(config::Name(config.project.mode))}};
+                                       {"mode", std::string(config::Name(config.project.mode))},
+                                       {"mount_point", ToUtf8(config.project.mount_point)}};
   }
   console.Out(json::serialize(document) + "\n");
 }

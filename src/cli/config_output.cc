@@ -146,7 +146,8 @@ std::string ConfigText(const Config& config) {
   out += Line("artifacts", config.artifacts);
   if (!config.project.path.empty()) {
     out += "project\n" + Line("path", config.project.path) +
-           Line("mode", config::Name(config.project.mode));
+           Line("mode", config::Name(config.project.mode)) +
+           Line("mount point", config.project.mount_point);
     out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
   }
   out += "server\n" + Line("tools", config::Name(config.daemon.tools)) +
@@ -201,6 +202,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
   if (!config.project.path.empty()) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
                                        {"mode", std::string(config::Name(config.project.mode))},
+                                       {"mount_point", ToUtf8(config.project.mount_point)},
                                        {"inherited", Strings(config.project.inherit)}};
   }
   return json::serialize(document) + "\n";

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/environments.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "config/load.h"
@@ -133,7 +134,8 @@ void AddOne(const std::string& name, const std::string& reference, config::Confi
 void AddOwnName(const std::string& name, config::Config& config) {
   const auto built = nix::Place({.home = NixHome()}, name).ReadRecord().built;
   if (!built || !built->artifact) return;
-  const auto artifact = environment::ReadArtifact(built->prefix + built->out, built->prefix);
+  const auto artifact =
+      environment::ReadArtifact(built->prefix + built->out, {.prefix = built->prefix});
   if (!artifact || config.environments.contains(artifact->metadata.name)) return;
   config.environments[artifact->metadata.name] = {.name = artifact->metadata.name,
                                                   .source = {SourceKind::kAlias, name}};
@@ -200,9 +202,13 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
   nix::State state = nix::Look(settings, *flake.wanted);
   if (state.kind != nix::State::Kind::kReady) return std::unexpected(std::move(state.error));
   const nix::Built& built = state.built;
-  IGLOO_ASSIGN(environment::Artifact artifact,
-               environment::ReadArtifact(built.prefix + built.out, built.prefix));
-  IGLOO_ASSIGN(environment::Environment made, std::move(artifact.environment));
+  environment::Store store = NixStore(config);
+  store.prefix = built.prefix;
+  IGLOO_ASSIGN(const environment::Artifact artifact,
+               environment::ReadArtifact(built.prefix + built.out, store));
+  if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
+  IGLOO_ASSIGN(environment::Environment made,
+               environment::OpenArtifact(artifact, store.closure_of));
   made.name = flake.name;
   made.provider = built.artifact ? "artifact" : "flake";
   made.source = built.reference;

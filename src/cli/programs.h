@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "backend/jail/launcher.h"
 #include "base/error.h"
 
@@ -10,5 +13,9 @@ Result<backend::jail::Programs> FindPrograms();
 
 /// igloo as others are to start it: the small program, from a build tree or installed.
 Result<std::string> FindIgloo();
+
+/// The file or directory of this name that was installed with this very igloo, below its
+/// share/igloo; empty: there is none. Found from the running program, never from a variable.
+std::string InstalledFile(std::string_view name);
 
 }  // namespace igloo::cli

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
-#include <cstdlib>
 #include <thread>
 
 #include "audit/journal.h"
@@ -76,6 +75,7 @@ class Server {
   Server(Serving serving, backend::jail::Programs programs, Console& console)
       : console_(console), serving_(std::move(serving)) {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
+    if (!serving_.inform) serving_.inform = serving_.say;
     runner_ = std::make_unique<tools::Runner>(
         loop_, std::move(programs),
         tools::Runner::Options{.at_once = RunsAtOnce(),
@@ -122,7 +122,7 @@ class Server {
  private:
   Result<void> ServePipe() {
     if (::isatty(STDIN_FILENO) == 1) {
-      serving_.say(
+      serving_.inform(
           "waiting for a client on standard input; 'igloo mcp install CLIENT' sets one up, "
           "Ctrl-D ends this");
     }
@@ -144,9 +144,10 @@ class Server {
     mcp::HttpAddress address = serving_.http->address;
     if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
       tcp->port = port;
-      serving_.say(fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
+      serving_.inform(
+          fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
     } else {
-      serving_.say("serving MCP at " + ToText(address));
+      serving_.inform("serving MCP at " + ToText(address));
     }
     asio::co_spawn(loop_, server.Serve(), asio::detached);
     loop_.run();
@@ -157,6 +158,7 @@ class Server {
 
   Result<std::shared_ptr<const tools::Setup>> Load() {
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
+    if (serving_.adapt) serving_.adapt(config);
     // Before anything else is read, so that no change is missed.
     const Sandboxes sandboxes =
         serving_.sandboxes ? serving_.sandboxes(config) : Sandboxes::kIgnore;
@@ -173,12 +175,11 @@ class Server {
                           .idle = std::chrono::milliseconds(config.session.idle_ms),
                           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
     if (builder_) builder_->Consider(config, serving_.args);
-    const auto lookup = [](const std::string& name) -> std::optional<std::string> {
-      const char* value = std::getenv(name.c_str());
-      return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    const auto read = [this](const config::Config& now) {
+      return ReadEnvironmentsWith(now, serving_.brought);
     };
-    auto setup = std::make_shared<tools::Setup>(std::move(config), ReadEnvironments, lookup,
-                                                std::move(scan));
+    auto setup =
+        std::make_shared<tools::Setup>(std::move(config), read, CallersVariable, std::move(scan));
     for (const environment::ArtifactProblem& each : setup->catalogue().problems()) {
       serving_.say("'" + each.directory + "' is no environment: " + Line(each.error));
     }
@@ -269,7 +270,7 @@ class Server {
                    Line(changed.error()));
       return;
     }
-    serving_.say("the configuration was read again");
+    serving_.inform("the configuration was read again");
     if (*changed) core_->Announce(mcp::change::Tools{});
   }
 
@@ -295,11 +296,13 @@ class Server {
 }  // namespace
 
 ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say) {
-  const char* named = std::getenv("PROJECT_DIR");
-  if (named == nullptr || *named == '\0') return args;
   if (args.Has("--project") || args.Has("--no-project")) return args;
+  const std::string mount_point = CallersVariable("PROJECT_MOUNT").value_or("");
+  if (!mount_point.empty()) args.flags[kProjectMountFlag] = mount_point;
+  const std::string named = CallersVariable("PROJECT_DIR").value_or("");
+  if (named.empty()) return args;
   struct stat info{};
-  const bool there = ::stat(named, &info) == 0;
+  const bool there = ::stat(named.c_str(), &info) == 0;
   if (there && S_ISDIR(info.st_mode)) {
     args.flags["--project"] = named;
   } else {

@@ -9,9 +9,11 @@
 #include "cli/console.h"
 #include "cli/flakes.h"
 #include "cli/options.h"
+#include "cli/programs.h"
 #include "config/problem.h"
 #include "config/trust.h"
 #include "environment/host.h"
+#include "sandbox/path.h"
 
 namespace igloo::cli {
 namespace {
@@ -28,7 +30,12 @@ Result<void> TakeProjectFlags(const ParsedArgs& args, config::Config& config) {
     IGLOO_ASSIGN(environment::Project project, SplitProject(*flag));
     // No project is something else than none that could be found.
     if (project.path.empty()) return CheckProject(project);
-    config.project = {.path = project.path, .mode = project.mode};
+    config.project = {
+        .path = project.path, .mode = project.mode, .mount_point = config.project.mount_point};
+  }
+  if (const auto mount_point = args.Get(kProjectMountFlag)) {
+    IGLOO_TRY(sandbox::CheckTarget(*mount_point));
+    config.project.mount_point = *mount_point;
   }
   return {};
 }
@@ -36,7 +43,9 @@ Result<void> TakeProjectFlags(const ParsedArgs& args, config::Config& config) {
 Result<void> CheckShownProject(config::Config& config) {
   const bool named_by_file = config.project.where.line != 0;
   if (named_by_file) IGLOO_TRY(config::CheckAvailable(config, "project"));
-  environment::Project project{.path = config.project.path, .mode = config.project.mode};
+  environment::Project project{.path = config.project.path,
+                               .mode = config.project.mode,
+                               .mount_point = config.project.mount_point};
   if (auto checked = CheckProject(project); !checked) {
     if (!named_by_file) return checked;
     return Wrap(config::Place(config.file, config.project.where), std::move(checked).error());
@@ -71,7 +80,8 @@ config::Variables ReadVariables() {
   return {.igloo_config = get("IGLOO_CONFIG"),
           .xdg_config_home = get("XDG_CONFIG_HOME"),
           .xdg_state_home = get("XDG_STATE_HOME"),
-          .home = get("HOME")};
+          .home = get("HOME"),
+          .installed = InstalledFile("config.toml")};
 }
 
 Result<std::string> StatePlace() {

@@ -27,9 +27,10 @@ environment::HostLayout Host() {
 }
 
 Artifact MakeArtifact(const std::string& name, const std::string& directory) {
-  Environment made{.name = name, .description = "found", .provider = "artifact"};
-  made.limits.time_ms = 7000;
-  return {.directory = directory, .metadata = {.name = name}, .environment = std::move(made)};
+  return {
+      .directory = directory,
+      .metadata = {
+          .name = name, .description = "found", .interpreter_type = "bash", .timeout_seconds = 7}};
 }
 
 class CatalogueTest : public ::testing::Test {
@@ -38,7 +39,9 @@ class CatalogueTest : public ::testing::Test {
     auto parsed = Parse(text, {.file = "c.toml", .directory = "/etc", .presets = kPresets});
     EXPECT_TRUE(parsed) << parsed.error().what;
     config_ = parsed ? *std::move(parsed) : Config{};
-    Found found{.registry = {Host(), std::move(scan)}};
+    Found found{.registry = {Host(), std::move(scan), [](const Artifact& artifact) {
+                               return Result<Environment>(environment::OutlineOf(artifact));
+                             }}};
     for (const auto& each : config_.environments) {
       const Source& source = each.second.source;
       if (source.kind != SourceKind::kArtifact) continue;
@@ -159,6 +162,43 @@ TEST_F(CatalogueTest, TheFileBeatsArtifactsAndArtifactsBeatPresets) {
   const auto list = catalogue.List();
   EXPECT_EQ(Row(list, "python")->provider, "host");
   EXPECT_EQ(Row(list, "node")->provider, "artifact");
+}
+
+TEST_F(CatalogueTest, AnArtifactsAliasesLeadToIt) {
+  ArtifactScan scan;
+  scan.found = {MakeArtifact("science", "/found/science")};
+  scan.found[0].metadata.aliases = {"sci", "python3", "node"};
+  const Catalogue catalogue = Read("", scan);
+  EXPECT_EQ(catalogue.Find("sci")->environment.name, "science");
+  EXPECT_EQ(catalogue.Find("python3")->environment.name, "science") << "before igloo's own alias";
+  EXPECT_EQ(catalogue.Find("node")->environment.provider, "host") << "a name is nobody's alias";
+  const auto list = catalogue.List();
+  EXPECT_THAT(Row(list, "science")->aliases, ElementsAre("sci", "python3"));
+  EXPECT_THAT(Row(list, "python")->aliases, ::testing::Not(::testing::Contains("python3")));
+}
+
+TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
+  ArtifactScan scan;
+  scan.found = {MakeArtifact("a", "/found/a"), MakeArtifact("java", "/found/java")};
+  for (Artifact& each : scan.found) {
+    each.metadata.processes = 99;
+    each.metadata.warm = 1;
+    each.metadata.preload = {"numpy"};
+  }
+  const Catalogue catalogue = Read(
+      "[limits]\nprocesses = 5\nopen_files = 50\n"
+      "[environments.java]\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
+      scan);
+  const auto a = catalogue.Find("a");
+  ASSERT_TRUE(a) << a.error().what;
+  EXPECT_EQ(a->environment.limits.processes, 99U);
+  EXPECT_EQ(a->environment.limits.open_files, 50U) << "it does not say";
+  EXPECT_EQ(a->warm, 1U);
+  EXPECT_THAT(a->preload, ElementsAre("numpy"));
+  const auto java = catalogue.Find("java");
+  EXPECT_EQ(java->environment.limits.processes, 7U);
+  EXPECT_EQ(java->warm, 0U);
+  EXPECT_THAT(java->preload, ElementsAre("x"));
 }
 
 TEST_F(CatalogueTest, AnAliasMayTakeThePlaceOfAPreset) {

@@ -74,6 +74,7 @@ struct ProjectConfig {
   std::string path = {};  ///< absolute; empty: no project
   Position where = {};
   environment::ProjectMode mode = environment::ProjectMode::kReadOnly;
+  std::string mount_point = environment::kProjectMount;
   std::vector<std::string> inherit = {};
   /// Its development shell becomes the environment "project"; who asks for that, and where.
   bool use_flake = false;
@@ -115,6 +116,7 @@ struct SessionConfig {
   std::uint64_t idle_ms = 300'000;
   std::uint64_t lifetime_ms = 3'600'000;
   std::size_t most = 16;
+  bool given = false;  ///< the file says something about it
   bool operator==(const SessionConfig&) const = default;
 };
 

@@ -333,7 +333,8 @@ max_lifetime_seconds = 7200
 limit = 3
 )");
   EXPECT_EQ(config.daemon, (DaemonConfig{.tools = Tools::kBoth, .always_load = false}));
-  EXPECT_EQ(config.session, (SessionConfig{.idle_ms = 500, .lifetime_ms = 7'200'000, .most = 3}));
+  EXPECT_EQ(config.session,
+            (SessionConfig{.idle_ms = 500, .lifetime_ms = 7'200'000, .most = 3, .given = true}));
   EXPECT_THAT(config.unavailable, IsEmpty());
   EXPECT_EQ(Fine("[daemon]\ntools = 'per-environment'\n").daemon.tools, Tools::kPerEnvironment);
 }

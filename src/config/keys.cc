@@ -70,6 +70,10 @@ void StoreInterpreter(Target& target, const Checked& value) {
   }
 }
 
+void StoreMountPoint(Target& target, const Checked& value) {
+  target.config.project.mount_point = value.text;
+}
+
 void StoreArtifacts(Target& target, const Checked& value) { target.config.artifacts = value.text; }
 
 template <bool AuditConfig::* kField>
@@ -96,6 +100,7 @@ void StoreAlwaysLoad(Target& target, const Checked& value) {
 template <auto SessionConfig::* kField>
 void StoreSession(Target& target, const Checked& value) {
   target.config.session.*kField = value.number;
+  target.config.session.given = true;
 }
 
 void StoreInherit(Target& target, const Checked& value) {
@@ -122,6 +127,7 @@ constexpr Shape Count(std::uint64_t least, std::uint64_t most) {
 constexpr Shape kText = {.kind = Kind::kText};
 constexpr Shape kName = {.kind = Kind::kName};
 constexpr Shape kPath = {.kind = Kind::kPath};
+constexpr Shape kInside = {.kind = Kind::kInside};
 constexpr Shape kFlag = {.kind = Kind::kFlag};
 constexpr Shape kTexts = {.kind = Kind::kTexts};
 constexpr Shape kVariables = {.kind = Kind::kVariables};
@@ -179,8 +185,8 @@ constexpr Key kKeys[] = {
 
     {"project.path", kPath, "", "\"~/code/app\"",
      "the directory; code sees it at /project", kNow, kMounts, StoreProject},
-    {"project.mount_point", kText, "\"/project\"", "",
-     "where code sees it", kLater, kMounts},
+    {"project.mount_point", kInside, "\"/project\"", "",
+     "where code sees it", kNow, kMounts, StoreMountPoint},
     {"project.mode", Choice("readonly overlay readwrite"), "\"readonly\"", "",
      "overlay: code changes a copy that is dropped; readwrite: code changes your files",
      kNow, kMounts, StoreMode},

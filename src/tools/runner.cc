@@ -3,6 +3,7 @@
 #include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
+#include "environment/interpreter.h"
 #include "mcp/pch.h"
 #include "session/prepare.h"
 #include "session/workspace.h"
@@ -50,7 +51,7 @@ decltype(environment::RunRequest::what) WhatFor(const Order& order) {
   const environment::Environment& environment = order.where.environment;
   if (order.driver->interpreter == "command") {
     return environment::Program{
-        drivers::DriveByCommand(environment.code_file, environment.interpreter)};
+        drivers::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
   }
   return environment::Driver{.text = std::string(order.driver->text),
                              .file = std::string(order.driver->file)};
@@ -59,12 +60,8 @@ decltype(environment::RunRequest::what) WhatFor(const Order& order) {
 }  // namespace
 
 const drivers::Driver* DriverOf(const config::Configured& where) {
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".py", "python"}, {".js", "node"}, {".sh", "bash"}};
   if (where.backend != config::Backend::kJail) return nullptr;
-  for (const auto& [ending, interpreter] : kEndings) {
-    if (where.environment.code_file.ends_with(ending)) return drivers::FindDriver(interpreter);
-  }
+  if (!where.environment.language.empty()) return drivers::FindDriver(where.environment.language);
   const bool runs_files =
       !where.environment.code_file.empty() && !where.environment.interpreter.empty();
   return runs_files ? drivers::FindDriver("command") : nullptr;

@@ -17,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTools = R"nix({
@@ -210,11 +211,13 @@ TEST_F(NixEnvironment, AHostileReferenceNeverGetsToNix) {
 }
 
 TEST_F(NixEnvironment, AServerBuildsBesideItsCalls) {
+  // The stand-in's bash is none that igloo could keep alive.
   Configure("[environments.x]\nflake = \"" + Flake("tools") +
-            "#hello\"\n[environments.bad]\nflake = \"" + Flake("tools") + "#broken\"\n");
+            "#hello\"\ninterpreter = \"sh\"\n[environments.bad]\nflake = \"" + Flake("tools") +
+            "#broken\"\n");
   McpClient client({.env = Variables()});
   client.Initialize();
-  EXPECT_EQ(TextOf(client.Run("shell", "echo at once")), "at once\n");
+  EXPECT_THAT(TextOf(client.Run("shell", "echo at once")), StartsWith("at once\n"));
   // Clients are told when it is there.
   bool there = false;
   while (!there) {
@@ -223,7 +226,7 @@ TEST_F(NixEnvironment, AServerBuildsBesideItsCalls) {
     there = told->at("method") == "notifications/tools/list_changed" &&
             !IsError(client.Run("x", "hello"));
   }
-  EXPECT_EQ(TextOf(client.Run("x", "hello")), "hello from nix\n");
+  EXPECT_THAT(TextOf(client.Run("x", "hello")), StartsWith("hello from nix\n"));
   EXPECT_THAT(TextOf(client.Run("bad", "true")), HasSubstr("bad"));
   EXPECT_TRUE(client.running().WaitForErrors("Nix builds in the background: bad, x"));
 }

@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 class NixLife : public WithNix {
  protected:
   void Hello(const std::string& text) const {
-    WriteFlake("tools",
-               "{ packages.${system}.hello = program \"hello\" \"echo " + text +
-                   "\"; packages.${system}.waits = program \"waits\" \"echo ready; cat\"; }");
+    WriteFlake("tools", "{ packages.${system} = { hello = program \"hello\" \"echo " + text +
+                            "\"; waits = program \"waits\" \"echo ready; cat\"; }; }");
   }
   std::string Ran() const {
     const Outcome run = Igloo({"run", "--env", "hello", "hello"});
