@@ -23,7 +23,7 @@ std::vector<std::string> ArtifactPlaces(const config::Config& config);
 
 /// What artifacts are read with: asks Nix for the closures of those that do not say, where there
 /// is a Nix.
-environment::Store NixStore();
+environment::Store NixStore(const config::Config& config);
 
 /// Makes the artifact in `directory` the only environment of a configuration, with the settings
 /// that this has for its name. Its name.

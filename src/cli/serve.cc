@@ -13,6 +13,7 @@
 
 #include "audit/journal.h"
 #include "base/text.h"
+#include "cli/builder.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/sandbox_images.h"
@@ -94,6 +95,9 @@ class Server {
     control_.emplace(*sessions_, [this] { return service_->Current(); });
     // With the first session, so that a client that only looks leaves nothing behind.
     sessions_->OnBegun([this] { OpenControl(); });
+    builder_.emplace(loop_,
+                     Builder::Events{.done = [this] { Reload(); },
+                                     .say = [this](std::string_view text) { serving_.say(text); }});
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }
@@ -110,6 +114,9 @@ class Server {
     asio::signal_set reloading(loop_, SIGHUP);
     asio::co_spawn(loop_, ReloadOn(reloading), asio::detached);
     Watch();
+    if (const auto setup = service_->Current()) {
+      builder_->Consider((*setup)->config(), serving_.args);
+    }
     return serving_.http ? ServeHttp() : ServePipe();
   }
 
@@ -169,6 +176,7 @@ class Server {
     sessions_->SetLimits({.most = config.session.most,
                           .idle = std::chrono::milliseconds(config.session.idle_ms),
                           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
+    if (builder_) builder_->Consider(config, serving_.args);
     const auto read = [this](const config::Config& now) {
       return ReadEnvironmentsWith(now, serving_.brought);
     };
@@ -252,6 +260,7 @@ class Server {
       auto token = asio::redirect_error(asio::use_awaitable, error);
       co_await signals.async_wait(token);
       if (error) co_return;
+      builder_->Forget();
       Reload();
     }
   }
@@ -282,6 +291,7 @@ class Server {
   std::unique_ptr<tools::ControlSocket> socket_ = {};
   bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};
+  std::optional<Builder> builder_ = {};
   std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,11 @@ struct Environment {
   /// copy of its own to write to.
   std::vector<std::string> copied = {};
   std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
+  /// Of one that was made from elsewhere: what it was made from ("nixpkgs#ripgrep"), and what that
+  /// is pinned to.
+  std::string source = {}, locked = {};
+  /// While anybody has it, nothing that it is made of is removed. Shared by all copies of it.
+  std::shared_ptr<const void> in_use = {};
 };
 
 }  // namespace igloo::environment
