@@ -26,6 +26,9 @@ struct DrivenRun {
   std::vector<DrivenPart> parts = {};
 };
 
+/// The flags of an order to run `code` as a whole program, as the host makes them.
+std::string OnceFlags(std::string_view interpreter, std::string_view code);
+
 /// An interpreter of this machine under its driver, without a sandbox around it.
 class Driven {
  public:
