@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "environment/interpreter.h"
+#include "environment/interpreter.h"
 #include "session/prepare.h"
 #include "tools/runner.h"
 

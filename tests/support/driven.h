@@ -53,6 +53,8 @@ class Driven {
   /// call that waits is heard only with the next one.
   DrivenRun EndByInterrupts();
   /// Any bytes, as the host.
+  /// What the host says before code; a driver knows the word "run".
+  void Order(std::string_view word, std::string_view code, std::string_view flags);
   void Send(std::string_view bytes) const;
   /// The host goes away.
   void HangUp() { control_.Reset(); }
