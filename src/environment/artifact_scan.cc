@@ -71,7 +71,7 @@ std::optional<Error> NotYet(const ArtifactMetadata& metadata) {
   return std::nullopt;
 }
 
-/// Where in a store an artifact of the original lies; people collect links to results of builds.
+/// Where in a store an artifact lies; people collect links to results of builds.
 std::optional<StorePlace> PlaceOf(const std::string& directory) {
   std::error_code error;
   const fs::path real = fs::canonical(directory, error);
@@ -197,6 +197,10 @@ Result<Artifact> ReadArtifact(const std::string& directory, const Store& store) 
 Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of) {
   if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
   ArtifactMetadata metadata = artifact.metadata;
+  // One that lies in a store below a directory has the rest of its closure there, too.
+  if (metadata.store_prefix.empty()) {
+    if (auto place = PlaceOf(artifact.directory)) metadata.store_prefix = std::move(place->prefix);
+  }
   if (!metadata.closure_file.empty()) {
     auto list = ReadRegular(metadata.store_prefix + metadata.closure_file);
     if (!list) {
