@@ -39,7 +39,6 @@ stdenv.mkDerivation {
     (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
     (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
     (lib.cmakeFeature "IGLOO_TESTS" "unit")
-    (lib.cmakeBool "IGLOO_PCH" true)
     # Of the compilers that are to come.
     (lib.cmakeBool "IGLOO_WERROR" false)
   ];
