@@ -49,6 +49,14 @@ class CatalogueTest : public ::testing::Test {
                                                 ? Result<Artifact>(MakeArtifact("of", "/etc/good"))
                                                 : Fail(Errc::kNotFound, "there is nothing"));
     }
+    found.flakes.emplace("f", Fail(Errc::kFailedPrecondition, "it was not built"));
+    found.flakes.emplace("g", Environment{.name = "g",
+                                          .description = "made",
+                                          .provider = "flake",
+                                          .interpreter = {"/bin/bash"},
+                                          .code_file = "main.sh",
+                                          .source = "nixpkgs#x",
+                                          .locked = "at y"});
     return {config_, std::move(found)};
   }
 
@@ -174,21 +182,24 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
   scan.found = {MakeArtifact("a", "/found/a"), MakeArtifact("java", "/found/java")};
   for (Artifact& each : scan.found) {
     each.metadata.processes = 99;
+    each.metadata.backend = "bubblewrap";
     each.metadata.warm = 1;
     each.metadata.preload = {"numpy"};
   }
   const Catalogue catalogue = Read(
       "[limits]\nprocesses = 5\nopen_files = 50\n"
-      "[environments.java]\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
+      "[environments.java]\nbackend = 'jail'\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
       scan);
   const auto a = catalogue.Find("a");
   ASSERT_TRUE(a) << a.error().what;
   EXPECT_EQ(a->environment.limits.processes, 99U);
   EXPECT_EQ(a->environment.limits.open_files, 50U) << "it does not say";
+  EXPECT_EQ(a->backend, Backend::kBubblewrap);
   EXPECT_EQ(a->warm, 1U);
   EXPECT_THAT(a->preload, ElementsAre("numpy"));
   const auto java = catalogue.Find("java");
   EXPECT_EQ(java->environment.limits.processes, 7U);
+  EXPECT_EQ(java->backend, Backend::kJail);
   EXPECT_EQ(java->warm, 0U);
   EXPECT_THAT(java->preload, ElementsAre("x"));
 }
@@ -216,7 +227,29 @@ TEST_F(CatalogueTest, WhatCannotBeUsedIsListedWithThePlaceInTheFile) {
   for (const char* name : {"gone", "web", "f"}) EXPECT_TRUE(Row(list, name)->unavailable) << name;
   EXPECT_THAT(Row(list, "web")->aliases, ElementsAre("w"));
   EXPECT_EQ(Row(list, "f")->provider, "flake");
+  EXPECT_EQ(Row(list, "f")->unavailable->what, "c.toml:8:15: it was not built");
   EXPECT_FALSE(Row(list, "node")->unavailable);
+}
+
+TEST_F(CatalogueTest, WhatNixMadeIsListedWithItsSource) {
+  const Catalogue catalogue =
+      Read("[defaults]\ntimeout_seconds = 3\n[environments.g]\nflake = 'nixpkgs#x'\n");
+  const auto list = catalogue.List();
+  EXPECT_EQ(Row(list, "g")->source, "nixpkgs#x");
+  EXPECT_EQ(Row(list, "g")->locked, "at y");
+  EXPECT_EQ(catalogue.Find("g")->environment.limits.time_ms, 3000U);
+  EXPECT_THAT(catalogue.Find("g")->environment.interpreter, ElementsAre("/bin/bash"));
+}
+
+TEST_F(CatalogueTest, TheFileChoosesTheInterpreter) {
+  const auto made = Read("[environments.g]\nflake = 'x'\ninterpreter = 'ruby -e'\n").Find("g");
+  EXPECT_THAT(made->environment.interpreter, ElementsAre("ruby", "-e"));
+  EXPECT_EQ(made->environment.passing, environment::CodePassing::kArgument);
+  EXPECT_EQ(made->environment.language, "");
+  const auto known = Read("[environments.g]\nflake = 'x'\ninterpreter = 'python3 -c'\n").Find("g");
+  EXPECT_THAT(known->environment.interpreter, ElementsAre("python3"));
+  EXPECT_EQ(known->environment.code_file, "main.py");
+  EXPECT_EQ(known->environment.language, "python");
 }
 
 TEST_F(CatalogueTest, WhatNoEnvironmentCanHaveIsRefusedForAll) {
