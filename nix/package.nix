@@ -10,6 +10,8 @@
 , linuxHeaders
 , musl
 , tomlplusplus
+, zlib
+, zstd
 }:
 stdenv.mkDerivation {
   pname = "igloo";
@@ -25,12 +27,18 @@ stdenv.mkDerivation {
       ../src
       ../tests/CMakeLists.txt
       ../tests/support
+      # What igloo wraps a flake's package with.
+      ../nix/lib/keys.json
+      ../nix/lib/keys.nix
+      ../nix/lib/mkEnvironment.nix
+      ../nix/lib/mkMetadata.nix
+      ../nix/lib/values.nix
     ];
   };
 
   strictDeps = true;
   nativeBuildInputs = [ cmake ninja ];
-  buildInputs = [ boost fmt libedit tomlplusplus ];
+  buildInputs = [ boost fmt libedit tomlplusplus zlib zstd ];
   checkInputs = [ gtest ];
 
   # Not a build input: only the launcher and init are on musl, and its headers must not hide glibc's elsewhere.
