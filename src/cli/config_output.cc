@@ -73,11 +73,18 @@ std::string Line(std::string_view name, std::string_view value) {
   return value.empty() ? "" : fmt::format("  {:<12} {}\n", name, Printable(value));
 }
 
+std::string ShellWords(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
 std::string EnvironmentText(const Config& config, const EnvironmentConfig& environment) {
   std::string out = fmt::format("environment {}\n", environment.name);
   out += Line(config::Name(environment.source.kind), environment.source.value);
   out += Line("description", environment.description);
   if (environment.source.kind == config::SourceKind::kAlias) return out;
+  out += Line("interpreter", ShellWords(environment.interpreter));
   out += Line("backend", config::Name(config::BackendFor(config, environment.name)));
   out += Line("limits", LimitsText(config::LimitsFor(config, environment.name)));
   // Names only: a configuration is often shown to others.

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "cli/environments.h"
+#include "cli/flakes.h"
 #include "cli/options.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
@@ -32,6 +33,10 @@ Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
   std::string name = args.Get("--env").value_or("");
   if (artifact) {
     IGLOO_ASSIGN(name, UseArtifact(*artifact, config));
+  }
+  // A plan that is only shown is no reason to build anything.
+  if (inherit == Inherit::kValues) {
+    IGLOO_TRY(BuildForUse(config, name, console));
   }
   IGLOO_ASSIGN(config::Configured configured, ReadEnvironment(config, name));
   if (const auto backend = args.Get("--backend")) {

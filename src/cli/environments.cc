@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/flakes.h"
+#include "cli/images.h"
 #include "cli/programs.h"
+#include "nix/closure.h"
 
 namespace igloo::cli {
 namespace {
@@ -18,12 +21,16 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-Result<environment::Environment> Open(const environment::Artifact& artifact) {
-  return environment::OpenArtifact(artifact, NixStore().closure_of);
+/// What opens an artifact when it is used.
+auto OpenerFor(const config::Config& config) {
+  return [closure_of = NixStore(config).closure_of](const environment::Artifact& artifact) {
+    return environment::OpenArtifact(artifact, closure_of);
+  };
 }
 
 environment::ArtifactScan Scan(const config::Config& config) {
-  environment::ArtifactScan scan = environment::ScanArtifacts(ArtifactPlaces(config), NixStore());
+  environment::ArtifactScan scan =
+      environment::ScanArtifacts(ArtifactPlaces(config), NixStore(config));
   // A place that nobody named may be missing.
   if (!config.artifacts.empty() && ::access(config.artifacts.c_str(), F_OK) != 0) {
     scan.problems.push_back(
@@ -34,15 +41,33 @@ environment::ArtifactScan Scan(const config::Config& config) {
   return scan;
 }
 
-void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
+void ReadOwn(const config::Config& config, const config::EnvironmentConfig& own,
+             Unpacking unpacking, config::Found& found) {
+  if (own.source.kind == config::SourceKind::kImage) {
+    found.images.emplace(own.name, ReadImageEnvironment(own, unpacking));
+  }
+  if (own.source.kind == config::SourceKind::kFlake ||
+      own.source.kind == config::SourceKind::kDevShell) {
+    if (const auto flake = FindFlake(config, own.name)) {
+      found.flakes.emplace(own.name, ReadFlake(config, *flake));
+    }
+  }
   if (own.source.kind != config::SourceKind::kArtifact) return;
   const std::string& directory = own.source.value;
-  found.artifacts.emplace(directory, environment::ReadArtifact(directory, NixStore()));
+  found.artifacts.emplace(directory, environment::ReadArtifact(directory, NixStore(config)));
 }
 
 }  // namespace
 
-environment::Store NixStore() { return {}; }
+environment::Store NixStore(const config::Config& config) {
+  auto settings = NixSettings(config);
+  if (!settings || settings->program.empty()) return {};
+  return {.closure_of = [settings = *std::move(settings)](const environment::StorePlace& place) {
+    nix::Settings own = settings;
+    if (!place.prefix.empty()) own.store = place.prefix;
+    return nix::Closure(own, place.path);
+  }};
+}
 
 std::vector<std::string> ArtifactPlaces(const config::Config& config) {
   std::string home = Variable("HOME");
@@ -68,8 +93,10 @@ config::Catalogue ReadEnvironmentsWith(const config::Config& config,
     });
     if (!beaten) scan.found.push_back(artifact);
   }
-  config::Found found{.registry = {environment::ReadHostLayout(), std::move(scan), Open}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  config::Found found{
+      .registry = {environment::ReadHostLayout(), std::move(scan), OpenerFor(config)}};
+  for (const auto& each : config.environments)
+    ReadOwn(config, each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -81,7 +108,7 @@ Result<std::string> UseArtifact(const std::string& directory, config::Config& co
   std::error_code ignored;
   std::filesystem::path absolute = std::filesystem::absolute(directory, ignored);
   if (ignored) absolute = directory;
-  auto artifact = environment::ReadArtifact(absolute.native(), NixStore());
+  auto artifact = environment::ReadArtifact(absolute.native(), NixStore(config));
   if (!artifact) {
     Error error = Wrap("'" + directory + "' is no artifact", std::move(artifact).error()).error();
     if (error.hint.empty()) error.hint = "name a directory that mkSandbox made";
@@ -100,8 +127,9 @@ Result<std::string> UseArtifact(const std::string& directory, config::Config& co
 }
 
 config::Catalogue ReadNamed(const config::Config& config) {
-  config::Found found{.registry = {environment::HostLayout{}, {}, Open}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+  config::Found found{.registry = {environment::HostLayout{}, {}, OpenerFor(config)}};
+  for (const auto& each : config.environments)
+    ReadOwn(config, each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -118,8 +146,9 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
   const bool certain = own != nullptr && !own->source.implied &&
                        config.environments.contains(config::Resolve(config, name));
   config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
-                                   certain ? environment::ArtifactScan{} : Scan(config), Open}};
-  if (own != nullptr) ReadOwn(*own, found);
+                                   certain ? environment::ArtifactScan{} : Scan(config),
+                                   OpenerFor(config)}};
+  if (own != nullptr) ReadOwn(config, *own, Unpacking::kNow, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 

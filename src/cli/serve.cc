@@ -13,8 +13,10 @@
 
 #include "audit/journal.h"
 #include "base/text.h"
+#include "cli/builder.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
+#include "cli/sandbox_images.h"
 #include "cli/settings.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
@@ -93,6 +95,9 @@ class Server {
     control_.emplace(*sessions_, [this] { return service_->Current(); });
     // With the first session, so that a client that only looks leaves nothing behind.
     sessions_->OnBegun([this] { OpenControl(); });
+    builder_.emplace(loop_,
+                     Builder::Events{.done = [this] { Reload(); },
+                                     .say = [this](std::string_view text) { serving_.say(text); }});
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }
@@ -109,6 +114,9 @@ class Server {
     asio::signal_set reloading(loop_, SIGHUP);
     asio::co_spawn(loop_, ReloadOn(reloading), asio::detached);
     Watch();
+    if (const auto setup = service_->Current()) {
+      builder_->Consider((*setup)->config(), serving_.args);
+    }
     return serving_.http ? ServeHttp() : ServePipe();
   }
 
@@ -160,6 +168,7 @@ class Server {
     if (sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
       scan = config::ScanSandboxes(own.sandboxes_path);
+      AddSandboxImages(scan, config);
       for (const std::string& note : scan.notes) serving_.say(note);
       for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
     }
@@ -167,6 +176,7 @@ class Server {
     sessions_->SetLimits({.most = config.session.most,
                           .idle = std::chrono::milliseconds(config.session.idle_ms),
                           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
+    if (builder_) builder_->Consider(config, serving_.args);
     const auto read = [this](const config::Config& now) {
       return ReadEnvironmentsWith(now, serving_.brought);
     };
@@ -250,6 +260,7 @@ class Server {
       auto token = asio::redirect_error(asio::use_awaitable, error);
       co_await signals.async_wait(token);
       if (error) co_return;
+      builder_->Forget();
       Reload();
     }
   }
@@ -280,6 +291,7 @@ class Server {
   std::unique_ptr<tools::ControlSocket> socket_ = {};
   bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};
+  std::optional<Builder> builder_ = {};
   std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/flakes.h"
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "config/problem.h"
@@ -66,7 +67,8 @@ Result<config::Config> AddProjectFile(config::Config config, const config::Varia
                  (changed ? "has changed since it was trusted" : "is not trusted") +
                  "; look at it, then: igloo trust " + ShellQuote(Printable(file.directory)));
   }
-  return config::WithProject(std::move(config), file, presets);
+  IGLOO_ASSIGN(config, config::WithProject(std::move(config), file, presets));
+  return config::WithProjectFlake(std::move(config));
 }
 
 }  // namespace
@@ -117,10 +119,13 @@ Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Consol
   IGLOO_TRY(TakeProjectFlags(args, config));
   if (config.project.path.empty()) {
     config.project = {};
+    AddFlakes(config);
     return config;
   }
   if (use == ProjectUse::kShow) IGLOO_TRY(CheckShownProject(config));
-  return AddProjectFile(std::move(config), variables, presets, console);
+  IGLOO_ASSIGN(config, AddProjectFile(std::move(config), variables, presets, console));
+  AddFlakes(config);
+  return config;
 }
 
 }  // namespace igloo::cli

@@ -4,6 +4,7 @@
 
 #include "config/problem.h"
 #include "environment/host.h"
+#include "environment/interpreter.h"
 
 namespace igloo::config {
 namespace {
@@ -33,6 +34,7 @@ void ApplyLimits(const Limits& limits, Environment& environment) {
 std::string_view ProviderOf(SourceKind kind) {
   return kind == SourceKind::kPreset     ? "host"
          : kind == SourceKind::kArtifact ? "artifact"
+         : kind == SourceKind::kDevShell ? "flake"
                                          : Name(kind);
 }
 
@@ -57,6 +59,20 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own, Depth depth) c
                           : found_.registry.FindPreset(source.value);
   }
   const std::string place = Place(own.file, own.where);
+  const auto image = found_.images.find(own.name);
+  if (source.kind == SourceKind::kImage && image != found_.images.end()) {
+    if (!image->second) return Wrap(place, image->second.error());
+    return image->second;
+  }
+  if (source.kind == SourceKind::kFlake || source.kind == SourceKind::kDevShell) {
+    const auto flake = found_.flakes.find(own.name);
+    if (flake == found_.flakes.end()) {
+      return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
+    }
+    // What was added has no file.
+    if (!flake->second && !own.file.empty()) return Wrap(place, flake->second.error());
+    return flake->second;
+  }
   const auto artifact = found_.artifacts.find(source.value);
   if (source.kind != SourceKind::kArtifact || artifact == found_.artifacts.end()) {
     return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
@@ -135,6 +151,10 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
     out.limits.memory_bytes = asked.memory_bytes;
     if (artifact->metadata.processes) out.limits.processes = asked.processes;
     if (artifact->metadata.open_files) out.limits.open_files = asked.open_files;
+  } else if (own != nullptr && out.environment.provider == "artifact") {
+    // Likewise for one that a flake has made already.
+    out.limits.time_ms = own->limits.time_ms;
+    out.limits.memory_bytes = own->limits.memory_bytes;
   }
   ApplyLimits(out.limits, out.environment);
   out.warm = out.environment.warm.value_or(kUsualWarm);
@@ -142,6 +162,13 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
   if (own != nullptr) {
     out.environment.name = own->name;
     if (!own->description.empty()) out.environment.description = own->description;
+    if (!own->interpreter.empty()) {
+      environment::Start start = environment::StartFor(own->interpreter);
+      out.environment.interpreter = std::move(start.interpreter);
+      out.environment.passing = start.passing;
+      out.environment.code_file = std::move(start.code_file);
+      out.environment.language = std::move(start.language);
+    }
     out.variables = own->variables;
     out.warm = own->warm.value_or(out.warm);
     if (!own->preload.empty()) out.preload = own->preload;
@@ -159,6 +186,8 @@ Listing Catalogue::ListingOf(const EnvironmentConfig& own) const {
   if (auto made = Find(own.name, Depth::kOutline)) {
     row.description = made->environment.description;
     row.provider = made->environment.provider;
+    row.source = made->environment.source;
+    row.locked = made->environment.locked;
   } else {
     row.unavailable = std::move(made).error();
   }

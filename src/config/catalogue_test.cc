@@ -49,6 +49,14 @@ class CatalogueTest : public ::testing::Test {
                                                 ? Result<Artifact>(MakeArtifact("of", "/etc/good"))
                                                 : Fail(Errc::kNotFound, "there is nothing"));
     }
+    found.flakes.emplace("f", Fail(Errc::kFailedPrecondition, "it was not built"));
+    found.flakes.emplace("g", Environment{.name = "g",
+                                          .description = "made",
+                                          .provider = "flake",
+                                          .interpreter = {"/bin/bash"},
+                                          .code_file = "main.sh",
+                                          .source = "nixpkgs#x",
+                                          .locked = "at y"});
     return {config_, std::move(found)};
   }
 
@@ -219,7 +227,29 @@ TEST_F(CatalogueTest, WhatCannotBeUsedIsListedWithThePlaceInTheFile) {
   for (const char* name : {"gone", "web", "f"}) EXPECT_TRUE(Row(list, name)->unavailable) << name;
   EXPECT_THAT(Row(list, "web")->aliases, ElementsAre("w"));
   EXPECT_EQ(Row(list, "f")->provider, "flake");
+  EXPECT_EQ(Row(list, "f")->unavailable->what, "c.toml:8:15: it was not built");
   EXPECT_FALSE(Row(list, "node")->unavailable);
+}
+
+TEST_F(CatalogueTest, WhatNixMadeIsListedWithItsSource) {
+  const Catalogue catalogue =
+      Read("[defaults]\ntimeout_seconds = 3\n[environments.g]\nflake = 'nixpkgs#x'\n");
+  const auto list = catalogue.List();
+  EXPECT_EQ(Row(list, "g")->source, "nixpkgs#x");
+  EXPECT_EQ(Row(list, "g")->locked, "at y");
+  EXPECT_EQ(catalogue.Find("g")->environment.limits.time_ms, 3000U);
+  EXPECT_THAT(catalogue.Find("g")->environment.interpreter, ElementsAre("/bin/bash"));
+}
+
+TEST_F(CatalogueTest, TheFileChoosesTheInterpreter) {
+  const auto made = Read("[environments.g]\nflake = 'x'\ninterpreter = 'ruby -e'\n").Find("g");
+  EXPECT_THAT(made->environment.interpreter, ElementsAre("ruby", "-e"));
+  EXPECT_EQ(made->environment.passing, environment::CodePassing::kArgument);
+  EXPECT_EQ(made->environment.language, "");
+  const auto known = Read("[environments.g]\nflake = 'x'\ninterpreter = 'python3 -c'\n").Find("g");
+  EXPECT_THAT(known->environment.interpreter, ElementsAre("python3"));
+  EXPECT_EQ(known->environment.code_file, "main.py");
+  EXPECT_EQ(known->environment.language, "python");
 }
 
 TEST_F(CatalogueTest, WhatNoEnvironmentCanHaveIsRefusedForAll) {

@@ -19,6 +19,7 @@ struct Listing {
   std::vector<std::string> aliases = {};
   std::string description = {};
   std::string provider = {};
+  std::string source = {}, locked = {};  ///< as an Environment has them
   std::optional<Error> unavailable = {};  ///< why it cannot be used, and the fix
 };
 

@@ -62,7 +62,7 @@ struct SessionTimes {
 Result<config::NixSandboxMetadata> ReadMetadata() {
   const auto text = CallersVariable("NIX_SANDBOX_METADATA");
   if (!text || text->empty()) return config::NixSandboxMetadata{};
-  return config::ReadNixSandboxMetadata(*text, NixStore());
+  return config::ReadNixSandboxMetadata(*text, NixStore({}));
 }
 
 /// PROJECT_DIR beats what the metadata names, and PROJECT_MOUNT its place.
