@@ -263,7 +263,10 @@ const Command kEnvCommand = {
     .details =
         "Environments come from the host's /usr, from directories that mkSandbox made, in\n"
         "~/.config/igloo/environments and NIX_SANDBOX_DIR, and from the configuration. Of one\n"
-        "name the configuration's is the one that counts, then the directory.\n",
+        "name the configuration's is the one that counts, then the directory.\n"
+        "An image that 'image = \"REF\"' names in the configuration is fetched by 'pull' alone, "
+        "with\n"
+        "skopeo; one on this machine (oci:PATH, oci-archive:PATH) is unpacked by it.\n",
     .run = RunEnv,
 };
 
