@@ -5,7 +5,7 @@
 # Gives { problems, settings }; settings mean something when there are no problems.
 { values, presets, directory ? null, home ? null }:
 let
-  inherit (builtins) attrNames concatLists concatMap elem filter head isAttrs length listToAttrs replaceStrings split
+  inherit (builtins) attrNames concatMap elem filter head isAttrs length listToAttrs split
     stringLength substring typeOf;
 
   table = import ./keys.nix;
@@ -163,6 +163,7 @@ in
       if shared ? "project.path" then {
         path = shared."project.path";
         mode = fallback "project.mode";
+        mount_point = fallback "project.mount_point";
         inherited = fallback "project.inherit_env.vars";
       } else null;
     environments = map environment (attrNames named);
@@ -175,6 +176,8 @@ in
       env = ownValue name "env" { };
       warm = ownValue name "warm" null;
       preload = ownValue name "preload" [ ];
+      # A command line: its words, without those that two blanks would make.
+      interpreter = filter (word: builtins.isString word && word != "") (split " " (ownValue name "interpreter" ""));
       behind = resolve [ ] name;
     })
     named;

@@ -1,5 +1,6 @@
 # config.toml in Nix: the same file that igloo reads gives the same environments, and a file that igloo refuses is
 # refused. Gives
+#   values        the file as an attribute set
 #   settings      what 'igloo config check --json' says of it, without places in the file
 #   environments  an artifact for each [environments.NAME] that Nix can build (made from a preset), with its limits
 #   presets       the artifacts of the presets that the file names, as they are
@@ -16,8 +17,9 @@ let
   packaged = lib.filterAttrs (_: preset: preset ? packages) catalogue;
   images = lib.filterAttrs (_: preset: preset ? image) catalogue;
 
+  values = import ./readToml.nix config;
   decoded = import ./decode.nix {
-    values = import ./readToml.nix config;
+    inherit values;
     presets = builtins.attrNames packaged;
     inherit directory home;
   };
@@ -38,10 +40,18 @@ let
   inMegabytes = bytes: bytes / 1048576;
   given = key: value: lib.optionalAttrs (value != null && value != "" && value != [ ]) { ${key} = value; };
 
+  # A command of one's own gets the code as an argument behind -c or -e, else as input; no driver knows it.
+  withInterpreter = words: preset:
+    if words == [ ] then preset
+    else removeAttrs preset [ "interpreter_type" "code_file" ] // {
+      interpreter = words;
+      code = if lib.elem (lib.last words) [ "-c" "-e" ] then "argument" else "input";
+    };
+
   fromPreset = each:
     let
-      preset = packaged.${each.source};
       details = decoded.details.${each.name};
+      preset = withInterpreter details.interpreter packaged.${each.source};
       inherit (each) limits;
     in
     # Its aliases stay the preset's own: two environments cannot both be 'python3'.
@@ -62,7 +72,7 @@ let
   presetNames = lib.unique (map (each: each.source) (bySource "preset") ++ aliased);
 in
 {
-  inherit settings environments;
+  inherit values settings environments;
   inherit (decoded) problems;
   deferred = map (each: each.name) (lib.concatMap bySource [ "path" "flake" "image" ]);
   presets = lib.genAttrs presetNames (name: mkEnvironment packaged.${name});

@@ -20,9 +20,9 @@
 , warm ? null
 , preload ? [ ]
 , env ? { }
-}@given:
+}:
 let
-  inherit (builtins) all any attrNames concatLists concatStringsSep elem filter isInt isList isString match stringLength;
+  inherit (builtins) all attrNames concatMap concatStringsSep elem isInt isList isString match;
 
   table = import ./keys.nix;
   rules = import ./values.nix { };
@@ -38,15 +38,14 @@ let
     "limits.open_files" = open_files;
   };
   isAbsent = key: value: value == null || (key == "description" && value == "");
-  tableProblems = concatLists (map
+  tableProblems = concatMap
     (key:
       let checked = rules.check table.keys."environments.NAME.${key}" byTable.${key}; in
       if isAbsent key byTable.${key} || !(checked ? problem) then [ ] else [ checked.problem ])
-    (attrNames byTable));
+    (attrNames byTable);
 
   isText = text: isString text && text != "";
   isTexts = list: isList list && all isText list;
-  # Not with a pattern: store paths carry a context that patterns do not mind, but lists of them are long.
   refuse = wrong: what: if wrong then [ what ] else [ ];
 
   problems =

@@ -39,4 +39,17 @@ Result<std::string> FindIgloo() {
               "install igloo completely ('make install')");
 }
 
+std::string InstalledFile(std::string_view name) {
+  const auto self = ReadLink("/proc/self/exe");
+  if (!self) return "";
+  const std::string directory = self->substr(0, self->rfind('/'));
+  for (const std::string_view below : {"/libexec/igloo", "/bin"}) {
+    if (!directory.ends_with(below)) continue;
+    std::string path =
+        directory.substr(0, directory.size() - below.size()) + "/share/igloo/" + std::string(name);
+    return ::access(path.c_str(), F_OK) == 0 ? path : "";
+  }
+  return "";
+}
+
 }  // namespace igloo::cli

@@ -17,4 +17,8 @@ Result<std::string> FindProgram(std::string_view name);
 /// igloo as others are to start it: the small program, from a build tree or installed.
 Result<std::string> FindIgloo();
 
+/// The file or directory of this name that was installed with this very igloo, below its
+/// share/igloo; empty: there is none. Found from the running program, never from a variable.
+std::string InstalledFile(std::string_view name);
+
 }  // namespace igloo::cli

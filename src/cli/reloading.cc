@@ -1,6 +1,7 @@
 #include "cli/reloading.h"
 
 #include "cli/environments.h"
+#include "cli/flakes.h"
 #include "cli/images.h"
 #include "cli/settings.h"
 #include "config/sandbox_mcp_scan.h"
@@ -20,6 +21,10 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
   for (const std::string& place : ArtifactPlaces(config)) {
     sources.push_back({.path = place, .in_each = "metadata.json"});
   }
+  // Whoever builds or adds one writes its record.
+  if (const std::string home = NixHome(); !home.empty()) {
+    sources.push_back({.path = home, .in_each = "record.json"});
+  }
   for (const auto& [name, own] : config.environments) {
     if (own.source.kind == config::SourceKind::kImage) sources.push_back({.path = ImagesFile()});
     if (own.source.kind != config::SourceKind::kArtifact) continue;
@@ -28,6 +33,10 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
   // A project's file counts only while it is trusted as it is.
   if (!config.project.path.empty()) {
     sources.push_back({.path = config.project.path + "/igloo.toml"});
+    if (config.project.use_flake) {
+      sources.push_back({.path = config.project.path + "/flake.nix"});
+      sources.push_back({.path = config.project.path + "/flake.lock"});
+    }
     const std::string state = config::StateDirectory(variables);
     if (!state.empty()) sources.push_back({.path = state + "/trust", .in_each = "."});
   }

@@ -21,6 +21,8 @@ std::string_view KindName(Kind kind) {
       return "name";
     case Kind::kPath:
       return "path";
+    case Kind::kInside:
+      return "inside";
     case Kind::kChoice:
       return "choice";
     case Kind::kFlag:

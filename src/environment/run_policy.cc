@@ -4,6 +4,7 @@
 
 #include "base/overloaded.h"
 #include "environment/basics.h"
+#include "environment/interpreter.h"
 
 namespace igloo::environment {
 namespace {
@@ -45,7 +46,7 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
   // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
   const bool view = project.mode == ProjectMode::kReadOnly && request.views;
   if (project.mode == ProjectMode::kOverlay || view) {
-    sandbox::OverlayTree tree{.source = project.path, .target = "/project"};
+    sandbox::OverlayTree tree{.source = project.path, .target = project.mount_point};
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
     } else {
@@ -55,7 +56,7 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
     return;
   }
   policy.run.emplace_back(sandbox::HostTree{.source = project.path,
-                                            .target = "/project",
+                                            .target = project.mount_point,
                                             .access = project.mode == ProjectMode::kReadWrite
                                                           ? sandbox::Access::kReadWrite
                                                           : sandbox::Access::kReadOnly,
@@ -103,7 +104,7 @@ void AddFiles(const RunRequest& request, sandbox::Policy& policy) {
 }
 
 /// The code lives in a file of its own: any size, any byte, no quoting.
-void AddFile(const Environment& environment, const RunRequest& request, std::string text,
+void AddFile(std::vector<std::string> command, const RunRequest& request, std::string text,
              const std::string& name, sandbox::Access access, sandbox::Policy& policy) {
   // The same size for every run, so that all of them can stand on one template.
   policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
@@ -111,19 +112,27 @@ void AddFile(const Environment& environment, const RunRequest& request, std::str
                                      .access = access});
   const std::string file = std::string(kCodeDirectory) + "/" + name;
   policy.run.emplace_back(sandbox::TextFile{.path = file, .content = std::move(text)});
-  policy.argv = environment.interpreter;
+  policy.argv = std::move(command);
   policy.argv.push_back(file);
 }
 
-void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
-             sandbox::Policy& policy) {
-  AddFile(environment, request, code.text, environment.code_file, sandbox::Access::kReadOnly,
-          policy);
+Result<void> AddCode(const Environment& environment, const RunRequest& request, const Code& code,
+                     sandbox::Policy& policy) {
+  if (environment.passing == CodePassing::kArgument) {
+    IGLOO_TRY(CheckArgument(environment, code.text));
+    policy.argv = environment.interpreter;
+    policy.argv.push_back(code.text);
+    return {};
+  }
+  AddFile(FileCommand(environment), request, code.text, environment.code_file,
+          sandbox::Access::kReadOnly, policy);
+  return {};
 }
 
 void AddDriver(const Environment& environment, const RunRequest& request, const Driver& driver,
                sandbox::Policy& policy) {
-  AddFile(environment, request, driver.text, driver.file, sandbox::Access::kReadWrite, policy);
+  AddFile(environment.interpreter, request, driver.text, driver.file, sandbox::Access::kReadWrite,
+          policy);
   policy.argv.push_back(std::string(kCodeDirectory) + "/" + environment.code_file);
 }
 
@@ -163,12 +172,20 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   AddWritablePlaces(environment.room, request, policy);
   AddFiles(request, policy);
   AddProject(environment.room, request, policy);
-  std::visit(Overloaded{
-                 [&](const Code& code) { AddCode(environment, request, code, policy); },
-                 [&](const Driver& driver) { AddDriver(environment, request, driver, policy); },
-                 [&](const Program& program) { policy.argv = program.argv; },
-             },
-             request.what);
+  IGLOO_TRY(std::visit(Overloaded{
+                           [&](const Code& code) -> Result<void> {
+                             return AddCode(environment, request, code, policy);
+                           },
+                           [&](const Driver& driver) -> Result<void> {
+                             AddDriver(environment, request, driver, policy);
+                             return {};
+                           },
+                           [&](const Program& program) -> Result<void> {
+                             policy.argv = program.argv;
+                             return {};
+                           },
+                       },
+                       request.what));
   if (policy.argv.empty()) {
     return Fail(Errc::kInvalidArgument, "there is no program to run",
                 "write one behind '--', for example: -- /usr/bin/env");

@@ -15,10 +15,14 @@ namespace igloo::environment {
 
 enum class ProjectMode { kReadOnly, kOverlay, kReadWrite };
 
-/// A directory of the user's, shown at /project.
+/// Where code sees a project unless somebody wants it elsewhere.
+inline constexpr const char* kProjectMount = "/project";
+
+/// A directory of the user's.
 struct Project {
   std::string path = {};
   ProjectMode mode = ProjectMode::kReadOnly;
+  std::string mount_point = kProjectMount;  ///< inside
 };
 
 struct Code {

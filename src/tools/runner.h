@@ -17,10 +17,14 @@
 #include "session/leftovers.h"
 #include "session/pool.h"
 #include "session/run.h"
+#include "tools/recipes.h"
 #include "tools/setup.h"
 #include "tools/turns.h"
 
 namespace igloo::tools {
+
+/// A program that writes this many times what is kept is ended: nobody will read it.
+inline constexpr std::uint64_t kEndlessOutput = 128;
 
 /// A run that came to its end, whatever that was.
 struct Finished {
@@ -45,8 +49,8 @@ struct Listener {
   std::function<void(std::string_view)> heard = {};  ///< output as it comes
 };
 
-/// The driver for an environment's interpreter, by the ending of its files, or else the one that
-/// runs its command for every call; null if there is none, or its backend cannot have one.
+/// The driver for the language of an environment's interpreter, or else the one that runs its
+/// command for every call; null if there is none, or its backend cannot have one.
 const drivers::Driver* DriverOf(const config::Configured& where);
 
 /// What is below `directory` now, read in slices between which the event loop goes on. All of these
@@ -108,6 +112,7 @@ class Runner {
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};
   session::Pool pool_;
+  Recipes recipes_ = {};
   Turns turns_;
 };
 

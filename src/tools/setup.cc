@@ -1,8 +1,17 @@
 #include "tools/setup.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace igloo::tools {
+namespace {
+
+std::uint64_t NextNumber() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
 
 Rights RightsOf(const sandbox::Policy& policy) {
   Rights rights{.network = !std::holds_alternative<sandbox::NoNetwork>(policy.network)};
@@ -19,7 +28,8 @@ Rights RightsOf(const sandbox::Policy& policy) {
 
 Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
              config::SandboxScan sandboxes)
-    : config_(std::move(config)),
+    : number_(NextNumber()),
+      config_(std::move(config)),
       catalogue_(read(config_)),
       lookup_(std::move(lookup)),
       sandboxes_(std::move(sandboxes)) {
@@ -39,7 +49,9 @@ void Setup::Look(const environment::Listing& row) {
     unusable_.push_back({row.name, *row.unavailable});
     return;
   }
-  const auto order = OrderFor(row.name, {.what = environment::Code{}});
+  // What is inside is read-only whatever it is, and it takes time to look at.
+  const auto order =
+      OrderFor(row.name, {.what = environment::Code{}}, environment::Depth::kOutline);
   auto policy = order ? environment::PolicyForRun(order->where.environment, order->request)
                       : Result<sandbox::Policy>(std::unexpected(order.error()));
   if (!policy) {
@@ -60,9 +72,10 @@ const Offered* Setup::Find(std::string_view name) const {
   return found == offered_.end() ? nullptr : &*found;
 }
 
-Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request) const {
-  Order order{.request = std::move(request)};
-  IGLOO_ASSIGN(order.where, catalogue_.Find(environment));
+Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request,
+                              environment::Depth depth) const {
+  Order order{.request = std::move(request), .setup = number_};
+  IGLOO_ASSIGN(order.where, catalogue_.Find(environment, depth));
   IGLOO_TRY(config::Complete(config_, order.where, lookup_, order.request));
   return order;
 }

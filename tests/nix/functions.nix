@@ -3,7 +3,7 @@
 { pkgs }:
 let
   inherit (pkgs) lib;
-  inherit (builtins) all any deepSeq isAttrs mapAttrs tryEval;
+  inherit (builtins) all deepSeq tryEval;
 
   mkSandbox = given: import ../../nix/lib/mkSandbox.nix ({ inherit pkgs; } // given);
   mkEnvironment = given: import ../../nix/lib/mkEnvironment.nix ({ inherit pkgs; } // given);
@@ -14,7 +14,6 @@ let
 
   fails = value: !(tryEval (deepSeq value value)).success;
   bash = { name = "a"; interpreter_type = "bash"; packages = [ ]; };
-  python = bash // { interpreter_type = "python"; };
   meta = given: mkMetadata ({ name = "a"; interpreter_type = "bash"; } // given);
 in
 {
@@ -59,5 +58,8 @@ in
   aliasesAreNoArtifacts = !(server.environments ? py);
   broken = fails (fromToml ./config/bad/unknown-preset.toml).settings;
   deferred = (fromToml ./config/good/flakes-and-images.toml).deferred == [ "rg" "debian" ];
+  ownCommand = let made = (fromToml ./commands.toml).environments; in
+    made.one.manifest.interpreter == [ "python3" "-I" "-c" ] && made.one.manifest.code == "argument" && !(made.one.manifest ? interpreter_type)
+    && made.two.manifest.interpreter == [ "bash" "-s" ] && made.two.manifest.code == "input";
   toToml = builtins.fromTOML (import ../../nix/lib/toToml.nix { a.b = 1; c = "x\"\n"; d."e.f" = [ "g" 2.5 true ]; }) == { a.b = 1; c = "x\"\n"; d."e.f" = [ "g" 2.5 true ]; };
 }
