@@ -127,6 +127,7 @@ constexpr Shape Count(std::uint64_t least, std::uint64_t most) {
 constexpr Shape kText = {.kind = Kind::kText};
 constexpr Shape kName = {.kind = Kind::kName};
 constexpr Shape kPath = {.kind = Kind::kPath};
+constexpr Shape kInside = {.kind = Kind::kInside};
 constexpr Shape kFlag = {.kind = Kind::kFlag};
 constexpr Shape kTexts = {.kind = Kind::kTexts};
 constexpr Shape kVariables = {.kind = Kind::kVariables};
@@ -184,7 +185,7 @@ constexpr Key kKeys[] = {
 
     {"project.path", kPath, "", "\"~/code/app\"",
      "the directory; code sees it at /project", kNow, kMounts, StoreProject},
-    {"project.mount_point", kText, "\"/project\"", "",
+    {"project.mount_point", kInside, "\"/project\"", "",
      "where code sees it", kNow, kMounts, StoreMountPoint},
     {"project.mode", Choice("readonly overlay readwrite"), "\"readonly\"", "",
      "overlay: code changes a copy that is dropped; readwrite: code changes your files",

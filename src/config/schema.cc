@@ -53,6 +53,8 @@ std::string Expected(const Key& key) {
       return "a name of letters, digits, '.', '_' and '-'";
     case Kind::kPath:
       return "a path";
+    case Kind::kInside:
+      return "a whole path without '.' and '..'";
     case Kind::kChoice: {
       std::string out;
       const auto words = Words(key.shape.choices);
