@@ -48,6 +48,7 @@
         manager = import ./nix/modules/manager.nix self;
       };
       homeModules.default = import ./nix/modules/home.nix self;
+      homeManagerModules = self.homeModules; # its name in sandbox-mcp's flake
 
       checks = forAllSystems (pkgs: import ./nix/checks.nix { inherit pkgs self; packages = self.packages.${systemOf pkgs}; });
 

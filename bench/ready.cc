@@ -54,7 +54,8 @@ while True:
 )py";
 
 /// As the server makes it (tools/runner.cc).
-Result<session::Recipe> RecipeFor(const Language& language, std::size_t most) {
+Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& language,
+                                                         std::size_t most) {
   const drivers::Driver* driver = drivers::FindDriver(language.driver);
   IGLOO_ASSIGN(const auto host, environment::MakeHostEnvironment(std::string(language.environment),
                                                                  environment::ReadHostLayout()));
@@ -66,7 +67,7 @@ Result<session::Recipe> RecipeFor(const Language& language, std::size_t most) {
       .hand_out = true};
   session::Recipe recipe{.zygote = drivers::ZygoteFor(*driver), .most = most};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(host, request));
-  return recipe;
+  return std::make_shared<const session::Recipe>(std::move(recipe));
 }
 
 Result<void> ReadWhole(int fd, char* to, std::size_t size) {
@@ -126,7 +127,10 @@ struct ReadyRuns::State {
   }
   Result<void> Execute(session::Interpreter& in, Manner manner) {
     session::Interpreter::Call call{
-        .code = std::string(language.code), .time_ms = kCallMillis, .manner = manner};
+        .code = std::string(language.code),
+        .time_ms = kCallMillis,
+        .manner = manner,
+        .way = drivers::WayOf(*drivers::FindDriver(language.driver), language.code)};
     const auto result = Await(in.Execute(std::move(call)));
     if (!result) return std::unexpected(result.error());
     if (result->output.kept() == "1\n" && result->exit_code == 0) return {};
@@ -136,7 +140,7 @@ struct ReadyRuns::State {
   static constexpr auto kNever = std::chrono::hours(24);
 
   const Language& language;
-  Result<session::Recipe> recipe;
+  Result<std::shared_ptr<const session::Recipe>> recipe;  // shared with interpreters made of it
   std::string trouble = {};
   asio::io_context loop{1};
   backend::jail::JailBackend backend;
@@ -201,7 +205,7 @@ Result<double> ReadyRuns::Call(unsigned count) {
 Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,
                              const std::function<void()>& look) {
   if (!state_->recipe) return std::unexpected(state_->recipe.error());
-  const session::Recipe& recipe = *state_->recipe;
+  const session::Recipe& recipe = **state_->recipe;
   std::shared_ptr<session::Zygote> zygote;  // shared with those that wait for their fork
   if (!recipe.zygote.empty()) {
     IGLOO_ASSIGN(auto started,

@@ -67,7 +67,9 @@ in
 
   server = let server = self.lib.mkServer { inherit pkgs; config = ../tests/nix/server.toml; inherit (packages) igloo; }; in
     pkgs.runCommand "check-server" { } ''
-      cmp ${../tests/nix/server.toml} ${server}/share/igloo/config.toml
+      config=${server}/share/igloo/config.toml
+      grep -qF '"timeout_seconds" = 60' $config
+      grep -qF '"path" = "${(self.lib.fromToml { inherit pkgs; config = ../tests/nix/server.toml; }).environments.data}"' $config
       test "$(ls ${server}/share/igloo/environments | tr '\n' ' ')" = "python shell "
       touch $out
     '';

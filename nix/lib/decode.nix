@@ -163,6 +163,7 @@ in
       if shared ? "project.path" then {
         path = shared."project.path";
         mode = fallback "project.mode";
+        mount_point = fallback "project.mount_point";
         inherited = fallback "project.inherit_env.vars";
       } else null;
     environments = map environment (attrNames named);

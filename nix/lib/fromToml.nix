@@ -1,5 +1,6 @@
 # config.toml in Nix: the same file that igloo reads gives the same environments, and a file that igloo refuses is
 # refused. Gives
+#   values        the file as an attribute set
 #   settings      what 'igloo config check --json' says of it, without places in the file
 #   environments  an artifact for each [environments.NAME] that Nix can build (made from a preset), with its limits
 #   presets       the artifacts of the presets that the file names, as they are
@@ -16,8 +17,9 @@ let
   packaged = lib.filterAttrs (_: preset: preset ? packages) catalogue;
   images = lib.filterAttrs (_: preset: preset ? image) catalogue;
 
+  values = import ./readToml.nix config;
   decoded = import ./decode.nix {
-    values = import ./readToml.nix config;
+    inherit values;
     presets = builtins.attrNames packaged;
     inherit directory home;
   };
@@ -70,7 +72,7 @@ let
   presetNames = lib.unique (map (each: each.source) (bySource "preset") ++ aliased);
 in
 {
-  inherit settings environments;
+  inherit values settings environments;
   inherit (decoded) problems;
   deferred = map (each: each.name) (lib.concatMap bySource [ "path" "flake" "image" ]);
   presets = lib.genAttrs presetNames (name: mkEnvironment packaged.${name});

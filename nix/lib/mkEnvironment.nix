@@ -28,7 +28,7 @@ let
     closure = "${closure}/store-paths";
   });
 
-  program = if igloo == null then "igloo" else lib.getExe igloo;
+  program = if igloo == null then "igloo" else lib.getExe' igloo "igloo";
   checked = if builtins.isList packages then metadata else throw "environment '${name}': 'packages' is a list";
 in
 pkgs.runCommand "sandbox-${name}"

@@ -26,6 +26,7 @@ let
     text = "text";
     name = "a name of letters, digits, '.', '_' and '-'";
     path = "a path";
+    inside = "a whole path, without '.' and '..'";
     choice = "one of ${concatStringsSep ", " (map quote (row.choices or [ ]))}";
     flag = "true or false";
     count = "a whole number from ${toString row.least} to ${toString row.most}";
@@ -53,6 +54,12 @@ let
     in
     "/" + concatStringsSep "/" (foldl' step [ ] parts);
   join = base: path: if hasPrefix "/" path then path else "${base}/${path}";
+
+  # As sandbox::CheckTarget has it: a mount point is a plain absolute path, so that it is where it seems to be.
+  isInside = path:
+    let parts = filter isString (split "/" path); in
+    hasPrefix "/" path && stringLength path <= 4000
+    && all (part: !elem part [ "" "." ".." ]) (builtins.tail parts);
 
   units = { count = 1; seconds = 1000; megabytes = 1048576; };
 
@@ -84,6 +91,7 @@ let
     else if value == "" then wrong row "is empty"
     else if row.kind == "path" then path row value
     else if row.kind == "name" && !isName value then wrong row "cannot be ${quote value}"
+    else if row.kind == "inside" && !isInside value then wrong row "cannot be ${quote value}"
     else right value;
 
   isItem = row: item:
@@ -106,6 +114,7 @@ let
   checks = {
     inherit text;
     path = text;
+    inside = text;
     name = text;
     choice = text;
     flag = row: value: if builtins.isBool value then right value else wrongType row value;

@@ -16,7 +16,7 @@ let
   quote = word:
     if builtins.match "[A-Za-z0-9,._+:@/-]+" word != null then word
     else lib.replaceStrings [ "%" "$" ] [ "%%" "$$" ] (builtins.toJSON word);
-  words = [ (lib.getExe cfg.package) "mcp" "--http" cfg.listen "--config" "${common.file}" ]
+  words = [ (lib.getExe' cfg.package "igloo") "mcp" "--http" cfg.listen "--config" "${common.file}" ]
     ++ (if cfg.tokenFile == null then [ "--token-file" "${state}/http-token" ] else [ "--token-file" (toString cfg.tokenFile) ])
     ++ cfg.extraArgs;
 in

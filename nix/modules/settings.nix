@@ -10,6 +10,7 @@ let
     text = types.str;
     name = types.str;
     path = types.either types.str types.path;
+    inside = types.str;
     choice = types.enum (row.choices or [ ]);
     flag = types.bool;
     count = types.ints.between row.least row.most;

@@ -24,6 +24,13 @@ std::string ReadAt(int directory, const char* name) {
   return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
 }
 
+/// One that stays open, from its beginning.
+std::string ReadAgain(int fd) {
+  char text[1024];
+  const ssize_t count = ::pread(fd, text, sizeof text, 0);
+  return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
+}
+
 bool WriteAt(int directory, const char* name, std::string_view text) {
   const UniqueFd fd(::openat(directory, name, O_WRONLY | O_CLOEXEC));
   return fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -78,6 +85,9 @@ Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
   } else if (found.kind == Kind::kV1) {
     leaf.tasks_.Reset(::openat(leaf.directory_.get(), "tasks", O_WRONLY | O_CLOEXEC));
     if (!leaf.tasks_) return fail("cannot open the entrance of the cgroup");
+    leaf.oom_control_.Reset(
+        ::openat(leaf.directory_.get(), "memory.oom_control", O_RDONLY | O_CLOEXEC));
+    if (!leaf.oom_control_) return fail("cannot watch the memory of the cgroup");
   }
   return leaf;
 }
@@ -133,7 +143,7 @@ bool Leaf::IsEmpty() const { return ReadAt(directory_.get(), "cgroup.procs").emp
 
 Leaf::Counts Leaf::ReadCounts() const {
   const int at = directory_.get();
-  if (kind_ == Kind::kV1) return {CountOf(ReadAt(at, "memory.oom_control"), "oom_kill"), 0};
+  if (kind_ == Kind::kV1) return {CountOf(ReadAgain(oom_control_.get()), "oom_kill"), 0};
   return {CountOf(ReadAt(at, "memory.events"), "oom_kill"),
           CountOf(ReadAt(at, "pids.events"), "max")};
 }

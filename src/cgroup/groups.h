@@ -74,9 +74,10 @@ class Leaf {
   Result<void> LimitProcesses(std::uint64_t processes);
 
   Kind kind_ = Kind::kNone;
-  std::string place_ = {};   ///< for messages
-  UniqueFd directory_ = {};  ///< locked
-  UniqueFd tasks_ = {};      ///< kV1
+  std::string place_ = {};     ///< for messages
+  UniqueFd directory_ = {};    ///< locked
+  UniqueFd tasks_ = {};        ///< kV1
+  UniqueFd oom_control_ = {};  ///< kV1; open, because it is read after every call of a session
   std::optional<Limits> limits_ = {};
   Counts before_ = {};
 };

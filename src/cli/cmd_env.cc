@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/env_commands.h"
+#include "cli/env_pull.h"
 #include "cli/environments.h"
 #include "cli/settings.h"
 
@@ -57,7 +58,7 @@ std::string Indented(std::string_view text) {
 }
 
 void ListText(const Catalogue& catalogue, Console& console) {
-  std::string unavailable;
+  std::string usable, unavailable;
   for (const Listing& each : catalogue.List()) {
     if (each.unavailable) {
       unavailable +=
@@ -69,9 +70,10 @@ void ListText(const Catalogue& catalogue, Console& console) {
         each.source.empty() ? "" : fmt::format(" [{}]", Printable(each.source));
     const std::string also =
         each.aliases.empty() ? "" : fmt::format(" (also: {})", Joined(each.aliases, ", "));
-    console.Out(fmt::format("{:<14} {:<9} {}{}{}\n", each.name, each.provider,
-                            Printable(each.description), also, from));
+    usable += fmt::format("{:<14} {:<9} {}{}{}\n", each.name, each.provider,
+                          Printable(each.description), also, from);
   }
+  console.Out(usable);
   if (!unavailable.empty()) console.Out("\nNot available:\n" + unavailable);
 }
 
@@ -217,13 +219,15 @@ Result<int> List(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
   const Catalogue catalogue = ReadEnvironments(config);
   if (args.Has("--names")) {
+    std::string names;
     for (const Listing& each : catalogue.List()) {
       if (each.unavailable) continue;
-      console.Out(each.name + "\n");
+      names += each.name + "\n";
       for (const std::string& alias : each.aliases) {
-        if (config.environments.contains(alias)) console.Out(alias + "\n");
+        if (config.environments.contains(alias)) names += alias + "\n";
       }
     }
+    console.Out(names);
   } else if (args.Has("--json")) {
     ListJson(catalogue, console);
   } else {
@@ -258,7 +262,7 @@ Result<int> RunEnv(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const std::string_view word, TakeWord(kEnvCommand, args));
   constexpr std::pair<std::string_view, Result<int> (*)(const ParsedArgs&, Console&)> kRows[] = {
       {"list", List},        {"show", ShowOne},     {"add", EnvAdd}, {"build", EnvBuild},
-      {"update", EnvUpdate}, {"remove", EnvRemove}, {"gc", EnvGc}};
+      {"update", EnvUpdate}, {"remove", EnvRemove}, {"gc", EnvGc},   {"pull", PullImage}};
   const auto row = std::ranges::find(kRows, word, [](const auto& each) { return each.first; });
   return row->second(args, console);
 }
@@ -266,7 +270,9 @@ Result<int> RunEnv(const ParsedArgs& args, Console& console) {
 constexpr Flag kFlags[] = {
     {"--json", "", "print one JSON document"},
     {"--names", "", "with list: print the usable names and nothing else"},
-    {"--name", "NAME", "with add: what it is called, instead of what the flake calls it"},
+    {"--name", "NAME",
+     "with add: what it is called, instead of what the flake calls it; with pull: print the "
+     "section of a configuration that makes it NAME"},
     {"--collect", "", "with gc: have Nix delete what nothing needs any more, too"},
     {"--project", "DIR", "with the environments of DIR/igloo.toml, if it is trusted",
      Values::kDirectory},
@@ -278,23 +284,24 @@ constexpr Word kWords[] = {
     {"build", "make what Nix has not made yet: all, or those named", Values::kEnvironment},
     {"update", "the same with the newest of what their flakes name", Values::kEnvironment},
     {"remove", "forget one that was added", Values::kEnvironment},
-    {"gc", "remove what nobody names any more"}};
+    {"gc", "remove what nobody names any more"},
+    {"pull", "fetch or unpack an image, so that 'image = \"REF\"' works"}};
 
 }  // namespace
 
 const Command kEnvCommand = {
     .name = "env",
-    .summary = "list environments, show one, or have Nix make them",
+    .summary = "list environments, show one, have Nix make one, or fetch an image",
     .usage =
-        "(list | show NAME | add FLAKE | build [NAME...] | update [NAME...] | remove NAME | gc) "
-        "[OPTIONS]",
+        "(list | show NAME | add FLAKE | build [NAME...] | update [NAME...] | remove NAME | gc | "
+        "pull REF) [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
     .details =
         "Environments come from the host's /usr, from directories that mkSandbox made, in\n"
-        "~/.config/igloo/environments and NIX_SANDBOX_DIR, and from the configuration. Of one\n"
-        "name the configuration's is the one that counts, then one that was added, then the\n"
-        "directory.\n"
+        "~/.config/igloo/environments, NIX_SANDBOX_DIR, ~/.config/nix-sandbox-mcp/sandboxes and\n"
+        "what igloo was installed with, and from the configuration. Of one name the\n"
+        "configuration's is the one that counts, then one that was added, then the directory.\n"
         "'add' and 'flake = ...' in the configuration have Nix build a package, pinned in a lock\n"
         "of its own: it stays the same until 'update'. An environment that is not there yet is\n"
         "built when it is first used.\n\n"

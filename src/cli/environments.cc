@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/flakes.h"
+#include "cli/images.h"
 #include "cli/programs.h"
 #include "nix/closure.h"
 
@@ -41,7 +42,10 @@ environment::ArtifactScan Scan(const config::Config& config) {
 }
 
 void ReadOwn(const config::Config& config, const config::EnvironmentConfig& own,
-             config::Found& found) {
+             Unpacking unpacking, config::Found& found) {
+  if (own.source.kind == config::SourceKind::kImage) {
+    found.images.emplace(own.name, ReadImageEnvironment(own, unpacking));
+  }
   if (own.source.kind == config::SourceKind::kFlake ||
       own.source.kind == config::SourceKind::kDevShell) {
     if (const auto flake = FindFlake(config, own.name)) {
@@ -91,7 +95,8 @@ config::Catalogue ReadEnvironmentsWith(const config::Config& config,
   }
   config::Found found{
       .registry = {environment::ReadHostLayout(), std::move(scan), OpenerFor(config)}};
-  for (const auto& each : config.environments) ReadOwn(config, each.second, found);
+  for (const auto& each : config.environments)
+    ReadOwn(config, each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -123,7 +128,8 @@ Result<std::string> UseArtifact(const std::string& directory, config::Config& co
 
 config::Catalogue ReadNamed(const config::Config& config) {
   config::Found found{.registry = {environment::HostLayout{}, {}, OpenerFor(config)}};
-  for (const auto& each : config.environments) ReadOwn(config, each.second, found);
+  for (const auto& each : config.environments)
+    ReadOwn(config, each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
 }
 
@@ -142,7 +148,7 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
   config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
                                    certain ? environment::ArtifactScan{} : Scan(config),
                                    OpenerFor(config)}};
-  if (own != nullptr) ReadOwn(config, *own, found);
+  if (own != nullptr) ReadOwn(config, *own, Unpacking::kNow, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 

@@ -35,7 +35,8 @@ config::Catalogue ReadNamed(const config::Config& config);
 /// A variable of the caller's, for runs that inherit it.
 std::optional<std::string> CallersVariable(const std::string& name);
 
-/// The environment with this name or alias; looks at no more of the host than it needs.
+/// The environment with this name or alias; looks at no more of the host than it needs. An image
+/// that lies on this machine is unpacked with its first use.
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name);
 
 }  // namespace igloo::cli

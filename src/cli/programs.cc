@@ -8,15 +8,22 @@
 
 namespace igloo::cli {
 
-Result<backend::jail::Programs> FindPrograms() {
+Result<std::string> FindProgram(std::string_view name) {
   IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
   const std::string directory = self.substr(0, self.rfind('/'));
   for (const std::string& place : {directory, directory + "/../libexec/igloo"}) {
-    backend::jail::Programs programs{place + "/igloo-jail", place + "/igloo-init"};
-    if (::access(programs.jail.c_str(), X_OK) == 0) return programs;
+    std::string path = place + "/" + std::string(name);
+    if (::access(path.c_str(), X_OK) == 0) return path;
   }
-  return Fail(Errc::kNotFound, "igloo-jail is not beside '" + self + "' nor in ../libexec/igloo",
+  return Fail(Errc::kNotFound,
+              std::string(name) + " is not beside '" + self + "' nor in ../libexec/igloo",
               "install igloo completely ('make install'), or run it from build/release/bin");
+}
+
+Result<backend::jail::Programs> FindPrograms() {
+  IGLOO_ASSIGN(std::string jail, FindProgram("igloo-jail"));
+  std::string init = jail.substr(0, jail.rfind('/')) + "/igloo-init";
+  return backend::jail::Programs{std::move(jail), std::move(init)};
 }
 
 Result<std::string> FindIgloo() {

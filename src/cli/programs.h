@@ -11,6 +11,9 @@ namespace igloo::cli {
 /// igloo's helper programs: beside igloo itself in a build tree, in libexec once installed.
 Result<backend::jail::Programs> FindPrograms();
 
+/// One of the other programs, from the same places: "igloo-image".
+Result<std::string> FindProgram(std::string_view name);
+
 /// igloo as others are to start it: the small program, from a build tree or installed.
 Result<std::string> FindIgloo();
 

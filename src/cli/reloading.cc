@@ -2,6 +2,7 @@
 
 #include "cli/environments.h"
 #include "cli/flakes.h"
+#include "cli/images.h"
 #include "cli/settings.h"
 #include "config/sandbox_mcp_scan.h"
 
@@ -25,6 +26,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
     sources.push_back({.path = home, .in_each = "record.json"});
   }
   for (const auto& [name, own] : config.environments) {
+    if (own.source.kind == config::SourceKind::kImage) sources.push_back({.path = ImagesFile()});
     if (own.source.kind != config::SourceKind::kArtifact) continue;
     sources.push_back({.path = own.source.value + "/metadata.json"});
   }
@@ -43,6 +45,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
       if (!own->file.empty()) sources.push_back({.path = own->file});
       if (!own->sandboxes_path.empty()) {
         sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
+        sources.push_back({.path = ImagesFile()});
       }
     }
   }

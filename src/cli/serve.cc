@@ -16,6 +16,7 @@
 #include "cli/builder.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
+#include "cli/sandbox_images.h"
 #include "cli/settings.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
@@ -167,6 +168,7 @@ class Server {
     if (sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
       scan = config::ScanSandboxes(own.sandboxes_path);
+      AddSandboxImages(scan, config);
       for (const std::string& note : scan.notes) serving_.say(note);
       for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
     }

@@ -34,7 +34,6 @@ Result<void> TakeProjectFlags(const ParsedArgs& args, config::Config& config) {
         .path = project.path, .mode = project.mode, .mount_point = config.project.mount_point};
   }
   if (const auto mount_point = args.Get(kProjectMountFlag)) {
-    IGLOO_TRY(sandbox::CheckTarget(*mount_point));
     config.project.mount_point = *mount_point;
   }
   return {};
@@ -46,7 +45,9 @@ Result<void> CheckShownProject(config::Config& config) {
   environment::Project project{.path = config.project.path,
                                .mode = config.project.mode,
                                .mount_point = config.project.mount_point};
-  if (auto checked = CheckProject(project); !checked) {
+  auto checked = sandbox::CheckTarget(project.mount_point);
+  if (checked) checked = CheckProject(project);
+  if (!checked) {
     if (!named_by_file) return checked;
     return Wrap(config::Place(config.file, config.project.where), std::move(checked).error());
   }

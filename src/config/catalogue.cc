@@ -59,6 +59,11 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own, Depth depth) c
                           : found_.registry.FindPreset(source.value);
   }
   const std::string place = Place(own.file, own.where);
+  const auto image = found_.images.find(own.name);
+  if (source.kind == SourceKind::kImage && image != found_.images.end()) {
+    if (!image->second) return Wrap(place, image->second.error());
+    return image->second;
+  }
   if (source.kind == SourceKind::kFlake || source.kind == SourceKind::kDevShell) {
     const auto flake = found_.flakes.find(own.name);
     if (flake == found_.flakes.end()) {
@@ -139,6 +144,8 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
   if (const environment::Artifact* artifact = ArtifactOf(key, own)) {
     // Whoever built an artifact said what it needs; only its own section says otherwise.
+    const bool chosen = own != nullptr && own->backend;
+    if (artifact->metadata.backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
     const Limits asked = own != nullptr ? own->limits : Limits{};
     out.limits.time_ms = asked.time_ms;
     out.limits.memory_bytes = asked.memory_bytes;

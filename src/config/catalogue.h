@@ -30,6 +30,8 @@ struct Found {
   environment::Registry registry;
   /// By directory, of every [environments.NAME] with a path.
   std::map<std::string, Result<environment::Artifact>> artifacts = {};
+  /// By name, of every [environments.NAME] with an image.
+  std::map<std::string, Result<environment::Environment>> images = {};
   /// By name, of every one that Nix makes: what it is, or why it cannot be used.
   std::map<std::string, Result<environment::Environment>> flakes = {};
 };

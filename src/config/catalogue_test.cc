@@ -182,21 +182,24 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
   scan.found = {MakeArtifact("a", "/found/a"), MakeArtifact("java", "/found/java")};
   for (Artifact& each : scan.found) {
     each.metadata.processes = 99;
+    each.metadata.backend = "bubblewrap";
     each.metadata.warm = 1;
     each.metadata.preload = {"numpy"};
   }
   const Catalogue catalogue = Read(
       "[limits]\nprocesses = 5\nopen_files = 50\n"
-      "[environments.java]\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
+      "[environments.java]\nbackend = 'jail'\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
       scan);
   const auto a = catalogue.Find("a");
   ASSERT_TRUE(a) << a.error().what;
   EXPECT_EQ(a->environment.limits.processes, 99U);
   EXPECT_EQ(a->environment.limits.open_files, 50U) << "it does not say";
+  EXPECT_EQ(a->backend, Backend::kBubblewrap);
   EXPECT_EQ(a->warm, 1U);
   EXPECT_THAT(a->preload, ElementsAre("numpy"));
   const auto java = catalogue.Find("java");
   EXPECT_EQ(java->environment.limits.processes, 7U);
+  EXPECT_EQ(java->backend, Backend::kJail);
   EXPECT_EQ(java->warm, 0U);
   EXPECT_THAT(java->preload, ElementsAre("x"));
 }

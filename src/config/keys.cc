@@ -250,8 +250,10 @@ constexpr Key kKeys[] = {
      "another name of a preset, or of an environment in this file", kNow, kNothing, StoreSource<SourceKind::kAlias>},
     {"environments.NAME.flake", kText, "", "\"nixpkgs#ripgrep\"",
      "made from a flake by Nix, and pinned in a lock of its own; 'igloo env update' renews it", kNow, kNothing, StoreSource<SourceKind::kFlake>},
-    {"environments.NAME.image", kText, "", "\"docker.io/library/debian:12\"",
-     "made from an OCI image", kLater, kMounts, StoreSource<SourceKind::kImage>},
+    {"environments.NAME.image", kText, "", "\"oci:./layout:latest\"",
+     "made from an OCI image: oci:PATH[:TAG], oci-archive:PATH, a root directory, or a name that "
+     "'igloo env pull' fetched",
+     kNow, kMounts, StoreSource<SourceKind::kImage>},
     {"environments.NAME.description", kText, "", "\"Python for data\"",
      "what clients are told about it", kNow, kNothing, StoreDescription},
     {"environments.NAME.interpreter", kText, "", "\"python3 -c\"",

@@ -1,7 +1,7 @@
 'use strict';
 // The driver of Node: runs the code that comes over descriptor 3, one piece after the other, in one
-// realm. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go, each with
-// JSON behind it. Descriptors 1 and 2 are the user's alone. Descriptor 3 keeps its number, because
+// realm. `run ID SIZE FLAGS` comes, a line of 64 bytes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE`
+// go, each with JSON behind it, or `exit ID STATUS CPU PEAK`. Descriptors 1 and 2 are the user's alone. Descriptor 3 keeps its number, because
 // Node cannot move one, but Node marks everything above 2 close-on-exec before this file runs.
 const { Console } = require('node:console');
 const { Session } = require('node:inspector');
@@ -20,7 +20,9 @@ const MAX_PART = 8 << 20; // bytes of a part
 const CODE_FILE = process.argv[2] ?? 'main.js'; // of code that is a whole program
 const { createRequire, isBuiltin } = Module;
 
-const control = new Socket({ fd: 3, readable: true, writable: true });
+const HEAD = 64; // bytes of an order's line
+
+let control = null; // the channel as a stream, once there is a session
 const inspector = new Session();
 const sources = new Map(); // id of a run -> its lines
 const parts = []; // what the run displayed so far
@@ -36,7 +38,12 @@ function toJson(value) {
 
 function send(kind, id, payload) {
   const data = Buffer.from(toJson(payload));
-  control.write(Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]));
+  sendBytes(Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]));
+}
+
+function sendBytes(bytes) {
+  if (control) return control.write(bytes);
+  while (bytes.length > 0) bytes = bytes.subarray(fs.writeSync(3, bytes));
 }
 
 function shorten(text) {
@@ -49,13 +56,13 @@ function shorten(text) {
 
 // Where the driver's own frames begin, nothing is of interest any more. A name with a space cannot
 // be given to the engine (it is a comment in the source), so it gets one here.
-Error.prepareStackTrace = (error, frames) => {
+function prepareStackTrace(error, frames) {
   const own = frames.findIndex((frame) => [__filename, 'node:inspector'].includes(frame.getFileName()));
   const lines = own < 0 ? frames : frames.slice(0, own);
   let head = 'Error';
   try { head = Error.prototype.toString.call(error); } catch { /* a getter of the user's */ }
   return [head, ...lines].join('\n    at ').replace(/<run-(\d+)>/g, '<run $1>');
-};
+}
 
 function quote(id, line, column) {
   const text = sources.get(id)?.[line - 1];
@@ -81,14 +88,6 @@ function describe(error) {
     text = error instanceof Error ? `${error.name}: ${error.message}` : `Uncaught ${util.inspect(error)}`;
   } catch { /* a getter of the user's */ }
   return text.replace(/\s+/g, ' ').slice(0, 1000);
-}
-
-// What nobody catches is reported with the run that goes on, and ends no session.
-for (const event of ['uncaughtException', 'unhandledRejection']) {
-  process.on(event, (error) => {
-    report(error);
-    if (run) run.failed ??= describe(error);
-  });
 }
 
 // ---- running
@@ -217,23 +216,38 @@ async function execute(id, code, echo) {
 
 // In a file that Node's own loader runs, with Node's defaults for everything, until there is nothing
 // left to wait for. Whenever such a program ends in another way, igloo-init tells how; only one that
-// comes to its end, or exits, saves that time.
-function executeWhole(id, code) {
-  try { fs.writeFileSync(CODE_FILE, code); } catch { /* the loader says that it is not there */ }
-  for (const event of ['uncaughtException', 'unhandledRejection', 'SIGINT', 'exit']) process.removeAllListeners(event);
-  for (const name of ['require', 'module', 'exports', '__dirname', '__igloo_import']) delete globalThis[name];
-  Error.prepareStackTrace = undefined;
+// comes to its end, or exits, saves that time. All but the code itself is prepared before it comes:
+// most interpreters get no other.
+const whole = { id: 0, failed: false };
+const noteFailure = () => { whole.failed = true; }; // Node prints the error after the event
+const interrupt = () => run?.interrupt?.(); // between runs nothing
+function prepareWhole() {
   process.argv.splice(1, 2, CODE_FILE);
-  let failed = false; // Node prints the error after the event
-  process.once('uncaughtExceptionMonitor', () => { failed = true; });
-  process.on('exit', (status) => {
-    for (const part of parts.splice(0)) send('part', id, part);
-    if (failed || process.listenerCount('exit') > 1) return; // more is to come
-    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-    send('done', id, { status: status & 255, cpu_us: userCPUTime + systemCPUTime, peak_kib: maxRSS });
-  });
-  control.unref();
-  setImmediate(() => Module._load(CODE_FILE, null, true));
+  process.on('SIGINT', interrupt);
+  process.once('uncaughtExceptionMonitor', noteFailure);
+  process.on('exit', leaveWhole);
+}
+
+function leaveWhole(status) {
+  try {
+    for (const part of parts.splice(0)) send('part', whole.id, part);
+    if (whole.failed || process.listenerCount('exit') > 1) return; // more is to come
+    sendExit(3, whole.id, status & 255);
+  } catch { /* it closed the channel: igloo-init tells how it ended */ }
+}
+
+function sendExit(channel, id, status) {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  fs.writeSync(channel, `exit ${id} ${status} ${userCPUTime + systemCPUTime} ${maxRSS}\n`);
+}
+
+function executeWhole({ id, code, flags }) {
+  whole.id = id;
+  process.removeListener('SIGINT', interrupt);
+  if (!flags.includes('filed')) {
+    try { fs.writeFileSync(CODE_FILE, code); } catch { /* the loader says that it is not there */ }
+  }
+  Module._load(CODE_FILE, null, true);
 }
 
 // ---- what user code finds
@@ -272,7 +286,7 @@ class Output extends Writable {
         bytes = bytes.subarray(fs.writeSync(this.fd, bytes));
       } catch (error) {
         if (error.code !== 'EAGAIN') break; // nobody reads; Node's console ignores that, too
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1); // a child made it nonblocking
+        pause(); // a child made it nonblocking
       }
     }
     const done = typeof encoding === 'function' ? encoding : callback;
@@ -286,26 +300,78 @@ class Output extends Writable {
   }
 }
 
-function prepareGlobals() {
-  for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
-    Object.defineProperty(process, name, { value: new Output(fd), configurable: true, enumerable: true });
-  }
+function define(target, names, rest) {
+  for (const [name, value] of Object.entries(names)) Object.defineProperty(target, name, { value, ...rest });
+}
+
+const hidden = { writable: true, configurable: true };
+function prepareOutput() {
+  define(process, { stdout: new Output(1), stderr: new Output(2) }, { configurable: true, enumerable: true });
   // Node's own console also tells a connected inspector, which would keep what was printed.
-  const hidden = { writable: true, configurable: true };
-  const globals = {
-    console: new Console({ stdout: process.stdout, stderr: process.stderr }),
-    igloo: { display },
+  define(globalThis, { console: new Console({ stdout: process.stdout, stderr: process.stderr }), igloo: { display } }, hidden);
+  for (const key of [kTake, kGo]) Object.defineProperty(globalThis, key, hidden);
+}
+
+function prepareSession() {
+  process.removeListener('uncaughtExceptionMonitor', noteFailure);
+  process.removeListener('exit', leaveWhole);
+  process.argv.splice(1, 1, __filename, CODE_FILE);
+  Error.prepareStackTrace = prepareStackTrace;
+  // What nobody catches is reported with the run that goes on, and ends no session.
+  for (const event of ['uncaughtException', 'unhandledRejection']) {
+    process.on(event, (error) => {
+      report(error);
+      if (run) run.failed ??= describe(error);
+    });
+  }
+  process.on('exit', () => { for (const part of parts.splice(0)) send('part', run?.id ?? 0, part); });
+  define(globalThis, {
     require: createRequire(`${process.cwd()}/`),
     module,
     exports: module.exports,
     __igloo_import: load,
-  };
-  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, ...hidden });
+  }, hidden);
   Object.defineProperty(globalThis, '__dirname', { get: () => process.cwd(), configurable: true });
-  for (const key of [kTake, kGo]) Object.defineProperty(globalThis, key, hidden);
 }
 
 // ---- the channel
+
+function readHeader(bytes) {
+  const words = bytes.latin1Slice(0, HEAD).split(/ +|\n/);
+  if (words[0] !== 'run' || !/^\d{1,20}$/.test(words[1]) || !/^\d{1,9}$/.test(words[2])) process.exit(1);
+  return { id: words[1], size: +words[2], flags: words[3].split(',') };
+}
+
+const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+
+// Ends when the host has gone.
+function readWhole(channel, size) {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let come = 0; come < size;) {
+    try {
+      const count = fs.readSync(channel, bytes, come, size - come, null);
+      if (count === 0) process.exit(0);
+      come += count;
+    } catch (error) {
+      if (error.code !== 'EAGAIN' || (come === 0 && size === HEAD)) throw error;
+      pause();
+    }
+  }
+  return bytes;
+}
+
+// The first order, without an event loop: as a stream, the channel would take longer than the code.
+// Nothing where that cannot be: an earlier interpreter of this sandbox had it as a stream.
+function readFirst(channel) {
+  let header;
+  try {
+    header = readHeader(readWhole(channel, HEAD));
+  } catch {
+    return null;
+  }
+  header.code = readWhole(channel, header.size).utf8Slice(0, header.size);
+  return header;
+}
 
 async function* runs() {
   let buffer = Buffer.alloc(0);
@@ -316,19 +382,14 @@ async function* runs() {
     return value;
   };
   for (;;) {
-    let end;
-    while ((end = buffer.indexOf('\n')) < 0) {
-      if (buffer.length > 300) process.exit(1);
-      buffer = Buffer.concat([buffer, await more()]);
-    }
-    const header = /^run (\d{1,20}) (\d{1,9}) (\S+)$/.exec(buffer.toString('latin1', 0, end));
-    if (!header) process.exit(1);
-    const pieced = [buffer.subarray(end + 1)];
-    let missing = +header[2] - pieced[0].length;
+    while (buffer.length < HEAD) buffer = Buffer.concat([buffer, await more()]);
+    const header = readHeader(buffer);
+    const pieced = [buffer.subarray(HEAD)];
+    let missing = header.size - pieced[0].length;
     for (; missing > 0; missing -= pieced.at(-1).length) pieced.push(await more());
     const all = Buffer.concat(pieced);
-    buffer = all.subarray(+header[2]);
-    yield { id: header[1], code: all.toString('utf8', 0, +header[2]), flags: header[3].split(',') };
+    buffer = all.subarray(header.size);
+    yield { ...header, code: all.toString('utf8', 0, header.size) };
   }
 }
 
@@ -336,37 +397,48 @@ async function* runs() {
 // first time, here and not while somebody waits.
 function rehearse(code) {
   try {
-    if (path.isAbsolute(CODE_FILE)) { // never a file in a directory of the user's
-      fs.writeFileSync(CODE_FILE, code);
-      Module._load(CODE_FILE, null, false);
-      fs.writeFileSync(CODE_FILE, '');
-    }
     const nowhere = fs.openSync('/dev/null', 'w');
+    if (path.isAbsolute(CODE_FILE)) { // never a file in a directory of the user's
+      fs.writeFileSync(CODE_FILE, `run 0 ${code.length} once`.padEnd(HEAD - 1) + `\n${code}`);
+      const channel = fs.openSync(CODE_FILE);
+      const order = readFirst(channel);
+      fs.closeSync(channel);
+      fs.writeFileSync(CODE_FILE, order.code);
+      executeWhole({ ...order, flags: ['filed'] });
+      fs.writeFileSync(CODE_FILE, '');
+      process.mainModule = module;
+      process.on('SIGINT', interrupt);
+    }
     const output = new Output(nowhere);
     new Console({ stdout: output, stderr: output }).log(1, 'x');
+    sendExit(nowhere, 0, 0);
     fs.closeSync(nowhere);
   } catch { /* then it is slower */ }
   delete require.cache[path.resolve(CODE_FILE)];
-  process.resourceUsage();
+}
+
+async function serve(first) {
+  prepareSession();
+  control = new Socket({ fd: 3, readable: true, writable: true });
+  if (first) await execute(first.id, first.code, first.flags.includes('echo'));
+  for await (const { id, code, flags } of runs()) await execute(id, code, flags.includes('echo'));
 }
 
 async function main() {
   inspector.connect();
-  prepareGlobals();
-  process.on('exit', () => { for (const part of parts.splice(0)) send('part', run?.id ?? 0, part); });
-  process.on('SIGINT', () => run?.interrupt?.()); // between runs nothing
+  prepareOutput();
   real((await evaluate(0, 'await null; [1]')).result);
   util.inspect({ warm: [1, 'x'] });
-  control.unshift(Buffer.from('run 0 7 first\nmodule;'));
-  for await (const { id, code, flags } of runs()) {
-    if (flags.includes('first')) {
-      rehearse(code);
-      send('ready', 0, { pid: process.pid });
-      continue;
-    }
-    if (flags.includes('once')) return executeWhole(id, code);
-    await execute(id, code, flags.includes('echo'));
-  }
+  prepareWhole();
+  rehearse('module;');
+  await turn();
+  // Not from here: what a promise's callback throws is no uncaught exception.
+  setImmediate(() => {
+    send('ready', 0, { pid: process.pid });
+    const first = readFirst(3);
+    if (first?.flags.includes('once')) executeWhole(first);
+    else serve(first);
+  });
 }
 
 main();

@@ -1,5 +1,6 @@
 # The driver of bash: runs the code that comes over descriptor 3, one piece after the other, in one
-# shell. Words of the protocol: `run ID SIZE FLAGS` comes, `ready 0 SIZE` and `done ID SIZE` go.
+# shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it;
+# `ready 0 SIZE`, `done ID SIZE` and `exit ID STATUS` go.
 #
 # Everything here must survive what user code may have done before: set -eux, another IFS or LANG,
 # closed descriptors, functions called printf or `:`. So everything is quoted, and `builtin` or a
@@ -12,7 +13,7 @@
 # because the traps below say `continue 999`, which stays in the outermost one, and a stray `break`
 # or `break 2` of the user's leaves only the inner ones.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; if [[ $__igloo_order == *" once,filed,plain"* ]]; then . "$__igloo_file"; else __igloo_prepare_whole; builtin eval "$__igloo_code"; fi; { __igloo_end "$?"; } 2>/dev/null; fi; __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
 fi
 
 # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
@@ -24,7 +25,7 @@ exec 3<&-
 __igloo_file=${1-} # of code that is a whole program
 __igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_errexit=
 __igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
-builtin shopt -s expand_aliases  # a session is used as a prompt is
+__igloo_order=
 
 # Stopping code: a DEBUG trap is asked before every command. In a function its status 2 makes bash
 # return, from one function after the other, until the top level is reached. There `continue 999`
@@ -82,58 +83,80 @@ __igloo_close() {
   __igloo_stopped= __igloo_failed= __igloo_errexit=
 }
 
+# Takes __igloo_order apart; its code lies behind it. Sets flags. All in bytes: whoever calls this has
+# LC_ALL=C.
+__igloo_take() {
+  builtin local size=${__igloo_order:16:11}
+  __igloo_id=${__igloo_order:4:11} flags=${__igloo_order:28:35}
+  __igloo_id=${__igloo_id%% *} size=${size%% *} flags=,${flags%% *},
+  # No regular expression: with counts in it, it takes longer to compile than most code to run.
+  if [[ ${#__igloo_order} != 64 || ${__igloo_order:0:4} != 'run ' || ! $__igloo_id ||
+    $__igloo_id == *[!0-9]* || ! $size || $size == *[!0-9]* ]]; then
+    # The host has gone or talks nonsense; the user's EXIT trap has nobody to speak to.
+    builtin trap - EXIT
+    builtin exit 0
+  fi
+  __igloo_code=
+  if [[ $flags == *,nul,* ]]; then
+    __igloo_skip "$size"
+  elif (( size > 0 )); then
+    builtin read -r -N "$size" -u "$__igloo_fd" __igloo_code
+  fi
+}
+
+# Code with NUL bytes, which `read` drops without counting: it would wait for more than will ever come.
+# When two seconds bring nothing, that is it.
+__igloo_skip() {
+  builtin local part left=$1
+  while (( left > 0 )); do
+    part=
+    builtin read -r -t 2 -N "$left" -u "$__igloo_fd" part
+    if [[ ! $part ]]; then break; fi
+    left=$(( left - ${#part} ))
+  done
+}
+
+# Until the first order has come, nearly everything is as for a program of its own: most shells get no
+# other order. It is for a session.
+__igloo_begin() {
+  BASH_ARGV0=bash
+  builtin shopt -s expand_aliases  # a session is used as a prompt is
+}
+
 # Waits for the next run. Its code is in __igloo_code, the last status becomes $?.
 __igloo_next() {
-  builtin local IFS= LC_ALL=C word size flags  # -N and ${#} count bytes
+  builtin local IFS= LC_ALL=C flags
   while [[ 1 ]]; do
-    # No regular expression: with counts in it, it takes longer to compile than most code to run.
-    if ! IFS=' ' builtin read -r -u "$__igloo_fd" word __igloo_id size flags || [[ $word != run ||
-      ${#__igloo_id} -gt 20 || ${#size} -gt 9 || ! $__igloo_id || $__igloo_id == *[!0-9]* ||
-      ! $size || $size == *[!0-9]* || ! $flags || $flags == *' '* ]]; then
-      # The host has gone or talks nonsense; the user's EXIT trap has nobody to speak to.
-      builtin trap - EXIT
-      builtin exit 0
-    fi
-    __igloo_code=
-    # `read` drops NUL bytes without counting them, so for code with one it waits for more than
-    # will ever come: when two seconds bring nothing, that is it.
-    while (( ${#__igloo_code} < size )); do
-      builtin local part=
-      builtin read -r -t 2 -N "$(( size - ${#__igloo_code} ))" -u "$__igloo_fd" part
-      if [[ ! $part ]]; then break; fi
-      __igloo_code+=$part
-    done
-    if (( ${#__igloo_code} == size )); then break; fi
+    if [[ ! $__igloo_order ]]; then builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; fi
+    __igloo_take
+    __igloo_order=
+    if [[ $flags != *,nul,* ]]; then break; fi
     __igloo_send done "$__igloo_id" '{"status": 2, "error": "bash cannot run code with a NUL byte"}'
   done
-  if [[ $flags == once ]]; then
-    __igloo_prepare_whole
-    builtin return 0
-  fi
   builtin declare -g +x __igloo_code  # with set -a, a large one would be in the way of every program
   __igloo_prepare
 }
 
-# The code is a program of its own: in a file, with bash's defaults for everything. Whenever such a
-# program leaves by itself, so does this shell, and igloo-init tells how; only one that comes to its
-# end saves that time.
+# The code is a program of its own: in a file, with bash's defaults for everything. It is sourced, which
+# saves a start, where the host says that this makes no difference: the flag `plain`, and `exits` where it
+# must leave by itself, for an EXIT trap. igloo-init tells how it left; only one that comes to its end
+# otherwise saves that time. The flag `filed`: the host has written the file.
 __igloo_prepare_whole() {
-  builtin printf '%s' "$__igloo_code" 2>/dev/null >"$__igloo_file"
-  local leave=
-  if [[ $__igloo_code == *trap* ]]; then leave='; builtin exit "$?"'; fi
-  builtin trap - INT
-  builtin shopt -u expand_aliases
-  BASH_ARGV0=$__igloo_file
-  # Two things only a script does right, which costs another start: a variable that must be set and is
-  # not would end this shell with 127, and `return` outside of functions would leave what is sourced.
-  local unset=$'set [^;&|\n]*-[A-Za-z]*u|\\$\\{[A-Za-z0-9_]+:?\\?'
-  if (( ${#__igloo_code} > 50000 )) || [[ $'\n'$__igloo_code == *$'\nreturn'* || $__igloo_code == *nounset* ||
-    ( $__igloo_code == *'set '* || $__igloo_code == *'${'*'?'* ) && $__igloo_code =~ $unset ]]; then
-    __igloo_code='builtin exec "$BASH" "$__igloo_file"'
-  else
-    __igloo_code='. "$__igloo_file"'$leave
-  fi
-  __igloo_open=1
+  builtin local LC_ALL=C flags
+  __igloo_take
+  if [[ $flags != *,filed,* ]]; then builtin printf '%s' "$__igloo_code" 2>/dev/null >"$__igloo_file"; fi
+  case $flags in
+    *,plain,*) __igloo_code='. "$__igloo_file"' ;;
+    *,exits,*) __igloo_code='. "$__igloo_file"; builtin exit "$?"' ;;
+    *) __igloo_code='builtin exec "$BASH" "$__igloo_file"' ;;
+  esac
+}
+
+# It has come to its end.
+__igloo_end() {
+  builtin set +ex
+  builtin printf 'exit %s %s\n' ${__igloo_order:4:11} "$1" >&"$__igloo_fd"
+  __igloo_order=
 }
 
 __igloo_prepare() {
@@ -154,5 +177,8 @@ __igloo_prepare() {
 }
 
 eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
+# There before it is needed. Never a file in a directory of the user's.
+if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
+BASH_ARGV0=$__igloo_file
 builtin trap "$__igloo_on_int" INT
 __igloo_send ready 0 "{\"pid\": $$}"

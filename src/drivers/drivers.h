@@ -29,6 +29,10 @@ const std::string& ZygoteFor(const Driver& driver);
 std::vector<std::string> DriveByCommand(std::string_view file_name,
                                         std::span<const std::string> command);
 
+/// How this driver may run `code` as a whole program: a word for the flags of its order, or
+/// nothing.
+std::string_view WayOf(const Driver& driver, std::string_view code);
+
 /// Code for a bash session: prints code that makes another one the same.
 std::string_view ShellSnapshot();
 

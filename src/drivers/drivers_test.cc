@@ -16,6 +16,22 @@ using igloo::testing::Driven;
 using igloo::testing::DrivenRun;
 using ::testing::HasSubstr;
 
+TEST(WayOf, SourcesOnlyWhatAScriptWouldDoTheSame) {
+  const Driver& bash = *FindDriver("bash");
+  for (const char* code : {"", "echo 1", "f() {\n  return 1\n}\nf", "set -e; ls -u",
+                           "set -x\ncat -u", "echo ${x:-1}", "echo ${x}?", "echo ${?}"}) {
+    EXPECT_EQ(WayOf(bash, code), "plain") << code;
+  }
+  EXPECT_EQ(WayOf(bash, "trap 'echo bye' EXIT"), "exits");
+  for (const char* code :
+       {"return 7", "echo\nreturn", "set -u", "set -euo pipefail; echo", "set -o nounset",
+        "set -e -u", "echo ${x?}", "echo ${x_1:?no}", "trap x EXIT; set -u"}) {
+    EXPECT_EQ(WayOf(bash, code), "") << code;
+  }
+  EXPECT_EQ(WayOf(bash, std::string(60'000, ' ')), "");
+  EXPECT_EQ(WayOf(*FindDriver("python"), "print(1)"), "");
+}
+
 TEST(FindDriver, KnowsThreeInterpretersAndNoOther) {
   for (const std::string_view name : {"python", "node", "bash"}) {
     const Driver* driver = FindDriver(name);
@@ -191,7 +207,7 @@ TEST_P(EveryDriver, EndsWhenTheHostGoes) {
 }
 
 TEST_P(EveryDriver, EndsWhenTheHostTalksNonsense) {
-  driven_.Send("walk 1 2 -\nhi");
+  driven_.Order("walk", "hi", "-");
   EXPECT_LT(driven_.WaitForEnd(), 2);
 }
 

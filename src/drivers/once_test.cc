@@ -40,8 +40,18 @@ class Once : public ::testing::TestWithParam<Program> {
  protected:
   static void Compare(std::string_view interpreter, const std::string& program,
                       const std::string& code) {
+    std::string flags = igloo::testing::OnceFlags(interpreter, code);
+    CompareWith(flags, interpreter, program, code);
+    CompareWith(flags.insert(4, ",filed"), interpreter, program, code);
+  }
+
+ private:
+  static void CompareWith(const std::string& flags, std::string_view interpreter,
+                          const std::string& program, const std::string& code) {
+    SCOPED_TRACE(flags);
     Driven driven(interpreter);
-    const DrivenRun run = driven.Run(code, "once");
+    if (flags.contains("filed")) std::ofstream(driven.code_file()) << code;
+    const DrivenRun run = driven.Run(code, flags);
     std::ofstream(driven.code_file()) << code;
     const Outcome plain = RunProgram({.program = program,
                                       .args = {driven.code_file()},

@@ -96,7 +96,9 @@ TEST(WholePython, EndsQuietlyWithoutItsChannel) {
   EXPECT_EQ(Left("import os\nos.closerange(3, 256)\nf = [open(path, 'w') for _ in range(20)]"), "");
 }
 
-DrivenRun Bash(std::string_view code) { return Driven("bash").Run(code, "once"); }
+DrivenRun Bash(std::string_view code) {
+  return Driven("bash").Run(code, igloo::testing::OnceFlags("bash", code));
+}
 
 TEST(WholeBash, FailsAsAScriptForVariablesThatAreNotSet) {
   for (const std::string code :

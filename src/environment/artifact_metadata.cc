@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <span>
@@ -188,7 +190,7 @@ Result<void> TakeLimits(const json::object& object, ArtifactMetadata& metadata) 
   IGLOO_ASSIGN(metadata.preload, TakeTexts(object, "preload"));
   constexpr std::string_view kTiers[] = {"none", "allow", "internet", "host"};
   IGLOO_ASSIGN(metadata.network, TakeChoice(object, "network", "none", kTiers));
-  constexpr std::string_view kBackends[] = {"jail", "container", "microvm"};
+  constexpr std::string_view kBackends[] = {"jail", "bubblewrap", "container", "microvm"};
   IGLOO_ASSIGN(metadata.backend, TakeChoice(object, "backend", "jail", kBackends));
   return {};
 }
@@ -261,7 +263,10 @@ Result<std::vector<std::string>> ParseClosure(std::string_view text) {
 
 Result<ArtifactMetadata> ParseArtifactMetadata(std::string_view text) {
   boost::system::error_code error;
-  const json::value value = json::parse(text, error);
+  // Most are small, and there may be hundreds of them.
+  std::array<unsigned char, 4096> room;
+  json::monotonic_resource memory(room.data(), room.size());
+  const json::value value = json::parse(text, error, &memory);
   if (error) return Bad("this is not JSON: " + error.message());
   const json::object* object = value.if_object();
   if (object == nullptr) return Bad("this is not a JSON object");

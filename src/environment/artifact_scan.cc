@@ -28,8 +28,21 @@ Result<std::string> ReadRegular(const std::string& path) {
   if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Fail(Errc::kInvalidArgument, "'" + path + "' is not a file");
   }
-  auto text = ReadAll(fd.get(), kMaxMetadata);
-  if (!text) return Wrap("'" + path + "'", std::move(text).error());
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > kMaxMetadata) {
+    return Fail(Errc::kExhausted, "'" + path + "': more than " + HumanBytes(kMaxMetadata));
+  }
+  // There may be hundreds: no call more than it takes.
+  std::string text(size, '\0');
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t count = ::pread(fd.get(), text.data() + at, size - at, static_cast<off_t>(at));
+    const int saved_errno = errno;
+    if (count < 0 && saved_errno == EINTR) continue;
+    if (count < 0) return FailSys(saved_errno, "cannot read '" + path + "'");
+    if (count == 0) text.resize(at);  // it has become shorter
+    if (count == 0) break;
+    at += static_cast<std::size_t>(count);
+  }
   return text;
 }
 
@@ -65,7 +78,7 @@ std::optional<Error> NotYet(const ArtifactMetadata& metadata) {
   if (metadata.network != "none") {
     return refuse("the network tier '" + metadata.network + "'", "network = \"none\"");
   }
-  if (metadata.backend != "jail") {
+  if (metadata.backend != "jail" && metadata.backend != "bubblewrap") {
     return refuse("the backend '" + metadata.backend + "'", "backend = \"jail\"");
   }
   return std::nullopt;
@@ -197,6 +210,10 @@ Result<Artifact> ReadArtifact(const std::string& directory, const Store& store) 
 Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of) {
   if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
   ArtifactMetadata metadata = artifact.metadata;
+  if (metadata.store_prefix.empty()) {
+    // One that lies in a store of its own needs what lies beside it.
+    if (auto place = PlaceOf(artifact.directory)) metadata.store_prefix = std::move(place->prefix);
+  }
   if (!metadata.closure_file.empty()) {
     auto list = ReadRegular(metadata.store_prefix + metadata.closure_file);
     if (!list) {

@@ -32,7 +32,7 @@ struct Environment {
   std::string name = {};
   std::vector<std::string> aliases = {};
   std::string description = {};
-  std::string provider = {};  ///< "host", "artifact"
+  std::string provider = {};  ///< "host", "artifact", "image"
   std::vector<sandbox::Entry> contents = {};
   std::map<std::string, std::string> variables = {};
   /// The interpreter and its options; what `passing` says comes behind them.
@@ -48,6 +48,9 @@ struct Environment {
   /// Interpreters that a server keeps ready, and what they have loaded; unset: as usual.
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};
+  /// Directories of `contents`, by where they are inside, of which a run that asks for it gets a
+  /// copy of its own to write to.
+  std::vector<std::string> copied = {};
   std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
   /// Of one that was made from elsewhere: what it was made from ("nixpkgs#ripgrep"), and what that
   /// is pinned to.

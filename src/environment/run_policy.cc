@@ -24,8 +24,13 @@ Capacity CapacityFor(const RunRequest& request, std::uint64_t bytes, std::uint64
 
 void AddWritablePlaces(const Room& room, const RunRequest& request, sandbox::Policy& policy) {
   const Capacity capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
+  // A place that somebody chose may be one that the environment has.
+  const bool chosen = request.place != Place{};
   policy.run.emplace_back(MemoryTree{
-      .target = request.place.home, .capacity = capacity, .access = request.place.access});
+      .target = request.place.home,
+      .capacity = capacity,
+      .access = request.place.access,
+      .covering = chosen ? sandbox::Covering::kIntended : sandbox::Covering::kForbidden});
   policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
   policy.run.emplace_back(MemoryTree{
       .target = "/dev/shm",
@@ -56,6 +61,33 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
                                                           ? sandbox::Access::kReadWrite
                                                           : sandbox::Access::kReadOnly,
                                             .map_owner = true});
+}
+
+/// The environment's directories, written to in memory, in the place of those that all runs share.
+Result<void> CopyRoot(const Environment& environment, const RunRequest& request,
+                      sandbox::Policy& policy) {
+  if (request.root == sandbox::Access::kReadOnly || environment.copied.empty()) return {};
+  if (!request.views) {
+    return Fail(Errc::kFailedPrecondition,
+                "a run in '" + environment.name +
+                    "' writes to a copy of its files, which bubblewrap cannot make",
+                "use the backend jail");
+  }
+  const auto is_copied = [&](const sandbox::Entry& entry) {
+    const auto* tree = std::get_if<sandbox::HostTree>(&entry);
+    return tree != nullptr &&
+           std::ranges::find(environment.copied, tree->target) != environment.copied.end();
+  };
+  const Capacity capacity =
+      CapacityFor(request, environment.room.disk_bytes, environment.room.disk_files);
+  for (const sandbox::Entry& entry : policy.environment) {
+    if (!is_copied(entry)) continue;
+    const auto& tree = std::get<sandbox::HostTree>(entry);
+    policy.run.emplace_back(
+        sandbox::OverlayTree{.source = tree.source, .target = tree.target, .capacity = capacity});
+  }
+  std::erase_if(policy.environment, is_copied);
+  return {};
 }
 
 /// Everything is made by its own user, so the run may change it unless its home is read-only.
@@ -107,6 +139,11 @@ void AddDriver(const Environment& environment, const RunRequest& request, const 
 }  // namespace
 
 Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request) {
+  if (environment.interpreter.empty() && !std::holds_alternative<Program>(request.what)) {
+    return Fail(Errc::kFailedPrecondition,
+                "environment '" + environment.name + "' has no interpreter for code",
+                "run a program of it: igloo run --env " + environment.name + " -- PROGRAM");
+  }
   sandbox::Policy policy;
   policy.environment = environment.contents;
   policy.variables = environment.variables;
@@ -131,6 +168,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
     policy.variables["TERM"] = *request.terminal;
   }
   policy.extra_descriptors = request.extra_descriptors;
+  IGLOO_TRY(CopyRoot(environment, request, policy));
   AddWritablePlaces(environment.room, request, policy);
   AddFiles(request, policy);
   AddProject(environment.room, request, policy);

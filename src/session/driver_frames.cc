@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/json/parse.hpp>
 #include <charconv>
 
@@ -38,6 +40,24 @@ std::optional<Header> ReadHeader(std::string_view line) {
   const auto size = Number(line.substr(second + 1));
   if (!id || !size) return std::nullopt;
   return Header{line.substr(0, first), *id, *size};
+}
+
+/// "exit ID STATUS CPU PEAK", the two last in microseconds and KiB or not at all.
+Result<Said> ReadExit(std::string_view line) {
+  std::array<std::uint64_t, 4> numbers = {};
+  std::size_t count = 0;
+  for (std::string_view rest = line.substr(line.find(' ') + 1); !rest.empty(); ++count) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    const auto number = Number(word);
+    if (!number || count == numbers.size()) return Nonsense("an end that is none");
+    numbers[count] = *number;
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  }
+  if (count < 2 || numbers[1] > 255) return Nonsense("a status that is none");
+  return said::Done{.id = numbers[0],
+                    .status = static_cast<int>(numbers[1]),
+                    .cpu_micros = numbers[2],
+                    .peak_kib = numbers[3]};
 }
 
 std::optional<std::string> TextOf(const json::object& object, std::string_view name) {
@@ -87,7 +107,13 @@ Result<std::optional<Said>> DriverFrames::Next() {
     if (bytes_.size() <= kLongestHeader) return std::nullopt;
     return Nonsense("a message without a header");
   }
-  const auto header = ReadHeader(std::string_view(bytes_).substr(0, end));
+  const std::string_view line = std::string_view(bytes_).substr(0, end);
+  if (line.starts_with("exit ")) {
+    auto said = ReadExit(line);
+    bytes_.erase(0, end + 1);
+    return said;
+  }
+  const auto header = ReadHeader(line);
   if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
   if (bytes_.size() - end - 1 < header->size) return std::nullopt;
   boost::system::error_code error;
@@ -114,11 +140,15 @@ Result<std::optional<Said>> DriverFrames::Next() {
   return Nonsense("a kind of message that nobody knows");
 }
 
-std::string EncodeRun(std::uint64_t id, std::string_view code, Manner manner) {
-  const std::string_view flag = manner == Manner::kEcho   ? "echo"
-                                : manner == Manner::kOnce ? "once"
-                                                          : "-";
-  return fmt::format("run {} {} {}\n{}", id, code.size(), flag, code);
+std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,
+                        std::string_view flags) {
+  const bool nul = code.find('\0') != std::string_view::npos;
+  std::string order =
+      fmt::format("{} {:<11} {:<11} {}{}", word, id, code.size(), flags, nul ? ",nul" : "");
+  order.resize(kOrderHeader - 1, ' ');
+  order += '\n';
+  order += code;
+  return order;
 }
 
 }  // namespace igloo::session

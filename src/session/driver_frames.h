@@ -47,7 +47,8 @@ struct StandsIn {
 }  // namespace said
 using Said = std::variant<said::Ready, said::Shown, said::Done, said::StandsIn>;
 
-/// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON.
+/// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON, or "exit ID STATUS CPU
+/// PEAK\n" for the end of a run about which there is no more to say.
 class DriverFrames {
  public:
   static constexpr std::size_t kLongestHeader = 64, kLongestPayload = 12U << 20;
@@ -68,11 +69,14 @@ enum class Manner {
   kOnce,   ///< as the whole program of an interpreter that ends with it
 };
 
-/// The order to run code.
-std::string EncodeRun(std::uint64_t id, std::string_view code, Manner manner);
+/// An order: "WORD ID SIZE FLAGS" filled up to a line of `kOrderHeader` bytes, so that a shell gets
+/// it with a single read, and the code. Shells cannot count NUL bytes, so a flag ("nul") warns of
+/// them.
+inline constexpr std::size_t kOrderHeader = 64;
+std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,
+                        std::string_view flags);
 
 // Orders of a fork: have a child stand in; the copy was made, end it; you are a copy.
-inline constexpr std::string_view kStandIn = "fork 0 0 -\n", kStandDown = "reap 0 0 -\n",
-                                  kCopied = "copied 0 0 -\n";
+inline constexpr std::string_view kStandIn = "fork", kStandDown = "reap", kCopied = "copied";
 
 }  // namespace igloo::session

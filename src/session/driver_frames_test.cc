@@ -68,10 +68,32 @@ TEST(DriverFramesTest, AnythingElseIsNonsense) {
   EXPECT_FALSE(deep.Next());
 }
 
-TEST(DriverFramesTest, OrdersCarryAnyBytes) {
-  EXPECT_EQ(EncodeRun(3, "a\nb", Manner::kEcho), "run 3 3 echo\na\nb");
-  EXPECT_EQ(EncodeRun(4, "", Manner::kQuiet), "run 4 0 -\n");
-  EXPECT_EQ(EncodeRun(5, "x", Manner::kOnce), "run 5 1 once\nx");
+TEST(DriverFramesTest, AnEndCanBeALine) {
+  DriverFrames frames;
+  frames.Append("exit 7 3\nexit 8 0 1500 20480\nexit 9");
+  EXPECT_EQ(frames.Next().value(), Said(said::Done{.id = 7, .status = 3}));
+  EXPECT_EQ(frames.Next().value(),
+            Said(said::Done{.id = 8, .status = 0, .cpu_micros = 1500, .peak_kib = 20480}));
+  EXPECT_EQ(frames.Next().value(), std::nullopt);
+  for (const char* text : {"exit \n", "exit 1\n", "exit 1 256\n", "exit 1 -1\n", "exit x 0\n",
+                           "exit 1 0 1 1 1\n", "exit 1  0\n"}) {
+    DriverFrames nonsense;
+    nonsense.Append(text);
+    EXPECT_FALSE(nonsense.Next()) << text;
+  }
+}
+
+TEST(DriverFramesTest, OrdersBeginWithALineOfAlwaysTheSameLength) {
+  const auto line = [](std::string text) {
+    text.resize(kOrderHeader - 1, ' ');
+    return text + "\n";
+  };
+  EXPECT_EQ(EncodeOrder("run", 3, "a\nb", "echo"),
+            line("run 3           3           echo") + "a\nb");
+  EXPECT_EQ(EncodeOrder("fork", 0, "", "-"), line("fork 0           0           -"));
+  const std::string_view nul("a\0b", 3);
+  EXPECT_EQ(EncodeOrder("run", 12345678901, nul, "once"),
+            line("run 12345678901 3           once,nul") + std::string(nul));
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ namespace {
 
 /// For an end to be reported once everything was killed.
 constexpr auto kKillLimit = std::chrono::seconds(15);
+/// A call that takes no longer is not interrupted by its own output.
+constexpr auto kSmall = std::chrono::milliseconds(2);
 constexpr auto kLook = std::chrono::milliseconds(100);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
@@ -47,14 +49,11 @@ Result<void> Interpreter::State::Start() {
     adoption = std::move(meeting.first);
     channels.extra.push_back(std::move(meeting.second));
   }
-  pumps[0].Open(std::move(pipes.output));
-  pumps[1].Open(std::move(pipes.error));
+  pumps[0].OpenResting(std::move(pipes.output));
+  pumps[1].OpenResting(std::move(pipes.error));
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
                        wire::Life::kStays,
                        options.zygote ? wire::Birth::kAdopted : wire::Birth::kStarted));
-  UniqueFd copy = Duplicate(pair.first.get());
-  if (!copy) return FailSys(errno, "cannot watch the interpreter");
-  writer.assign(copy.Release());
   driver.assign(pair.first.Release());
   driver.non_blocking(true);
   return {};
@@ -62,7 +61,7 @@ Result<void> Interpreter::State::Start() {
 
 void Interpreter::State::FailWith(Error error) {
   if (!failure) failure = std::move(error);
-  writer.cancel();
+  if (writer.is_open()) writer.cancel();
   changed.cancel();
 }
 
@@ -91,13 +90,31 @@ void Interpreter::State::Take(const wire::Report& came) {
   }
   ended = std::get<wire::Ended>(came);
   ready = false;
-  writer.cancel();
+  if (writer.is_open()) writer.cancel();
   changed.cancel();
+}
+
+void Interpreter::State::WatchOutput() {
+  for (std::size_t i = 0; i < pumps.size(); ++i) {
+    asio::co_spawn(loop, WatchOutput(i), asio::detached);
+  }
 }
 
 asio::awaitable<void> Interpreter::State::WatchOutput(std::size_t index) {
   const auto self = shared_from_this();
-  co_await pumps[index].Run();
+  co_await pumps[index].Follow();
+}
+
+void Interpreter::State::WatchOutputSoon() {
+  if (std::exchange(soon_set, true)) return;
+  soon.expires_at(small_until);
+  soon.async_wait([self = shared_from_this()](boost::system::error_code error) {
+    self->soon_set = false;
+    if (error) return;
+    // One that began meanwhile has its own time.
+    if (Clock::now() < self->small_until) return self->WatchOutputSoon();
+    self->WatchOutput();
+  });
 }
 
 asio::awaitable<void> Interpreter::State::Wait(std::function<bool()> condition,
@@ -127,8 +144,12 @@ asio::awaitable<Result<void>> Interpreter::State::WaitUntilReady() {
   auto condition = [this] { return ready || ended; };
   co_await Wait(condition, Clock::now() + options.start_limit);
   if (failure) co_return std::unexpected(*failure);
-  if (ready) co_return Result<void>();
-  co_await Settle();
+  Settle();
+  if (ready) {
+    // Nothing runs in it that could say more.
+    for (OutputPump& each : pumps) each.Rest();
+    co_return Result<void>();
+  }
   const std::string said = pumps[1].TakeCaptured().kept();
   FailWith({Errc::kFailedPrecondition,
             ended ? "the interpreter ended before it was ready" + (said.empty() ? "" : ": " + said)
@@ -145,16 +166,14 @@ asio::awaitable<bool> Interpreter::State::Again() {
   if (options.group) options.group->leaf().ForgetHits();
   ++generation;
   frames.Clear();
+  WatchOutput();
   box->Tell(wire::ToInit::kAgain);
   const auto fine = co_await WaitUntilReady();
   co_return fine.has_value();
 }
 
-asio::awaitable<void> Interpreter::State::Settle() {
-  const auto self = shared_from_this();
-  while (pumps[0].HasMore() || pumps[1].HasMore()) {
-    co_await asio::post(loop, asio::use_awaitable);
-  }
+void Interpreter::State::Settle() {
+  for (OutputPump& each : pumps) each.Take();
 }
 
 asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
@@ -215,6 +234,7 @@ void Interpreter::State::CloseAll() {
   }
   for (OutputPump& each : pumps) each.Close();
   changed.cancel();
+  soon.cancel();
 }
 
 Interpreter::Interpreter(asio::io_context& loop, const sandbox::Plan& plan,
@@ -232,9 +252,7 @@ asio::awaitable<Result<void>> Interpreter::Start() {
   state->box->Watch();
   const auto executor = co_await asio::this_coro::executor;
   asio::co_spawn(executor, state->WatchDriver(), asio::detached);
-  for (std::size_t i = 0; i < 2; ++i) {
-    asio::co_spawn(executor, state->WatchOutput(i), asio::detached);
-  }
+  state->WatchOutput();
   co_return co_await state->WaitUntilReady();
 }
 
@@ -245,7 +263,8 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   // Before anything is waited for: an interrupt that comes meanwhile is meant for this call.
   state->stopping = state->timed_out = false;
   if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
-  co_await state->Settle();
+  for (OutputPump& each : state->pumps) each.Rest();
+  state->Settle();
   CappedText late_output = state->pumps[0].TakeCaptured();
   CappedText late_error = state->pumps[1].TakeCaptured();
   state->done.reset();
@@ -254,11 +273,11 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->idle_words = 0;
   state->running = true;
   state->heard = std::move(call.heard);
-  const auto executor = co_await asio::this_coro::executor;
-  asio::co_spawn(executor, state->Send(EncodeRun(++state->last_id, call.code, call.manner)),
-                 asio::detached);
+  state->small_until = Clock::now() + kSmall;
+  state->WatchOutputSoon();
+  state->Send(EncodeOrder("run", ++state->last_id, call.code, state->Flags(call)));
   co_await state->AwaitEnd(call);
-  co_await state->Settle();
+  state->Settle();
   if (state->TooMuch()) {
     // It is being killed, although it may have told its own end meanwhile.
     state->done.reset();
@@ -274,7 +293,7 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   }
   // Behind the answer: it takes as long as a small call does. A program of its own ends anyway.
   if (state->Looks() && state->done && call.manner != Manner::kOnce) {
-    asio::post(executor, [state] {
+    asio::post(state->loop, [state] {
       if (!state->ended && !state->failure) state->EndIfOverMemory();
     });
   }
@@ -295,7 +314,7 @@ asio::awaitable<Result<void>> Interpreter::Renew() {
   if (state->failure || !co_await state->Again()) co_return std::unexpected(*state->failure);
   // Whoever asked for it knows, and what the old one printed last is nobody's.
   state->loss.reset();
-  co_await state->Settle();
+  state->Settle();
   (void)state->pumps[0].TakeCaptured();
   (void)state->pumps[1].TakeCaptured();
   co_return Result<void>();

@@ -73,6 +73,7 @@ class Interpreter {
     std::string code = {};
     std::uint64_t time_ms = 30'000;  ///< then it is interrupted; 0: never
     Manner manner = Manner::kEcho;
+    std::string_view way = {};  ///< kOnce: a word for the driver (drivers::WayOf)
     std::function<void(std::string_view)> heard = {};
   };
   /// Fails when the sandbox is gone or says what it may not: then there is no further call.

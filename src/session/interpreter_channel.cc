@@ -1,15 +1,44 @@
 // What goes over the channel to an interpreter's driver, and what comes.
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <array>
 
+#include "base/file.h"
 #include "session/interpreter_state.h"
+#include "session/workspace.h"
 
 namespace igloo::session {
 
 namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
+
+namespace {
+
+/// The driver has made it, and nobody's code has run yet.
+UniqueFd OpenCodeFile(backend::Sandbox& sandbox, const sandbox::Plan& plan) {
+  if (sandbox.handed_out.size() < 2) return {};
+  const std::string& path = plan.payload.argv.back();
+  UniqueFd file = OpenBelow(sandbox.handed_out[1].get(), path.c_str() + path.rfind('/') + 1,
+                            O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  sandbox.handed_out.resize(1);
+  struct stat info{};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return file;
+}
+
+}  // namespace
+
+std::string Interpreter::State::Flags(const Call& call) {
+  const UniqueFd file = std::move(code_file);
+  if (call.manner != Manner::kOnce) return call.manner == Manner::kEcho ? "echo" : "-";
+  std::string flags = "once";
+  if (file && WriteAll(file.get(), call.code)) flags += ",filed";
+  if (!call.way.empty()) flags.append(",").append(call.way);
+  return flags;
+}
 
 void Interpreter::State::Take(Said came) {
   // A word about a call that is not under way is somebody else's, or a lie.
@@ -29,6 +58,7 @@ void Interpreter::State::Take(Said came) {
     if (ready) return TakeIdle(options.capture_limit);
     ready = true;
     pid = std::get<said::Ready>(came).pid;
+    code_file = OpenCodeFile(box->sandbox(), plan);
   }
   changed.cancel();
 }
@@ -67,8 +97,31 @@ asio::awaitable<void> Interpreter::State::WatchDriver() {
   }
 }
 
-asio::awaitable<void> Interpreter::State::Send(std::string bytes) {
+void Interpreter::State::Send(std::string_view bytes) {
+  // INVARIANT: orders follow each other; one that waits is not overtaken.
+  if (sending == 0 && driver.is_open()) {
+    const ssize_t count =
+        ::send(driver.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (bytes.empty()) return;
+  ++sending;
+  asio::co_spawn(loop, SendLater(std::string(bytes)), asio::detached);
+}
+
+asio::awaitable<void> Interpreter::State::SendLater(std::string bytes) {
   const auto self = shared_from_this();
+  if (!writer.is_open() && driver.is_open()) {
+    UniqueFd copy = Duplicate(driver.native_handle());
+    if (!copy) co_return FailWith({Errc::kExhausted, "cannot wait for the interpreter", {}, errno});
+    writer.assign(copy.Release());
+  }
+  co_await SendAll(bytes);
+  boost::system::error_code ignored;
+  if (--sending == 0 && writer.is_open()) writer.close(ignored);
+}
+
+asio::awaitable<void> Interpreter::State::SendAll(std::string_view bytes) {
   const std::uint64_t mine = generation;
   for (std::size_t sent = 0; sent < bytes.size() && writer.is_open() && mine == generation;) {
     const ssize_t count = ::send(writer.native_handle(), bytes.data() + sent, bytes.size() - sent,

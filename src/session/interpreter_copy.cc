@@ -26,12 +26,10 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   }
   state->stand_in.reset();
   state->wants_stand_in = true;
-  const auto executor = co_await asio::this_coro::executor;
-  // Not waited for: one that does not read must not keep its fork.
-  asio::co_spawn(executor, state->Send(std::string(kStandIn)), asio::detached);
-  const ScopeExit stand_down([state, executor] {
+  state->Send(EncodeOrder(kStandIn, 0, {}, "-"));
+  const ScopeExit stand_down([state] {
     state->wants_stand_in = false;
-    asio::co_spawn(executor, state->Send(std::string(kStandDown)), asio::detached);
+    state->Send(EncodeOrder(kStandDown, 0, {}, "-"));
   });
   auto stands = [state] { return state->stand_in || state->ended || state->failure; };
   co_await state->Wait(stands, Clock::now() + kStandInLimit);
@@ -53,7 +51,7 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   if (copied) {
     // What it says about lines of earlier calls stays true.
     other->last_id = state->last_id;
-    co_await other->Send(std::string(kCopied));
+    other->Send(EncodeOrder(kCopied, 0, {}, "-"));
   }
   co_return copied;
 }

@@ -25,20 +25,28 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
         driver(l),
         writer(l),
         pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
-        changed(l) {}
+        changed(l),
+        soon(l) {}
 
   Result<void> Start();
   boost::asio::awaitable<Result<void>> WaitUntilReady();
   boost::asio::awaitable<void> WatchDriver();
+  /// Takes output as it comes.
+  void WatchOutput();
   boost::asio::awaitable<void> WatchOutput(std::size_t index);
-  boost::asio::awaitable<void> Send(std::string bytes);
+  /// The same soon, if nothing is over by then: small calls are not worth it.
+  void WatchOutputSoon();
+  /// Sends, now if that can be.
+  void Send(std::string_view bytes);
+  boost::asio::awaitable<void> SendLater(std::string bytes);
+  boost::asio::awaitable<void> SendAll(std::string_view bytes);
   /// Waits until `condition` holds, or there is no use in waiting: a failure, or the time.
   boost::asio::awaitable<void> Wait(std::function<bool()> condition,
                                     std::chrono::steady_clock::time_point until);
   boost::asio::awaitable<bool> Again();
   boost::asio::awaitable<void> AwaitEnd(const Call& call);
-  /// Lets the pumps take everything that lies in the pipes.
-  boost::asio::awaitable<void> Settle();
+  /// Takes everything that lies in the pipes.
+  void Settle();
   OutputPump::Options PumpOptions();
   void Take(const wire::Report& came);
   void Take(Said said);
@@ -54,6 +62,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void EndIfOverMemory();
   bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
+  /// The flags of a call's order. The code of a whole program is in its file then, if it can be.
+  std::string Flags(const Call& call);
   void CloseAll();
 
   boost::asio::io_context& loop;
@@ -61,13 +71,19 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   InterpreterOptions options;
   std::shared_ptr<Box> box;  // shared with the coroutines that watch it
   boost::asio::posix::stream_descriptor driver;
-  /// The same channel, for what waits until it can be written: that ends with the interpreter.
+  /// The same channel, open once something waits until it can be written: that ends with the
+  /// interpreter.
   boost::asio::posix::stream_descriptor writer;
+  unsigned sending = 0;  ///< orders that wait for it
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer
       changed;  ///< cancelled whenever something that is waited for may have come
+  boost::asio::steady_timer soon;  ///< to watch the output
+  bool soon_set = false;
+  std::chrono::steady_clock::time_point small_until = {};  ///< of the last call
   DriverFrames frames = {};
-  UniqueFd adoption = {};  ///< for the zygote's fork; igloo-init has the other end
+  UniqueFd code_file = {};  ///< of code that is a whole program; until something was run
+  UniqueFd adoption = {};   ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
   std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next
   int pid = 0;                       ///< in the sandbox; 0: none

@@ -24,7 +24,7 @@ constexpr unsigned kMostDeaths = 3;
 }  // namespace
 
 struct Pool::Shelf {
-  explicit Shelf(const Recipe& of) : recipe(std::make_shared<const Recipe>(of)) {}
+  explicit Shelf(std::shared_ptr<const Recipe> of) : recipe(std::move(of)) {}
 
   std::shared_ptr<const Recipe> recipe;
   std::deque<std::unique_ptr<OpenInterpreter>> waiting = {};
@@ -45,9 +45,11 @@ Pool::Pool(asio::io_context& loop, backend::jail::JailBackend& backend, cgroup::
 
 Pool::~Pool() { Close(); }
 
-std::shared_ptr<Pool::Shelf> Pool::ShelfFor(const Recipe& recipe) {
-  const auto found =
-      std::ranges::find_if(shelves_, [&](const auto& each) { return *each->recipe == recipe; });
+std::shared_ptr<Pool::Shelf> Pool::ShelfFor(std::shared_ptr<const Recipe> recipe) {
+  auto found = std::ranges::find_if(shelves_, [&](const auto& s) { return s->recipe == recipe; });
+  if (found == shelves_.end()) {
+    found = std::ranges::find_if(shelves_, [&](const auto& s) { return *s->recipe == *recipe; });
+  }
   if (found != shelves_.end()) {
     std::rotate(found, found + 1, shelves_.end());
     return shelves_.back();
@@ -57,7 +59,7 @@ std::shared_ptr<Pool::Shelf> Pool::ShelfFor(const Recipe& recipe) {
     shelves_.front()->closed = true;
     shelves_.erase(shelves_.begin());
   }
-  shelves_.push_back(std::make_shared<Shelf>(recipe));
+  shelves_.push_back(std::make_shared<Shelf>(std::move(recipe)));
   if (clock_ == nullptr) {
     clock_ = std::make_unique<asio::steady_timer>(loop_);
     asio::co_spawn(loop_, Watch(), asio::detached);
@@ -65,8 +67,10 @@ std::shared_ptr<Pool::Shelf> Pool::ShelfFor(const Recipe& recipe) {
   return shelves_.back();
 }
 
-Result<std::unique_ptr<OpenInterpreter>> Pool::Take(const Recipe& recipe, Origin origin) {
-  const std::shared_ptr<Shelf> shelf = ShelfFor(recipe);
+Result<std::unique_ptr<OpenInterpreter>> Pool::Take(std::shared_ptr<const Recipe> wanted,
+                                                    Origin origin) {
+  const std::shared_ptr<Shelf> shelf = ShelfFor(std::move(wanted));
+  const Recipe& recipe = *shelf->recipe;
   shelf->used = true;
   shelf->tired = false;
   while (!shelf->waiting.empty()) {

@@ -59,7 +59,8 @@ class Pool {
     kZygote,   ///< from the zygote, if its kind has one: it can be copied
   };
   /// One that nobody has used: one that waits, or else one that has yet to be started.
-  Result<std::unique_ptr<OpenInterpreter>> Take(const Recipe& recipe, Origin origin);
+  Result<std::unique_ptr<OpenInterpreter>> Take(std::shared_ptr<const Recipe> recipe,
+                                                Origin origin);
   /// Starts one that has yet to be started. One whose zygote is of no use is replaced by one that
   /// needs none.
   boost::asio::awaitable<Result<void>> Start(OpenInterpreter& open);
@@ -74,7 +75,7 @@ class Pool {
 
  private:
   struct Shelf;
-  std::shared_ptr<Shelf> ShelfFor(const Recipe& recipe);
+  std::shared_ptr<Shelf> ShelfFor(std::shared_ptr<const Recipe> recipe);
   Result<std::unique_ptr<OpenInterpreter>> Make(std::shared_ptr<const Recipe> recipe,
                                                 std::shared_ptr<Zygote> zygote);
   /// Begins to make what is missing.

@@ -8,7 +8,13 @@ namespace igloo::session {
 
 Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request) {
-  IGLOO_ASSIGN(const auto policy, environment::PolicyForRun(environment, request));
+  IGLOO_ASSIGN(auto policy, environment::PolicyForRun(environment, request));
+  // The place of code that is to be a whole program: written from outside, it is there before the
+  // interpreter hears of it.
+  if (request.hand_out && std::holds_alternative<environment::Driver>(request.what)) {
+    const std::string& file = policy.argv.back();
+    policy.hand_out.push_back(file.substr(0, file.rfind('/')));
+  }
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
 }
 

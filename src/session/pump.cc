@@ -1,7 +1,7 @@
 #include "session/pump.h"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -62,12 +62,7 @@ asio::awaitable<void> OutputPump::Copy() {
     const std::size_t count = co_await source_.async_read_some(space, token);
     if (error) co_return;
     const std::string_view bytes(buffer.data(), count);
-    captured_.Append(bytes);
-    if (options_.heard) options_.heard(bytes);
-    if (options_.limit != 0 && captured_.total() > options_.limit && !too_much_) {
-      too_much_ = true;
-      options_.must_end();
-    }
+    Came(bytes);
     if (live_) co_await PassOn(bytes);
     Widen(count);
     if (count == buffer.size()) buffer.resize(std::min(buffer.size() * kGrowth, kLargePipe));
@@ -91,18 +86,63 @@ void OutputPump::Widen(std::size_t came) {
   if (came < kUsualPipe || wide_) return;
   wide_ = true;
   // A program that fills the pipe gets a larger one, if this user's share allows it.
-  ::fcntl(source_.native_handle(), F_SETPIPE_SZ, static_cast<int>(kLargePipe));
+  ::fcntl(Fd(), F_SETPIPE_SZ, static_cast<int>(kLargePipe));
 }
 
-bool OutputPump::HasMore() const {
-  if (!source_.is_open()) return false;
-  pollfd one{const_cast<stream_descriptor&>(source_).native_handle(), POLLIN, 0};
-  return ::poll(&one, 1, 0) > 0 && (one.revents & POLLIN) != 0;
+void OutputPump::Came(std::string_view bytes) {
+  captured_.Append(bytes);
+  if (options_.heard) options_.heard(bytes);
+  if (options_.limit != 0 && captured_.total() > options_.limit && !too_much_) {
+    too_much_ = true;
+    options_.must_end();
+  }
+}
+
+void OutputPump::OpenResting(UniqueFd fd) {
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+  resting_ = std::move(fd);
+}
+
+void OutputPump::Take() {
+  if (room_.empty()) room_.resize(kFirstRead);
+  // No more than can have been there at the beginning: somebody may write faster than we read.
+  for (std::size_t taken = 0; taken < kLargePipe;) {
+    const ssize_t count = ::read(Fd(), room_.data(), room_.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) Close();
+    if (count <= 0) return;
+    const auto came = static_cast<std::size_t>(count);
+    Came({room_.data(), came});
+    Widen(came);
+    if (came < room_.size()) return;
+    taken += came;
+    room_.resize(std::min(room_.size() * kGrowth, kLargePipe));
+  }
+}
+
+asio::awaitable<void> OutputPump::Follow() {
+  if (!resting_) co_return;
+  source_.assign(resting_.Release());
+  for (const unsigned mine = ++following_; mine == following_ && source_.is_open(); Take()) {
+    boost::system::error_code error;
+    auto token = asio::redirect_error(asio::use_awaitable, error);
+    // Not a read: its bytes would be on their way while somebody else takes the next ones.
+    co_await source_.async_wait(stream_descriptor::wait_read, token);
+    if (error || mine != following_) co_return;
+  }
+}
+
+void OutputPump::Rest() {
+  if (!source_.is_open()) return;
+  ++following_;
+  resting_.Reset(source_.release());
 }
 
 void OutputPump::Close() {
   boost::system::error_code ignored;
   if (source_.is_open()) source_.close(ignored);
+  resting_.Reset();
+  ++following_;
   if (live_) live_->Close();
 }
 

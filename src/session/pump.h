@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -35,6 +37,15 @@ class OutputPump {
   boost::asio::awaitable<void> Run();
   void Close();
 
+  // The other way, for a stream that lasts: it is looked at when its owner wants to, and watched
+  // only when that takes long. Whoever is woken by every line of a small run needs twice as long.
+  void OpenResting(UniqueFd fd);
+  /// Takes what lies in the pipe; never waits.
+  void Take();
+  /// Takes what comes, as it comes, until Rest. Whoever owns the pump keeps it until then.
+  boost::asio::awaitable<void> Follow();
+  void Rest();
+
   /// It waits for a reader.
   bool writing() const { return writing_; }
   bool too_much() const { return too_much_; }
@@ -43,18 +54,21 @@ class OutputPump {
     too_much_ = false;
     return std::exchange(captured_, CappedText(options_.keep, options_.which));
   }
-  /// Whether something lies in the pipe that has not been taken.
-  bool HasMore() const;
 
  private:
   boost::asio::awaitable<void> Splice();
   boost::asio::awaitable<void> Copy();
   boost::asio::awaitable<void> PassOn(std::string_view bytes);
   void StopReading();
+  void Came(std::string_view bytes);
+  int Fd() { return resting_ ? resting_.get() : source_.native_handle(); }
   void Widen(std::size_t came);
 
   Options options_;
   boost::asio::posix::stream_descriptor source_;
+  UniqueFd resting_ = {};   ///< the same while nobody watches it
+  std::string room_ = {};   ///< for Take
+  unsigned following_ = 0;  ///< counts beginnings and ends of Follow: an old one must not go on
   std::unique_ptr<LiveOutput> live_ = {};
   CappedText captured_;
   bool writing_ = false, too_much_ = false;

@@ -50,12 +50,12 @@ std::string_view ImageName(const SandboxSpec& spec) {
 
 std::string FixFor(const SandboxSpec& spec) {
   if (spec.id == "apisix") {
-    return "configure an environment 'apisix' that has Apache APISIX in it, see [environments] in "
-           "igloo's configuration";
+    return "igloo env pull docker.io/apache/apisix:3.9.0-debian, then write its two lines with "
+           "the name 'apisix' into igloo's configuration";
   }
-  return "name one of 'igloo env list' as \"image\" in its config.json, or configure an "
-         "environment "
-         "of this name";
+  return "name one of 'igloo env list' as \"image\" in its config.json, or an image "
+         "(\"oci:PATH\", or a name that 'igloo env pull' fetched), or configure an environment of "
+         "this name";
 }
 
 /// What of a sandbox's name stands for in the catalogue; python is the one with the libraries where
@@ -116,6 +116,9 @@ EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
     tool.variables = Relocate(configured->environment, tool.spec);
   } else if (!tool.unavailable) {
     tool.unavailable = std::move(configured).error();
+  } else {
+    // Whoever does the one thing would only find the other.
+    tool.unavailable->hint += "; its environment is missing, too: " + configured.error().hint;
   }
   return tool;
 }

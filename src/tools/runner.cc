@@ -3,7 +3,6 @@
 #include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
-#include "environment/interpreter.h"
 #include "mcp/pch.h"
 #include "session/prepare.h"
 #include "session/workspace.h"
@@ -11,13 +10,6 @@
 namespace igloo::tools {
 
 namespace asio = boost::asio;
-
-namespace {
-
-/// A program that writes this many times what is kept is ended: nobody will read it.
-constexpr std::uint64_t kEndlessOutput = 128;
-
-}  // namespace
 
 asio::awaitable<session::Leftovers> ReadInSlices(int directory,
                                                  const std::vector<environment::GivenFile>& given,
@@ -43,21 +35,6 @@ Finished FinishedFrom(session::CallResult result) {
   run.usage.peak_kib = result.peak_kib;
   return finished;
 }
-
-namespace {
-
-/// What a sandbox with a driver starts.
-decltype(environment::RunRequest::what) WhatFor(const Order& order) {
-  const environment::Environment& environment = order.where.environment;
-  if (order.driver->interpreter == "command") {
-    return environment::Program{
-        drivers::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
-  }
-  return environment::Driver{.text = std::string(order.driver->text),
-                             .file = std::string(order.driver->file)};
-}
-
-}  // namespace
 
 const drivers::Driver* DriverOf(const config::Configured& where) {
   if (where.backend != config::Backend::kJail) return nullptr;
@@ -104,20 +81,8 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
 
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
-  environment::RunRequest request = order.request;
-  request.what = WhatFor(order);
-  request.files.clear();
-  request.time_ms = 0;
-  request.extra_descriptors = 1;
-  request.hand_out = true;
-  const std::uint64_t kept = order.where.environment.room.output_bytes;
-  session::Recipe recipe{.zygote = drivers::ZygoteFor(*order.driver),
-                         .preload = order.where.preload,
-                         .most = order.where.warm,
-                         .capture_limit = kept,
-                         .output_limit = kEndlessOutput * kept};
-  IGLOO_ASSIGN(recipe.plan, session::PlanFor(order.where.environment, request));
-  return pool_.Take(recipe, origin);
+  IGLOO_ASSIGN(auto recipe, recipes_.For(order, MonotonicMicros()));
+  return pool_.Take(std::move(recipe), origin);
 }
 
 asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
@@ -159,11 +124,13 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
   }
   const std::uint64_t time_ms =
       order.request.time_ms.value_or(order.where.environment.limits.time_ms);
-  session::Interpreter::Call call{
-      .code = std::move(std::get<environment::Code>(order.request.what).text),
-      .time_ms = time_ms,
-      .manner = session::Manner::kOnce,
-      .heard = std::move(listener.heard)};
+  std::string& code = std::get<environment::Code>(order.request.what).text;
+  const std::string_view way = drivers::WayOf(*order.driver, code);
+  session::Interpreter::Call call{.code = std::move(code),
+                                  .time_ms = time_ms,
+                                  .manner = session::Manner::kOnce,
+                                  .way = way,
+                                  .heard = std::move(listener.heard)};
   auto result = co_await interpreter.Execute(std::move(call));
   if (!result) co_return std::unexpected(std::move(result).error());
   Finished finished = FinishedFrom(*std::move(result));

@@ -17,10 +17,14 @@
 #include "session/leftovers.h"
 #include "session/pool.h"
 #include "session/run.h"
+#include "tools/recipes.h"
 #include "tools/setup.h"
 #include "tools/turns.h"
 
 namespace igloo::tools {
+
+/// A program that writes this many times what is kept is ended: nobody will read it.
+inline constexpr std::uint64_t kEndlessOutput = 128;
 
 /// A run that came to its end, whatever that was.
 struct Finished {
@@ -108,6 +112,7 @@ class Runner {
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};
   session::Pool pool_;
+  Recipes recipes_ = {};
   Turns turns_;
 };
 

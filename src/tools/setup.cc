@@ -1,8 +1,17 @@
 #include "tools/setup.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace igloo::tools {
+namespace {
+
+std::uint64_t NextNumber() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
 
 Rights RightsOf(const sandbox::Policy& policy) {
   Rights rights{.network = !std::holds_alternative<sandbox::NoNetwork>(policy.network)};
@@ -19,7 +28,8 @@ Rights RightsOf(const sandbox::Policy& policy) {
 
 Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
              config::SandboxScan sandboxes)
-    : config_(std::move(config)),
+    : number_(NextNumber()),
+      config_(std::move(config)),
       catalogue_(read(config_)),
       lookup_(std::move(lookup)),
       sandboxes_(std::move(sandboxes)) {
@@ -64,7 +74,7 @@ const Offered* Setup::Find(std::string_view name) const {
 
 Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request,
                               environment::Depth depth) const {
-  Order order{.request = std::move(request)};
+  Order order{.request = std::move(request), .setup = number_};
   IGLOO_ASSIGN(order.where, catalogue_.Find(environment, depth));
   IGLOO_TRY(config::Complete(config_, order.where, lookup_, order.request));
   return order;

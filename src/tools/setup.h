@@ -45,6 +45,7 @@ struct Order {
   environment::RunRequest request = {};
   /// What makes its environment's interpreter one that takes code again and again; null: it cannot.
   const drivers::Driver* driver = nullptr;
+  std::uint64_t setup = 0;  ///< the number of the Setup that it comes from; 0: from none
 };
 
 /// One state of the configuration and of what this machine has for it. Never changes: a reload
@@ -77,6 +78,7 @@ class Setup {
  private:
   void Look(const environment::Listing& row);
 
+  std::uint64_t number_;  ///< no other has it
   config::Config config_;
   config::Catalogue catalogue_;  ///< refers to config_
   config::Lookup lookup_;

@@ -142,6 +142,17 @@ TEST_F(Artifact, AnswersMistakesWithAdvice) {
   EXPECT_THAT(Run({"session-agent"}).err, HasSubstr("igloo session-agent --artifact ./result"));
 }
 
+TEST_F(Artifact, ThatLiesInAStoreOfItsOwnNeedsNoPrefix) {
+  const std::string self = StorePath('h', "sandbox-mine");
+  std::string metadata = Metadata("mine", R"(,"interpreter_type":"bash")");
+  const std::string prefix_key = R"(,"store_prefix":")" + prefix() + "\"";
+  metadata.erase(metadata.find(prefix_key), prefix_key.size());
+  Write(Physical(self) + "/metadata.json", metadata);
+  fs::create_directory_symlink(Physical(self), Path("result"));
+  const Outcome outcome = Run({"run", "--artifact", Path("result"), "ls /nix/store | wc -l"});
+  EXPECT_EQ(outcome.out, "3\n") << outcome.err;
+}
+
 /// Where environments are found, and who knows of changes there.
 class Places : public ArtifactStore {
  protected:

@@ -71,7 +71,7 @@ class PoolTest : public ::testing::Test {
   }
 
   Open Take(Pool::Origin origin = Pool::Origin::kFastest) {
-    auto taken = pool_.Take(recipe_, origin);
+    auto taken = pool_.Take(std::make_shared<const session::Recipe>(recipe_), origin);
     EXPECT_TRUE(taken) << taken.error().what;
     return taken ? *std::move(taken) : nullptr;
   }

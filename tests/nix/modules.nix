@@ -21,7 +21,7 @@ let
     runCommand = name: given: _: builtins.seq (given.metadata or null) (fake name (given.passthru or { }));
     writeText = name: text: fake name { inherit text; };
   };
-  self.packages.${system} = { default = fake "igloo" { }; sandbox-mcp = fake "igloo-for-sandbox-mcp" { }; };
+  self.packages.${system} = { default = fake "igloo" { }; sandbox-mcp = fake "igloo-for-sandbox-mcp" { meta.mainProgram = "sandbox-mcp"; }; };
 
   # The options of NixOS and of home-manager that the modules write to.
   listOf = type: lib.mkOption { type = lib.types.listOf type; default = [ ]; };

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/replace_file.h"
 #include "drivers/drivers.h"
+#include "session/driver_frames.h"
 #include "support/igloo.h"
 
 namespace igloo::testing {
@@ -48,6 +49,13 @@ bool Take(const UniqueFd& fd, std::string& text) {
 }
 
 }  // namespace
+
+std::string OnceFlags(std::string_view interpreter, std::string_view code) {
+  std::string flags = "once";
+  const std::string_view way = drivers::WayOf(*drivers::FindDriver(interpreter), code);
+  if (!way.empty()) flags.append(",").append(way);
+  return flags;
+}
 
 Driven::Driven(std::string_view interpreter)
     : directory_(TempDir::Make(TempParent()).value()),
@@ -91,7 +99,7 @@ DrivenRun Driven::Run(std::string_view code, std::string_view flags) {
 void Driven::Begin(std::string_view code, std::string_view flags) {
   run_ = {};
   done_ = false;
-  Send(fmt::format("run {} {} {}\n", ++last_id_, code.size(), flags) + std::string(code));
+  Order("run", code, flags);
 }
 
 bool Driven::WaitForOutput(std::string_view text) {
@@ -124,6 +132,10 @@ DrivenRun Driven::EndByInterrupts() {
 }
 
 void Driven::Interrupt() const { ::kill(-pid_, SIGINT); }
+
+void Driven::Order(std::string_view word, std::string_view code, std::string_view flags) {
+  Send(session::EncodeOrder(word, static_cast<std::uint64_t>(++last_id_), code, flags));
+}
 
 void Driven::Send(std::string_view bytes) const {
   EXPECT_TRUE(WriteAll(control_.get(), bytes)) << "the driver does not listen any more";
@@ -167,6 +179,13 @@ void Driven::TakeMessages() {
     std::string kind, id;
     std::size_t size = 0;
     ASSERT_TRUE(header >> kind >> id >> size) << header.str();
+    if (kind == "exit") {
+      buffer_.erase(0, line + 1);
+      EXPECT_EQ(id, std::to_string(last_id_));
+      run_.status = static_cast<int>(size);
+      done_ = true;
+      continue;
+    }
     if (buffer_.size() < line + 1 + size) return;
     const std::string payload = buffer_.substr(line + 1, size);
     buffer_.erase(0, line + 1 + size);

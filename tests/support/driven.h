@@ -26,6 +26,9 @@ struct DrivenRun {
   std::vector<DrivenPart> parts = {};
 };
 
+/// The flags of an order to run `code` as a whole program, as the host makes them.
+std::string OnceFlags(std::string_view interpreter, std::string_view code);
+
 /// An interpreter of this machine under its driver, without a sandbox around it.
 class Driven {
  public:
@@ -49,6 +52,8 @@ class Driven {
   /// Interrupts until the run has ended, as the host does: a signal that comes just before a system
   /// call that waits is heard only with the next one.
   DrivenRun EndByInterrupts();
+  /// What the host says before code; a driver knows the word "run".
+  void Order(std::string_view word, std::string_view code, std::string_view flags);
   /// Any bytes, as the host.
   void Send(std::string_view bytes) const;
   /// The host goes away.

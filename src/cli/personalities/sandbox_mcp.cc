@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "cli/environments.h"
 #include "cli/personalities/pull.h"
+#include "cli/sandbox_images.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "tools/per_environment.h"
@@ -27,7 +28,7 @@ struct Option {
 };
 constexpr std::array<Option, 6> kOptions = {{
     {"stdio", "serve a client on standard input and output; so without any option"},
-    {"build", "say of each sandbox what it runs in, and what is missing for it"},
+    {"build", "unpack images that lie on this machine, and say what each sandbox runs in"},
     {"pull", "write the default sandboxes below sandboxesPath, for you to change"},
     {"force", "with --pull: overwrite those that are there"},
     {"version", "say which version this is"},
@@ -113,17 +114,36 @@ Result<int> Pull(const std::string& place, Existing existing, Console& console) 
   return 0;
 }
 
-/// What became of images: nothing is built for a sandbox whose environment is here already, and of
-/// any other one it is said what has to be done. Fails when one of the user's own cannot be used.
+/// Unpacks the images of the user's sandboxes that lie on this machine; their ids. One that cannot
+/// be had is said and keeps nobody else's back.
+std::set<std::string> UnpackImages(const config::SandboxScan& scan, Console& console) {
+  std::set<std::string> unpacked;
+  for (const config::FoundSandbox& each : scan.found) {
+    const auto made = BuildSandboxImage(each);
+    if (!made) LogError(console, Wrap("'" + each.spec.id + "'", made.error()).error());
+    if (made && *made == Built::kUnpacked) unpacked.insert(each.spec.id);
+  }
+  return unpacked;
+}
+
+/// What became of building images: those that lie here are unpacked, nothing is built for a sandbox
+/// whose environment is here already, and of any other one it is said what has to be done. Fails
+/// when one of the user's own cannot be used.
 Result<int> Build(const config::SandboxMcpConfig& own, Console& console) {
-  IGLOO_ASSIGN(const config::Config config, ReadConfig({}, ProjectUse::kNames, console));
-  const config::Catalogue catalogue = ReadEnvironments(config);
-  const config::SandboxScan scan = config::ScanSandboxes(own.sandboxes_path);
+  IGLOO_ASSIGN(config::Config config, ReadConfig({}, ProjectUse::kNames, console));
+  config::SandboxScan scan = config::ScanSandboxes(own.sandboxes_path);
   for (const std::string& note : scan.notes) Log(console, note);
   for (const config::SandboxProblem& each : scan.problems) LogError(console, each.error);
+  const std::set<std::string> unpacked = UnpackImages(scan, console);
+  AddSandboxImages(scan, config);
+  const config::Catalogue catalogue = ReadEnvironments(config);
   bool missing = !scan.problems.empty();
   for (const auto& tool :
        tools::MakeEnvironmentTools(scan, catalogue, tools::Uncovered::kLeaveOut)) {
+    if (!tool.unavailable && unpacked.contains(tool.spec.id)) {
+      Log(console, "'" + tool.spec.id + "': its image is unpacked");
+      continue;
+    }
     if (!tool.unavailable) {
       const auto found = catalogue.Find(tool.environment, environment::Depth::kOutline);
       Log(console,

@@ -1,6 +1,6 @@
 """The driver of Python: runs the code that comes over descriptor 3, one piece after the other, in
 one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go, each
-with JSON behind it. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
+with JSON behind it, and `exit ID STATUS CPU PEAK` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
 and those beside it (CMakeLists.txt).
 
 Everything that is needed later is imported here: once user code runs, a file that is called json.py
@@ -29,7 +29,9 @@ import _signal as signal  # without its enumerations, which cost more than all e
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
+HEAD = 64  # bytes of an order's line
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
+PLAIN = {"status", "cpu_us", "peak_kib"}
 c_library = None  # once somebody may use it
 to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -68,22 +70,29 @@ class Control:
         self.come += piece
 
     def read_order(self):
-        while (begin := self.come.find(b"\n", 0, 300) + 1) == 0:
-            if len(self.come) >= 300:
-                os._exit(1)
+        while len(self.come) < HEAD:
             self.read_more()
-        word, number, size, flags = self.come[:begin].decode().split()
+        word, number, size, flags = self.come[:HEAD].decode().split()
         if word not in ("run", "fork", "reap", "copied"):
             os._exit(1)
-        end = begin + int(size)
+        end = HEAD + int(size)
         while len(self.come) < end:
             self.read_more()
-        code = self.come[begin:end]
+        code = self.come[HEAD:end]
         del self.come[:end]
         return word, number, code, flags.split(",")
 
     def send(self, kind, number, payload):
         data = to_json(payload).encode(errors="replace")  # half a surrogate pair is no text
-        data = memoryview(f"{kind} {number} {len(data)}\n".encode() + data)
+        self.write(f"{kind} {number} {len(data)}\n".encode() + data)
+
+    def write(self, data):
+        data = memoryview(data)
         while data:
             data = data[os.write(self.fd, data):]
+
+    def finish(self, number, result):
+        if not result.keys() <= PLAIN:
+            return self.send("done", number, result)
+        self.write(b"exit %s %d %d %d\n" % (number.encode(), result["status"], result.get("cpu_us", 0),
+                                            result.get("peak_kib", 0)))

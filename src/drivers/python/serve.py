@@ -63,25 +63,26 @@ def serve(control, session):
             continue
         session.display.number = number
         if "once" in flags:
-            result = execute_whole(session, code)
+            result = execute_whole(session, code, "filed" in flags)
         else:
             result = session.execute(f"<run {number}>", code, "echo" in flags)
         flush()
         if os.getpid() != mine or not control.is_open():
             os._exit(result["status"])
-        control.send("done", number, result)
+        control.finish(number, result)
 
 
 def rehearse(control, session):
     """Runs that do nothing, in both manners. What a fork shares with its parent is copied page by page
     where it is written to: here, and not while somebody waits."""
-    control.come += b"run 0 13 once\nprint(end='')"
+    control.come += b"run 0 13 once".ljust(HEAD - 1) + b"\nprint(end='')"
     _, _, code, _ = control.read_order()
-    # A file that is there is opened faster. Never one in a directory of the user's.
-    become_program(session, CODE_FILE if os.path.isabs(CODE_FILE) else os.devnull, b"")
+    # There before it is needed. Never a file in a directory of the user's.
+    write_code_file(session, CODE_FILE if os.path.isabs(CODE_FILE) else os.devnull, b"")
+    become_program(session, CODE_FILE)
     for name in (CODE_FILE, "<run 0>"):
         session.execute(name, code, name != CODE_FILE)
-        del linecache.cache[name]
+    del linecache.cache["<run 0>"]
     gc.freeze()  # a collection looks only at what comes later
     session.home = os.getcwd() + "/"
     session.modules = len(sys.modules) - 1  # without __main__
@@ -104,7 +105,8 @@ def open_session(session):
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
     os.register_at_fork(after_in_child=control.leave)
     rehearse(control, session)
-    control.send("ready", 0, {"pid": os.getpid()})
+    told = b'{"pid": %d}' % os.getpid()  # the encoder would write to many pages
+    control.write(b"ready 0 %d\n%s" % (len(told), told))
     serve(control, session)
 
 

@@ -52,22 +52,38 @@ class Session:
 
     def compile(self, name, code, echo):
         """The code, and its last expression for itself."""
-        # A program is a file, where a comment may name an encoding: Python itself is to look.
-        text = code.decode(errors="replace" if name == CODE_FILE else "strict").removeprefix("\ufeff")
+        if name == CODE_FILE:
+            # In a file, where a comment may name an encoding: Python itself is to look, here and for
+            # the lines of a traceback.
+            return self.build(bytes(code), name, "exec"), None
+        text = code.decode().removeprefix("\ufeff")
+        one_line = "\n" not in text and "\r" not in text
         # As Python itself divides lines, and each with an end: carets are counted from there.
-        lines = io.StringIO(text if text.endswith("\n") else text + "\n", None).readlines()
-        linecache.cache[name] = (len(text), None, lines, name)
+        ended = text if text.endswith("\n") else text + "\n"
+        self.remember(name, [ended] if one_line else io.StringIO(ended, None).readlines())
+        if not echo or text.rstrip().endswith(";"):
+            return self.build(text, name, "exec"), None
+        if one_line and may_be_expression(text):
+            try:
+                return None, self.build(text, name, "eval")
+            except SyntaxError:
+                pass  # said below, if it is true
+        tree, last = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True), None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)
+        body = self.build(tree, name, "exec")
+        return body, last and self.build(last, name, "eval")
+
+    def remember(self, name, lines):
+        linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
         self.sources.append(name)
         if len(self.sources) > KEPT_SOURCES:
             linecache.cache.pop(self.sources.pop(0), None)
-        tree, last = bytes(code) if name == CODE_FILE else text, None
-        if echo:
-            tree = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True)
-        if echo and tree.body and isinstance(tree.body[-1], ast.Expr) and not text.rstrip().endswith(";"):
-            last = ast.Expression(tree.body.pop().value)
-        body = compile(tree, name, "exec", self.flags, True)
-        self.flags |= body.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
-        return body, last and compile(last, name, "eval", self.flags, True)
+
+    def build(self, source, name, mode):
+        code = compile(source, name, mode, self.flags, True)
+        self.flags |= code.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
+        return code
 
     def evaluate(self, codes):
         """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
@@ -91,7 +107,7 @@ class Session:
             try:
                 self.arm()
                 body, last = self.compile(name, code, echo)
-                value = self.evaluate([body, last] if last else [body])
+                value = self.evaluate([each for each in (body, last) if each])
                 if value is not None:
                     builtins._ = value
                     text = repr(value)
@@ -110,6 +126,12 @@ class Session:
                 result.update(status=130, interrupted=True)
             report(error)
         return result
+
+
+def may_be_expression(text):
+    """Whether it is worth a try: cheap, and wrong now and then. What a failure would warn of is warned
+    of twice, so not with an escape in it."""
+    return ";" not in text and "\\" not in text and ("(" in text[:text.find("=")] or "=" not in text)
 
 
 def ignore(_signal, _frame):
@@ -143,11 +165,12 @@ def report(error):
 
 def flush():
     """All that was printed goes to the pipes: Python's buffers, replaced ones, the C library's."""
-    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
-        try:
-            stream.flush()
-        except Exception:  # closed, or replaced by something that cannot
-            pass
+    for stream, own in ((sys.stdout, sys.__stdout__), (sys.stderr, sys.__stderr__)):
+        for each in (stream,) if stream is own else (stream, own):
+            try:
+                each.flush()
+            except Exception:  # closed, or replaced by something that cannot
+                pass
     global c_library  # looking it up costs more than all flushing
     ctypes = sys.modules.get("ctypes")
     if c_library is None and hasattr(ctypes, "CDLL"):

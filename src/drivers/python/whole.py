@@ -14,17 +14,22 @@ def usage():
     return {"cpu_us": int(seconds * 1e6), "peak_kib": max(own.ru_maxrss, children.ru_maxrss)}
 
 
-def become_program(session, path, code):
-    """The code is in a file, and everything says so."""
+def write_code_file(session, path, code):
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         try:
-            while code:
-                code = code[os.write(file, code):]
+            rest = memoryview(code)
+            while rest:
+                rest = rest[os.write(file, rest):]
         finally:
             os.close(file)
     except OSError:
-        pass  # only a program that reads itself would notice
+        # Only a program that reads itself would notice, and one whose lines are quoted.
+        session.remember(path, code.decode(errors="replace").splitlines(True))
+
+
+def become_program(session, path):
+    """Its code is in a file, and everything says so."""
     session.make_module()  # a new one: what was made ahead is frozen, and so never let go
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     session.names.update(__loader__=loader, __file__=path, __cached__=None)
@@ -41,7 +46,7 @@ def let_go(session):
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     session.names = None
     sys.modules.pop("__main__", None)
-    for name in list(sys.modules)[session.modules:]:
+    for name in newest(sys.modules, len(sys.modules) - session.modules):
         if file_of(sys.modules[name]).startswith(session.home):
             del sys.modules[name]
     gc.collect()  # of the program's objects alone: the others are frozen
@@ -53,6 +58,12 @@ def let_go(session):
                 file.close() if depth(file) == 1 else file.flush()
         except Exception:  # closed, or not open for writing
             pass
+
+
+def newest(names, count):
+    """The last ones of a dictionary. Only those: even to look at a name writes to the page it is on."""
+    names = reversed(names)
+    return [next(names) for _ in range(count)]
 
 
 def file_of(module):
@@ -69,9 +80,12 @@ def depth(file):
     return 0 if issubclass(type(file), _io._TextIOBase) else 1 if packs else 2
 
 
-def execute_whole(session, code):
-    """The code as a program of its own: in a file, and with everything that Python does at its end."""
-    become_program(session, CODE_FILE, code)
+def execute_whole(session, code, filed):
+    """The code as a program of its own: in a file, and with everything that Python does at its end.
+    filed: the host has written it there."""
+    if not filed:
+        write_code_file(session, CODE_FILE, code)
+    become_program(session, CODE_FILE)
     result = {"status": 0}
     try:
         try:

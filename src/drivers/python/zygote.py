@@ -91,6 +91,9 @@ def zygote_main():
             importlib.import_module(name)
         except (Exception, SystemExit) as error:
             orders.send(f"cannot preload {name}: {describe(error)}".encode())
+    global c_library  # made here, it is shared by all
+    c_library = libc
+    flush()
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all
     orders.send(b"ready")
