@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/file.h"
-#include "session/driver_frames.h"
 #include "support/driven.h"
 
 namespace igloo::drivers {
@@ -208,7 +207,7 @@ TEST_P(EveryDriver, EndsWhenTheHostGoes) {
 }
 
 TEST_P(EveryDriver, EndsWhenTheHostTalksNonsense) {
-  driven_.Send(session::EncodeOrder("walk", 1, "hi", "-"));
+  driven_.Order("walk", "hi", "-");
   EXPECT_LT(driven_.WaitForEnd(), 2);
 }
 

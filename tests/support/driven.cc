@@ -99,7 +99,12 @@ DrivenRun Driven::Run(std::string_view code, std::string_view flags) {
 void Driven::Begin(std::string_view code, std::string_view flags) {
   run_ = {};
   done_ = false;
-  Send(session::EncodeOrder("run", static_cast<std::uint64_t>(++last_id_), code, flags));
+  ++last_id_;
+  Order("run", code, flags);
+}
+
+void Driven::Order(std::string_view word, std::string_view code, std::string_view flags) const {
+  Send(session::EncodeOrder(word, static_cast<std::uint64_t>(last_id_), code, flags));
 }
 
 bool Driven::WaitForOutput(std::string_view text) {
