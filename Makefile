@@ -1,5 +1,5 @@
 # The commands of the house. Each does its own set-up; CMake does the work (CMakePresets.json).
-.PHONY: run test test-clients soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc
+.PHONY: run test test-nix test-clients soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc nix-build nix-expressions deps
 
 run: build
 	@tests/demo build/release/bin/igloo
@@ -8,6 +8,12 @@ test:
 	@tools/install-packages test
 	@tools/install-npm mcp
 	@tests/all
+
+# flake.nix over a stand-in for nixpkgs: a large download and minutes of building at the first time.
+test-nix:
+	@tools/install-packages test
+	@tools/build dev
+	@tests/nix/run build/dev/bin
 
 # The programs that people use, each with igloo as its server: large downloads at the first time.
 test-clients:
@@ -48,6 +54,16 @@ format: packages
 
 gcc: packages
 	@tools/build gcc
+
+# With Nix instead of the compilers of this machine: igloo with its usual environments, or all environments.
+NIX = nix --extra-experimental-features 'nix-command flakes'
+nix-build:
+	@$(NIX) build .#default --out-link build/nix
+
+nix-expressions:
+	@$(NIX) build .#sandboxes --out-link build/sandboxes
+
+deps: packages
 
 PREFIX ?= /usr/local
 install: build

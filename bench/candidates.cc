@@ -7,12 +7,16 @@
 #include <deque>
 #include <optional>
 
+#include "base/clock.h"
+#include "bench/artifacts.h"
 #include "bench/launcher_runs.h"
 #include "bench/mcp.h"
 #include "bench/output.h"
 #include "bench/process.h"
 #include "bench/ready.h"
 #include "cli/programs.h"
+#include "environment/run_policy.h"
+#include "session/prepare.h"
 
 namespace igloo::bench {
 namespace {
@@ -41,7 +45,9 @@ struct Field::Shared {
 
   backend::jail::Programs programs;
   Ground ground;
-  std::deque<FakeStore> stores = {};     // candidates point to elements
+  std::deque<FakeStore> stores = {};  // candidates point to elements
+  std::deque<FakeArtifacts> artifacts = {};
+  std::deque<environment::Environment> environments = {};
   std::deque<sandbox::Plan> plans = {};  // the same
   Timeline one_shot_timeline = {}, prepared_timeline = {};
   Samples output_peak = {};
@@ -66,6 +72,8 @@ Result<std::unique_ptr<Field>> Field::Make(std::string cache, Words mcp) {
   IGLOO_TRY(field->AddStore(100, 2));
   IGLOO_TRY(field->AddStore(300, 5));
   IGLOO_TRY(field->AddStore(600, 5));
+  for (const std::size_t packages : {10, 100, 600}) field->AddClosure(packages);
+  field->AddArtifacts();
   field->AddReady();
   field->AddOutput();
   field->AddMcp(std::move(mcp));
@@ -241,6 +249,56 @@ Result<void> Field::AddStore(std::size_t packages, unsigned every) {
                          .against = bwrap,
                          .once = [this, &plan] { return shared_->cold.Once(plan); }});
   return {};
+}
+
+/// A run in an artifact from its plan on, as a server makes one for every call.
+void Field::AddClosure(std::size_t packages) {
+  Candidate& added = candidates_.emplace_back(
+      Candidate{.key = fmt::format("closure_{}", packages),
+                .name = fmt::format("planned and run, closure of {}", packages),
+                .against = "bwrap"});
+  auto made = FakeArtifacts::Make(1, packages);
+  auto opened =
+      made ? made->Open() : Result<environment::Environment>(std::unexpected(made.error()));
+  if (!opened) {
+    added.failure = opened.error().what;
+    return;
+  }
+  shared_->artifacts.push_back(*std::move(made));
+  const environment::Environment& environment =
+      shared_->environments.emplace_back(*std::move(opened));
+  added.once = [this, &environment]() -> Result<double> {
+    const std::int64_t begin = MonotonicMicros();
+    const environment::RunRequest request{
+        .what = environment::Program{{environment.interpreter[0], "true"}}};
+    IGLOO_ASSIGN(const sandbox::Plan plan, session::PlanFor(environment, request));
+    const std::int64_t planned = MonotonicMicros();
+    IGLOO_ASSIGN(const double ran, shared_->prepared.Once(plan));
+    return static_cast<double>(planned - begin) + ran;
+  };
+}
+
+/// What five hundred artifacts cost those who only list them, or use another environment.
+void Field::AddArtifacts() {
+  constexpr std::size_t kMany = 500;
+  const std::string igloo = shared_->ground.programs() + "/igloo";
+  const auto add = [&](std::string key, std::string name) -> Candidate& {
+    return candidates_.emplace_back(
+        Candidate{.key = std::move(key), .name = std::move(name), .against = "bwrap"});
+  };
+  auto made = FakeArtifacts::Make(kMany, 300);
+  const std::string failure = made ? "" : made.error().what;
+  const FakeArtifacts* all = made ? &shared_->artifacts.emplace_back(*std::move(made)) : nullptr;
+  const Words variable = {all != nullptr ? "NIX_SANDBOX_DIR=" + all->place() : ""};
+  Candidate* added = &add("scan_500", "scan of 500 artifacts");
+  added->failure = failure;
+  if (all != nullptr) added->once = [all] { return all->Scan(); };
+  added = &add("env_list_500", "igloo env list, 500 artifacts");
+  added->failure = failure;
+  added->once = Spawning({{igloo, "env", "list"}, variable});
+  added = &add("one_shot_500", "igloo run, beside 500 artifacts");
+  added->failure = failure;
+  added->once = Spawning({{igloo, "run", "--env", "shell", "--", "/usr/bin/true"}, variable});
 }
 
 std::vector<Sustained> SustainAll(Field& field, Windows windows) {

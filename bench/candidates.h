@@ -63,6 +63,8 @@ class Field {
   Result<void> AddLauncher();
   void AddReady();
   Result<void> AddStore(std::size_t packages, unsigned every);
+  void AddClosure(std::size_t packages);
+  void AddArtifacts();
 
   std::unique_ptr<Shared> shared_;
   std::vector<Candidate> candidates_ = {};

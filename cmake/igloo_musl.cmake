@@ -15,6 +15,7 @@ else()
 endif()
 set(_triple ${CMAKE_SYSTEM_PROCESSOR}-linux)
 set(IGLOO_MUSL_INCLUDE /usr/include/${_triple}-musl CACHE PATH "musl's headers")
+set(IGLOO_KERNEL_INCLUDE /usr/include /usr/include/${_triple}-gnu CACHE STRING "where linux/ and asm/ are")
 
 # libstdc++'s directories are those of the compiler's own list that speak of C++; `backward` has
 # nothing that is still to be used.
@@ -38,7 +39,7 @@ foreach(dir ${_libstdcxx} ${IGLOO_MUSL_INCLUDE} ${_builtin})
   list(APPEND IGLOO_MUSL_INCLUDES "SHELL:-isystem ${dir}")
 endforeach()
 # Kernel headers come last, so that nothing of glibc's shadows musl's.
-foreach(dir /usr/include /usr/include/${_triple}-gnu)
+foreach(dir ${IGLOO_KERNEL_INCLUDE})
   list(APPEND IGLOO_MUSL_INCLUDES "SHELL:-idirafter ${dir}")
 endforeach()
 

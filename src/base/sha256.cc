@@ -1,5 +1,6 @@
 #include "base/sha256.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -8,9 +9,6 @@ namespace {
 
 using State = std::array<std::uint32_t, 8>;
 constexpr std::size_t kBlock = 64;
-
-constexpr State kInitial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 constexpr std::array<std::uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -56,38 +54,61 @@ void Compress(State& state, const std::uint8_t* block) {
 
 }  // namespace
 
-Sha256Digest Sha256(std::string_view bytes) {
-  State state = kInitial;
-  const std::uint64_t bits = static_cast<std::uint64_t>(bytes.size()) * 8;
+void Sha256Hasher::Update(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (held_ > 0) {
+    const std::size_t taken = std::min(kBlock - held_, bytes.size());
+    std::memcpy(block_.data() + held_, bytes.data(), taken);
+    held_ += taken;
+    bytes.remove_prefix(taken);
+    if (held_ < kBlock) return;
+    Compress(state_, block_.data());
+    held_ = 0;
+  }
   while (bytes.size() >= kBlock) {
-    Compress(state, reinterpret_cast<const std::uint8_t*>(bytes.data()));
+    Compress(state_, reinterpret_cast<const std::uint8_t*>(bytes.data()));
     bytes.remove_prefix(kBlock);
   }
+  if (!bytes.empty()) std::memcpy(block_.data(), bytes.data(), bytes.size());
+  held_ = bytes.size();
+}
+
+Sha256Digest Sha256Hasher::Finish() {
+  const std::uint64_t bits = bytes_ * 8;
   // What is left, a one bit, zeros and the length in bits: one block, or two if it does not fit.
   std::array<std::uint8_t, 2 * kBlock> tail{};
-  if (!bytes.empty()) std::memcpy(tail.data(), bytes.data(), bytes.size());
-  tail[bytes.size()] = 0x80;
-  const std::size_t size = bytes.size() + 9 <= kBlock ? kBlock : 2 * kBlock;
+  std::memcpy(tail.data(), block_.data(), held_);
+  tail[held_] = 0x80;
+  const std::size_t size = held_ + 9 <= kBlock ? kBlock : 2 * kBlock;
   for (std::size_t i = 0; i < 8; ++i) {
     tail[size - 1 - i] = static_cast<std::uint8_t>(bits >> (8 * i));
   }
-  for (std::size_t at = 0; at < size; at += kBlock) Compress(state, tail.data() + at);
+  for (std::size_t at = 0; at < size; at += kBlock) Compress(state_, tail.data() + at);
 
   Sha256Digest digest{};
   for (std::size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
+    digest[i] = static_cast<std::uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
   }
   return digest;
 }
 
-std::string Sha256Hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const std::uint8_t byte : Sha256(bytes)) {
-    out += kDigits[byte >> 4];
-    out += kDigits[byte & 15];
-  }
-  return out;
+Sha256Digest Sha256(std::string_view bytes) {
+  Sha256Hasher hasher;
+  hasher.Update(bytes);
+  return hasher.Finish();
 }
+
+std::string ToHex(const Sha256Digest& digest) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(2 * digest.size());
+  for (const std::uint8_t byte : digest) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+std::string Sha256Hex(std::string_view bytes) { return ToHex(Sha256(bytes)); }
 
 }  // namespace igloo

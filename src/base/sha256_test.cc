@@ -50,5 +50,16 @@ TEST(Sha256Test, CountsEveryByteAlsoZerosAndHighOnes) {
   EXPECT_NE(Sha256Hex(std::string(1, '\0')), Sha256Hex(""));
 }
 
+TEST(Sha256Test, PiecesOfAnySizeMakeTheSameDigest) {
+  const std::string text(1000, 'q');
+  for (const std::size_t piece : {1UL, 3UL, 63UL, 64UL, 65UL, 127UL, 999UL}) {
+    Sha256Hasher hasher;
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      hasher.Update(std::string_view(text).substr(at, piece));
+    }
+    EXPECT_EQ(ToHex(hasher.Finish()), Sha256Hex(text)) << piece;
+  }
+}
+
 }  // namespace
 }  // namespace igloo

@@ -32,6 +32,7 @@ struct ChildPlan {
   std::optional<uid_t> become;
   bool reset_signals;
   bool own_session;
+  int death_signal;
   int group;
   int first_free = 3;  ///< above every target number
 };
@@ -49,7 +50,7 @@ int Prepare(const ChildPlan& plan) {
       return errno;
     }
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_PDEATHSIG, plan.death_signal);
   if (plan.own_session && ::setsid() < 0) return errno;
   sigset_t none;
   sigemptyset(&none);
@@ -135,6 +136,7 @@ Result<Child> Spawn(const SpawnOptions& options) {
                  .become = options.become,
                  .reset_signals = options.reset_signals,
                  .own_session = options.own_session,
+                 .death_signal = options.death_signal,
                  .group = options.group};
   for (const PassedFd& fd : options.fds) plan.first_free = std::max(plan.first_free, fd.to + 1);
 

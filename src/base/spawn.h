@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <optional>
@@ -55,6 +56,9 @@ struct SpawnOptions {
   bool reset_signals = true;
   /// A session of its own: keys typed at the caller's terminal do not reach it.
   bool own_session = false;
+  /// What it gets when this process ends, however that does. A program that started others itself
+  /// may need another one, by which it ends them first.
+  int death_signal = SIGKILL;
   /// The file of a cgroup that the child enters by writing 0, or -1.
   int group = -1;
 };

@@ -67,10 +67,7 @@ struct Call {
 Result<Call> CallOfRun(const ParsedArgs& args, const std::vector<std::string>& tools,
                        Console& console) {
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-  const tools::Setup setup(std::move(config), ReadEnvironments, [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  });
+  const tools::Setup setup(std::move(config), ReadEnvironments, CallersVariable);
   for (const tools::Offered& each : setup.offered()) {
     const auto order = setup.OrderFor(each.name, {});
     if (!order) continue;

@@ -66,7 +66,7 @@ Result<int> RunConfig(const ParsedArgs& args, Console& console) {
     return 0;
   }
   if (verb == "keys" && words == 1) {
-    console.Out(config::KeysAsMarkdown());
+    console.Out(args.Has("--json") ? config::KeysAsJson() : config::KeysAsMarkdown());
     return 0;
   }
   constexpr std::string_view kVerbs[] = {"check", "path"};

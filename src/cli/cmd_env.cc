@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -7,6 +8,8 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/env_commands.h"
+#include "cli/env_pull.h"
 #include "cli/environments.h"
 #include "cli/settings.h"
 
@@ -44,20 +47,33 @@ std::string Joined(const std::vector<std::string>& words, const char* between) {
   return out;
 }
 
+/// Nix's own words have several lines.
+std::string Indented(std::string_view text) {
+  std::string out;
+  for (const char c : Printable(text, Newlines::kKeep)) {
+    out += c;
+    if (c == '\n') out += std::string(17, ' ');
+  }
+  return out;
+}
+
 void ListText(const Catalogue& catalogue, Console& console) {
-  std::string unavailable;
+  std::string usable, unavailable;
   for (const Listing& each : catalogue.List()) {
     if (each.unavailable) {
       unavailable +=
-          fmt::format("{:<14} {}\n{:<14} fix: {}\n", each.name, Printable(each.unavailable->what),
+          fmt::format("{:<14} {}\n{:<14} fix: {}\n", each.name, Indented(each.unavailable->what),
                       "", Printable(each.unavailable->hint));
       continue;
     }
+    const std::string from =
+        each.source.empty() ? "" : fmt::format(" [{}]", Printable(each.source));
     const std::string also =
         each.aliases.empty() ? "" : fmt::format(" (also: {})", Joined(each.aliases, ", "));
-    console.Out(fmt::format("{:<14} {:<9} {}{}\n", each.name, each.provider,
-                            Printable(each.description), also));
+    usable += fmt::format("{:<14} {:<9} {}{}{}\n", each.name, each.provider,
+                          Printable(each.description), also, from);
   }
+  console.Out(usable);
   if (!unavailable.empty()) console.Out("\nNot available:\n" + unavailable);
 }
 
@@ -69,6 +85,8 @@ void ListJson(const Catalogue& catalogue, Console& console) {
                      {"description", ToUtf8(each.description)},
                      {"provider", each.provider},
                      {"available", !each.unavailable}};
+    if (!each.source.empty()) row["source"] = ToUtf8(each.source);
+    if (!each.locked.empty()) row["locked"] = ToUtf8(each.locked);
     if (each.unavailable) row["error"] = ErrorObject(*each.unavailable);
     rows.push_back(std::move(row));
   }
@@ -113,6 +131,8 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   if (!environment.aliases.empty()) line("also", Joined(environment.aliases, ", "));
   if (!environment.description.empty()) line("description", environment.description);
   line("provider", environment.provider);
+  if (!environment.source.empty()) line("flake", environment.source);
+  if (!environment.locked.empty()) line("locked", environment.locked);
   line("backend", std::string(config::Name(configured.backend)));
   line("code", Started(environment));
   if (!environment.shell.empty()) line("shell", Joined(environment.shell, " "));
@@ -135,7 +155,7 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
          tree->source == tree->target ? tree->target : tree->target + " <- " + tree->source);
   }
   if (!config.project.path.empty()) {
-    line("project", fmt::format("/project <- {} ({})", config.project.path,
+    line("project", fmt::format("{} <- {} ({})", config.project.mount_point, config.project.path,
                                 config::Name(config.project.mode)));
   }
   for (const std::string& note : environment.notes) line("note", note);
@@ -181,9 +201,12 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
                         {"sources", std::move(sources)},
                         {"project", nullptr},
                         {"notes", Texts(environment.notes)}};
+  if (!environment.source.empty()) document["source"] = ToUtf8(environment.source);
+  if (!environment.locked.empty()) document["locked"] = ToUtf8(environment.locked);
   if (!config.project.path.empty()) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
-                                       {"mode", std::string(config::Name(config.project.mode))}};
+                                       {"mode", std::string(config::Name(config.project.mode))},
+                                       {"mount_point", ToUtf8(config.project.mount_point)}};
   }
   console.Out(json::serialize(document) + "\n");
 }
@@ -196,13 +219,15 @@ Result<int> List(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
   const Catalogue catalogue = ReadEnvironments(config);
   if (args.Has("--names")) {
+    std::string names;
     for (const Listing& each : catalogue.List()) {
       if (each.unavailable) continue;
-      console.Out(each.name + "\n");
+      names += each.name + "\n";
       for (const std::string& alias : each.aliases) {
-        if (config.environments.contains(alias)) console.Out(alias + "\n");
+        if (config.environments.contains(alias)) names += alias + "\n";
       }
     }
+    console.Out(names);
   } else if (args.Has("--json")) {
     ListJson(catalogue, console);
   } else {
@@ -235,31 +260,56 @@ Result<int> ShowOne(const ParsedArgs& args, Console& console) {
 
 Result<int> RunEnv(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const std::string_view word, TakeWord(kEnvCommand, args));
-  return word == "list" ? List(args, console) : ShowOne(args, console);
+  constexpr std::pair<std::string_view, Result<int> (*)(const ParsedArgs&, Console&)> kRows[] = {
+      {"list", List},        {"show", ShowOne},     {"add", EnvAdd}, {"build", EnvBuild},
+      {"update", EnvUpdate}, {"remove", EnvRemove}, {"gc", EnvGc},   {"pull", PullImage}};
+  const auto row = std::ranges::find(kRows, word, [](const auto& each) { return each.first; });
+  return row->second(args, console);
 }
 
 constexpr Flag kFlags[] = {
     {"--json", "", "print one JSON document"},
     {"--names", "", "with list: print the usable names and nothing else"},
+    {"--name", "NAME",
+     "with add: what it is called, instead of what the flake calls it; with pull: print the "
+     "section of a configuration that makes it NAME"},
+    {"--collect", "", "with gc: have Nix delete what nothing needs any more, too"},
     {"--project", "DIR", "with the environments of DIR/igloo.toml, if it is trusted",
      Values::kDirectory},
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile}};
 constexpr Word kWords[] = {
     {"list", "every environment, and why one cannot be used"},
-    {"show", "one environment: programs, variables, limits, sources", Values::kEnvironment}};
+    {"show", "one environment: programs, variables, limits, sources", Values::kEnvironment},
+    {"add", "have Nix make an environment of a flake, and keep it"},
+    {"build", "make what Nix has not made yet: all, or those named", Values::kEnvironment},
+    {"update", "the same with the newest of what their flakes name", Values::kEnvironment},
+    {"remove", "forget one that was added", Values::kEnvironment},
+    {"gc", "remove what nobody names any more"},
+    {"pull", "fetch or unpack an image, so that 'image = \"REF\"' works"}};
 
 }  // namespace
 
 const Command kEnvCommand = {
     .name = "env",
-    .summary = "list environments, or show one",
-    .usage = "(list | show NAME) [OPTIONS]",
+    .summary = "list environments, show one, have Nix make one, or fetch an image",
+    .usage =
+        "(list | show NAME | add FLAKE | build [NAME...] | update [NAME...] | remove NAME | gc | "
+        "pull REF) [OPTIONS]",
     .flags = kFlags,
     .words = kWords,
     .details =
         "Environments come from the host's /usr, from directories that mkSandbox made, in\n"
-        "~/.config/igloo/environments and NIX_SANDBOX_DIR, and from the configuration. Of one\n"
-        "name the configuration's is the one that counts, then the directory.\n",
+        "~/.config/igloo/environments, NIX_SANDBOX_DIR, ~/.config/nix-sandbox-mcp/sandboxes and\n"
+        "what igloo was installed with, and from the configuration. Of one name the\n"
+        "configuration's is the one that counts, then one that was added, then the directory.\n"
+        "'add' and 'flake = ...' in the configuration have Nix build a package, pinned in a lock\n"
+        "of its own: it stays the same until 'update'. An environment that is not there yet is\n"
+        "built when it is first used.\n\n"
+        "Examples:\n"
+        "  igloo env add nixpkgs#ripgrep\n"
+        "  igloo env add github:owner/repo#tools --name tools\n"
+        "  igloo env update tools\n"
+        "  igloo env gc --collect\n",
     .run = RunEnv,
 };
 

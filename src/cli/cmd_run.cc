@@ -58,10 +58,10 @@ Result<void> ReadCode(const ParsedArgs& args, RunOptions& options) {
       return std::unexpected(std::move(error));
     }
     code = *std::move(read);
-  } else if (args.words.empty()) {
+  } else if (args.words.empty() && !args.Has("--artifact")) {
     return Fail(Errc::kInvalidArgument, "there is nothing to run",
                 "give code in quotes, '-' to read it from standard input, --file F, or -- PROGRAM");
-  } else if (args.words[0] == "-") {
+  } else if (args.words.empty() || args.words[0] == "-") {
     auto read = ReadAll(STDIN_FILENO, kMaxCode);
     if (!read) return Wrap("reading code from standard input", std::move(read).error());
     code = *std::move(read);
@@ -75,9 +75,13 @@ Result<void> ReadCode(const ParsedArgs& args, RunOptions& options) {
 
 Result<RunOptions> Understand(const ParsedArgs& args) {
   RunOptions options;
-  if (!args.Has("--env")) {
+  if (!args.Has("--env") && !args.Has("--artifact")) {
     return Fail(Errc::kInvalidArgument, "no environment is named",
                 "add --env shell, for example; 'igloo env list' names all");
+  }
+  if (args.Has("--env") && args.Has("--artifact")) {
+    return Fail(Errc::kInvalidArgument, "'--env' and '--artifact' both name an environment",
+                "leave one of them out");
   }
   IGLOO_TRY(ReadRequest(args, options.request));
   if (const auto backend = args.Get("--backend")) {
@@ -206,6 +210,8 @@ Result<int> RunRun(const ParsedArgs& args, Console& console) {
 
 constexpr Flag kFlags[] = {
     {"--env", "NAME", "environment; 'igloo env list' shows them", Values::kEnvironment},
+    {"--artifact", "DIR", "the environment that mkSandbox made in DIR; code from standard input",
+     Values::kDirectory},
     {"--file", "FILE", "run the code in FILE", Values::kFile},
     {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay",
      Values::kDirectory},
@@ -229,7 +235,8 @@ constexpr Flag kFlags[] = {
 const Command kRunCommand = {
     .name = "run",
     .summary = "run code in a fresh sandbox",
-    .usage = "--env NAME [OPTIONS] (CODE | - | --file FILE | -- PROGRAM ARGS...)",
+    .usage =
+        "(--env NAME | --artifact DIR) [OPTIONS] (CODE | - | --file FILE | -- PROGRAM ARGS...)",
     .flags = kFlags,
     .words = {},
     .details =

@@ -6,15 +6,44 @@
 #include "cli/commands.h"
 #include "cli/config_output.h"
 #include "cli/console.h"
+#include "cli/flakes.h"
 #include "cli/settings.h"
 #include "config/trust.h"
 
 namespace igloo::cli {
 namespace {
 
+/// Of an entry for a flake: its project. Empty: the entry is a project's own.
+std::string ProjectOfFlake(const std::string& entry) {
+  constexpr std::string_view kFile = "/flake.nix";
+  std::error_code ignored;
+  if (!entry.ends_with(kFile) || std::filesystem::is_directory(entry, ignored)) return {};
+  return entry.substr(0, entry.size() - kFile.size());
+}
+
+Result<int> AddFlake(const std::string& directory, config::TrustStore& store, Console& console) {
+  IGLOO_ASSIGN(const ProjectFlake flake, ReadProjectFlake(directory, store));
+  if (flake.trust == config::Trust::kNoFile) {
+    return Fail(Errc::kNotFound, "the project '" + flake.directory + "' has no flake.nix",
+                "without one there is nothing to trust");
+  }
+  IGLOO_TRY(store.Add({.directory = flake.entry, .digest = flake.digest}));
+  console.Out(
+      fmt::format("trusted as it is now: {}, with its flake.lock\n"
+                  "  Nix evaluates and builds it where 'use_flake' asks for it\n",
+                  Printable(flake.entry)));
+  return 0;
+}
+
 Result<int> List(config::TrustStore& store, Console& console) {
   IGLOO_ASSIGN(const auto all, store.List());
   for (const config::Trusted& each : all) {
+    if (const std::string project = ProjectOfFlake(each.directory); !project.empty()) {
+      const auto flake = ReadProjectFlake(project, store);
+      const bool same = flake && flake->trust == config::Trust::kTrusted;
+      console.Out(Printable(each.directory) + (same ? "\n" : "  (changed: not trusted)\n"));
+      continue;
+    }
     // One that cannot be read any more is not trusted in effect; the list still names it.
     const auto file = config::ReadProjectFile(each.directory, store);
     const bool same = file && file->trust == config::Trust::kTrusted;
@@ -28,7 +57,8 @@ Result<int> Remove(const std::string& directory, config::TrustStore& store, Cons
   std::error_code ignored;
   const std::string name = std::filesystem::weakly_canonical(directory, ignored).string();
   IGLOO_ASSIGN(const bool removed, store.Remove(name));
-  if (!removed) {
+  IGLOO_ASSIGN(const bool flake_removed, store.Remove(name + "/flake.nix"));
+  if (!removed && !flake_removed) {
     return Fail(Errc::kNotFound, "'" + name + "' was not trusted",
                 "igloo trust --list shows what is");
   }
@@ -71,11 +101,14 @@ Result<int> RunTrust(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "the command is not complete",
                 "write igloo trust DIR, igloo trust DIR --remove, or igloo trust --list");
   }
-  return remove ? Remove(args.words[0], store, console) : Add(args.words[0], store, console);
+  if (remove) return Remove(args.words[0], store, console);
+  return args.Has("--flake") ? AddFlake(args.words[0], store, console)
+                             : Add(args.words[0], store, console);
 }
 
 constexpr Flag kFlags[] = {
-    {"--remove", "", "trust the project no longer"},
+    {"--flake", "", "trust its flake.nix and flake.lock, for 'use_flake', and not igloo.toml"},
+    {"--remove", "", "trust the project no longer, its flake neither"},
     {"--list", "", "show what is trusted"},
 };
 
@@ -83,15 +116,17 @@ constexpr Flag kFlags[] = {
 
 const Command kTrustCommand = {
     .name = "trust",
-    .summary = "let a project's own igloo.toml count",
-    .usage = "(DIR [--remove] | --list)",
+    .summary = "let a project's own igloo.toml, or its flake, count",
+    .usage = "(DIR [--flake | --remove] | --list)",
     .flags = kFlags,
     .words = {},
     .details =
         "A project's igloo.toml counts only as it was when you trusted it; look at it first. Even\n"
         "then it never opens the network, hands out secrets, shows directories or chooses the\n"
         "wall. Its environments are there for runs with --project DIR, or when [project] in your\n"
-        "configuration names the directory.\n",
+        "configuration names the directory.\n"
+        "'use_flake' has Nix evaluate and build the project's development shell. That needs a yes\n"
+        "of its own, --flake, for flake.nix and flake.lock as they are.\n",
     .run = RunTrust,
 };
 

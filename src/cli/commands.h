@@ -14,6 +14,7 @@ extern const Command kRunCommand;
 extern const Command kShellCommand;
 extern const Command kReplCommand;
 extern const Command kSessionCommand;
+extern const Command kSessionAgentCommand;
 extern const Command kEnvCommand;
 extern const Command kDoctorCommand;
 extern const Command kConfigCommand;

@@ -73,11 +73,18 @@ std::string Line(std::string_view name, std::string_view value) {
   return value.empty() ? "" : fmt::format("  {:<12} {}\n", name, Printable(value));
 }
 
+std::string ShellWords(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
 std::string EnvironmentText(const Config& config, const EnvironmentConfig& environment) {
   std::string out = fmt::format("environment {}\n", environment.name);
   out += Line(config::Name(environment.source.kind), environment.source.value);
   out += Line("description", environment.description);
   if (environment.source.kind == config::SourceKind::kAlias) return out;
+  out += Line("interpreter", ShellWords(environment.interpreter));
   out += Line("backend", config::Name(config::BackendFor(config, environment.name)));
   out += Line("limits", LimitsText(config::LimitsFor(config, environment.name)));
   // Names only: a configuration is often shown to others.
@@ -146,7 +153,8 @@ std::string ConfigText(const Config& config) {
   out += Line("artifacts", config.artifacts);
   if (!config.project.path.empty()) {
     out += "project\n" + Line("path", config.project.path) +
-           Line("mode", config::Name(config.project.mode));
+           Line("mode", config::Name(config.project.mode)) +
+           Line("mount point", config.project.mount_point);
     out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
   }
   out += "server\n" + Line("tools", config::Name(config.daemon.tools)) +
@@ -201,6 +209,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
   if (!config.project.path.empty()) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
                                        {"mode", std::string(config::Name(config.project.mode))},
+                                       {"mount_point", ToUtf8(config.project.mount_point)},
                                        {"inherited", Strings(config.project.inherit)}};
   }
   return json::serialize(document) + "\n";

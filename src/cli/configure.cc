@@ -3,7 +3,9 @@
 #include <cstdlib>
 
 #include "cli/environments.h"
+#include "cli/flakes.h"
 #include "cli/options.h"
+#include "cli/serve.h"
 #include "cli/settings.h"
 #include "config/request.h"
 
@@ -23,9 +25,20 @@ config::Lookup LookupFor(Inherit inherit) {
 
 Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
                                      environment::RunRequest& request, Console& console) {
-  const auto name = args.Get("--env");
-  IGLOO_ASSIGN(const config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-  IGLOO_ASSIGN(config::Configured configured, ReadEnvironment(config, name.value_or("")));
+  const auto artifact = args.Get("--artifact");
+  // An artifact is for any project, and its users name theirs with a variable.
+  const ParsedArgs named =
+      artifact ? WithNamedProject(args, [&](std::string_view note) { console.Note(note); }) : args;
+  IGLOO_ASSIGN(config::Config config, ReadConfig(named, ProjectUse::kShow, console));
+  std::string name = args.Get("--env").value_or("");
+  if (artifact) {
+    IGLOO_ASSIGN(name, UseArtifact(*artifact, config));
+  }
+  // A plan that is only shown is no reason to build anything.
+  if (inherit == Inherit::kValues) {
+    IGLOO_TRY(BuildForUse(config, name, console));
+  }
+  IGLOO_ASSIGN(config::Configured configured, ReadEnvironment(config, name));
   if (const auto backend = args.Get("--backend")) {
     IGLOO_ASSIGN(configured.backend, ParseBackend(*backend));
   }

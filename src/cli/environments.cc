@@ -2,9 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
+
+#include "cli/flakes.h"
+#include "cli/images.h"
+#include "cli/programs.h"
+#include "nix/closure.h"
 
 namespace igloo::cli {
 namespace {
@@ -14,8 +21,16 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// What opens an artifact when it is used.
+auto OpenerFor(const config::Config& config) {
+  return [closure_of = NixStore(config).closure_of](const environment::Artifact& artifact) {
+    return environment::OpenArtifact(artifact, closure_of);
+  };
+}
+
 environment::ArtifactScan Scan(const config::Config& config) {
-  environment::ArtifactScan scan = environment::ScanArtifacts(ArtifactPlaces(config));
+  environment::ArtifactScan scan =
+      environment::ScanArtifacts(ArtifactPlaces(config), NixStore(config));
   // A place that nobody named may be missing.
   if (!config.artifacts.empty() && ::access(config.artifacts.c_str(), F_OK) != 0) {
     scan.problems.push_back(
@@ -26,32 +41,101 @@ environment::ArtifactScan Scan(const config::Config& config) {
   return scan;
 }
 
-void ReadOwn(const config::EnvironmentConfig& own, config::Found& found) {
+void ReadOwn(const config::Config& config, const config::EnvironmentConfig& own,
+             Unpacking unpacking, config::Found& found) {
+  if (own.source.kind == config::SourceKind::kImage) {
+    found.images.emplace(own.name, ReadImageEnvironment(own, unpacking));
+  }
+  if (own.source.kind == config::SourceKind::kFlake ||
+      own.source.kind == config::SourceKind::kDevShell) {
+    if (const auto flake = FindFlake(config, own.name)) {
+      found.flakes.emplace(own.name, ReadFlake(config, *flake));
+    }
+  }
   if (own.source.kind != config::SourceKind::kArtifact) return;
   const std::string& directory = own.source.value;
-  found.artifacts.emplace(directory, environment::ReadArtifact(directory));
+  found.artifacts.emplace(directory, environment::ReadArtifact(directory, NixStore(config)));
 }
 
 }  // namespace
+
+environment::Store NixStore(const config::Config& config) {
+  auto settings = NixSettings(config);
+  if (!settings || settings->program.empty()) return {};
+  return {.closure_of = [settings = *std::move(settings)](const environment::StorePlace& place) {
+    nix::Settings own = settings;
+    if (!place.prefix.empty()) own.store = place.prefix;
+    return nix::Closure(own, place.path);
+  }};
+}
 
 std::vector<std::string> ArtifactPlaces(const config::Config& config) {
   std::string home = Variable("HOME");
   if (home.empty()) home = "/";
   std::string xdg = Variable("XDG_CONFIG_HOME");
   if (xdg.empty() || xdg[0] != '/') xdg = home + "/.config";
-  std::string seed = Variable("NIX_SANDBOX_DIR");
-  if (seed.empty()) seed = home + "/.config/nix-sandbox-mcp/sandboxes";
-  std::vector<std::string> places = {xdg + "/igloo/environments", seed};
-  if (!config.artifacts.empty() && config.artifacts != places[0] && config.artifacts != places[1]) {
-    places.insert(places.begin(), config.artifacts);
+  std::vector<std::string> places;
+  for (const std::string& place :
+       {config.artifacts, xdg + "/igloo/environments", Variable("NIX_SANDBOX_DIR"),
+        home + "/.config/nix-sandbox-mcp/sandboxes", InstalledFile("environments")}) {
+    const bool known = std::ranges::find(places, place) != places.end();
+    if (!place.empty() && !known) places.push_back(place);
   }
   return places;
 }
 
-config::Catalogue ReadEnvironments(const config::Config& config) {
-  config::Found found{.registry = {environment::ReadHostLayout(), Scan(config)}};
-  for (const auto& each : config.environments) ReadOwn(each.second, found);
+config::Catalogue ReadEnvironmentsWith(const config::Config& config,
+                                       const std::vector<environment::Artifact>& brought) {
+  environment::ArtifactScan scan = Scan(config);
+  for (const environment::Artifact& artifact : brought) {
+    const bool beaten = std::ranges::any_of(scan.found, [&](const environment::Artifact& each) {
+      return each.metadata.name == artifact.metadata.name;
+    });
+    if (!beaten) scan.found.push_back(artifact);
+  }
+  config::Found found{
+      .registry = {environment::ReadHostLayout(), std::move(scan), OpenerFor(config)}};
+  for (const auto& each : config.environments)
+    ReadOwn(config, each.second, Unpacking::kNever, found);
   return {config, std::move(found)};
+}
+
+config::Catalogue ReadEnvironments(const config::Config& config) {
+  return ReadEnvironmentsWith(config, {});
+}
+
+Result<std::string> UseArtifact(const std::string& directory, config::Config& config) {
+  std::error_code ignored;
+  std::filesystem::path absolute = std::filesystem::absolute(directory, ignored);
+  if (ignored) absolute = directory;
+  auto artifact = environment::ReadArtifact(absolute.native(), NixStore(config));
+  if (!artifact) {
+    Error error = Wrap("'" + directory + "' is no artifact", std::move(artifact).error()).error();
+    if (error.hint.empty()) error.hint = "name a directory that mkSandbox made";
+    return std::unexpected(std::move(error));
+  }
+  const std::string& name = artifact->metadata.name;
+  config::EnvironmentConfig own;
+  const config::EnvironmentConfig* settings = config::FindEnvironment(config, name);
+  if (settings != nullptr) own = *settings;
+  own.name = name;
+  own.file = directory;
+  own.where = {};
+  own.source = {config::SourceKind::kArtifact, absolute.native()};
+  config.environments = {{name, std::move(own)}};
+  return name;
+}
+
+config::Catalogue ReadNamed(const config::Config& config) {
+  config::Found found{.registry = {environment::HostLayout{}, {}, OpenerFor(config)}};
+  for (const auto& each : config.environments)
+    ReadOwn(config, each.second, Unpacking::kNever, found);
+  return {config, std::move(found)};
+}
+
+std::optional<std::string> CallersVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name) {
@@ -62,8 +146,9 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
   const bool certain = own != nullptr && !own->source.implied &&
                        config.environments.contains(config::Resolve(config, name));
   config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
-                                   certain ? environment::ArtifactScan{} : Scan(config)}};
-  if (own != nullptr) ReadOwn(*own, found);
+                                   certain ? environment::ArtifactScan{} : Scan(config),
+                                   OpenerFor(config)}};
+  if (own != nullptr) ReadOwn(config, *own, Unpacking::kNow, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,10 +17,10 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 12> kCommands = {
-    &kRunCommand, &kShellCommand,  &kReplCommand,       &kSessionCommand,
-    &kEnvCommand, &kConfigCommand, &kTrustCommand,      &kMcpCommand,
-    &kLogCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
+constexpr std::array<const Command*, 13> kCommands = {
+    &kRunCommand,    &kShellCommand,      &kReplCommand,  &kSessionCommand, &kSessionAgentCommand,
+    &kEnvCommand,    &kConfigCommand,     &kTrustCommand, &kMcpCommand,     &kLogCommand,
+    &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -38,6 +39,12 @@ void FillStandardDescriptors() {
   }
 }
 
+/// Whether a program is at the other end of standard input, and no person, terminal or /dev/null.
+bool IsSpokenTo() {
+  struct stat info{};
+  return ::fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+}
+
 }  // namespace
 
 std::span<const Command* const> Commands() { return kCommands; }
@@ -52,6 +59,9 @@ int Main(std::string_view program, std::span<const std::string> words,
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == kSandboxMcp) return SandboxMcpMain(words, console);
   if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
+  // A client that starts igloo by a name alone, as with 'nix run FLAKE', wants the server.
+  const std::string serve = "mcp";
+  if (words.empty() && IsSpokenTo()) words = {&serve, 1};
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     console.Out(Overview(kCommands));
     return words.empty() ? kExitFailed : 0;

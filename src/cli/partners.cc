@@ -8,6 +8,7 @@
 
 #include "base/interrupts.h"
 #include "cli/environments.h"
+#include "cli/flakes.h"
 #include "cli/programs.h"
 #include "cli/repl.h"
 #include "cli/settings.h"
@@ -133,11 +134,9 @@ Result<std::unique_ptr<Partner>> BeginAlone(const ParsedArgs& args, const std::s
                                             Console& console) {
   IGLOO_ASSIGN(auto programs, FindPrograms());
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-  const auto lookup = [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  };
-  auto setup = std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, lookup);
+  IGLOO_TRY(BuildForUse(config, environment, console));
+  auto setup =
+      std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, CallersVariable);
   IGLOO_ASSIGN(const tools::Order order, setup->OrderFor(environment, {}));
   const std::string interpreter(tools::InterpreterOf(order.where));
   const tools::Offered* offered = setup->Find(environment);

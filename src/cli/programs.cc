@@ -8,15 +8,22 @@
 
 namespace igloo::cli {
 
-Result<backend::jail::Programs> FindPrograms() {
+Result<std::string> FindProgram(std::string_view name) {
   IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
   const std::string directory = self.substr(0, self.rfind('/'));
   for (const std::string& place : {directory, directory + "/../libexec/igloo"}) {
-    backend::jail::Programs programs{place + "/igloo-jail", place + "/igloo-init"};
-    if (::access(programs.jail.c_str(), X_OK) == 0) return programs;
+    std::string path = place + "/" + std::string(name);
+    if (::access(path.c_str(), X_OK) == 0) return path;
   }
-  return Fail(Errc::kNotFound, "igloo-jail is not beside '" + self + "' nor in ../libexec/igloo",
+  return Fail(Errc::kNotFound,
+              std::string(name) + " is not beside '" + self + "' nor in ../libexec/igloo",
               "install igloo completely ('make install'), or run it from build/release/bin");
+}
+
+Result<backend::jail::Programs> FindPrograms() {
+  IGLOO_ASSIGN(std::string jail, FindProgram("igloo-jail"));
+  std::string init = jail.substr(0, jail.rfind('/')) + "/igloo-init";
+  return backend::jail::Programs{std::move(jail), std::move(init)};
 }
 
 Result<std::string> FindIgloo() {
@@ -30,6 +37,19 @@ Result<std::string> FindIgloo() {
   }
   return Fail(Errc::kNotFound, "there is no igloo beside '" + self + "' nor in ../../bin",
               "install igloo completely ('make install')");
+}
+
+std::string InstalledFile(std::string_view name) {
+  const auto self = ReadLink("/proc/self/exe");
+  if (!self) return "";
+  const std::string directory = self->substr(0, self->rfind('/'));
+  for (const std::string_view below : {"/libexec/igloo", "/bin"}) {
+    if (!directory.ends_with(below)) continue;
+    std::string path =
+        directory.substr(0, directory.size() - below.size()) + "/share/igloo/" + std::string(name);
+    return ::access(path.c_str(), F_OK) == 0 ? path : "";
+  }
+  return "";
 }
 
 }  // namespace igloo::cli

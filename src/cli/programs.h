@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "backend/jail/launcher.h"
 #include "base/error.h"
 
@@ -8,7 +11,14 @@ namespace igloo::cli {
 /// igloo's helper programs: beside igloo itself in a build tree, in libexec once installed.
 Result<backend::jail::Programs> FindPrograms();
 
+/// One of the other programs, from the same places: "igloo-image".
+Result<std::string> FindProgram(std::string_view name);
+
 /// igloo as others are to start it: the small program, from a build tree or installed.
 Result<std::string> FindIgloo();
+
+/// The file or directory of this name that was installed with this very igloo, below its
+/// share/igloo; empty: there is none. Found from the running program, never from a variable.
+std::string InstalledFile(std::string_view name);
 
 }  // namespace igloo::cli

@@ -1,6 +1,8 @@
 #include "cli/reloading.h"
 
 #include "cli/environments.h"
+#include "cli/flakes.h"
+#include "cli/images.h"
 #include "cli/settings.h"
 #include "config/sandbox_mcp_scan.h"
 
@@ -19,13 +21,22 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
   for (const std::string& place : ArtifactPlaces(config)) {
     sources.push_back({.path = place, .in_each = "metadata.json"});
   }
+  // Whoever builds or adds one writes its record.
+  if (const std::string home = NixHome(); !home.empty()) {
+    sources.push_back({.path = home, .in_each = "record.json"});
+  }
   for (const auto& [name, own] : config.environments) {
+    if (own.source.kind == config::SourceKind::kImage) sources.push_back({.path = ImagesFile()});
     if (own.source.kind != config::SourceKind::kArtifact) continue;
     sources.push_back({.path = own.source.value + "/metadata.json"});
   }
   // A project's file counts only while it is trusted as it is.
   if (!config.project.path.empty()) {
     sources.push_back({.path = config.project.path + "/igloo.toml"});
+    if (config.project.use_flake) {
+      sources.push_back({.path = config.project.path + "/flake.nix"});
+      sources.push_back({.path = config.project.path + "/flake.lock"});
+    }
     const std::string state = config::StateDirectory(variables);
     if (!state.empty()) sources.push_back({.path = state + "/trust", .in_each = "."});
   }
@@ -34,6 +45,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
       if (!own->file.empty()) sources.push_back({.path = own->file});
       if (!own->sandboxes_path.empty()) {
         sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
+        sources.push_back({.path = ImagesFile()});
       }
     }
   }

@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
-#include <cstdlib>
 #include <thread>
 
 #include "audit/journal.h"
 #include "base/text.h"
+#include "cli/builder.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
+#include "cli/sandbox_images.h"
 #include "cli/settings.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
@@ -75,6 +76,7 @@ class Server {
   Server(Serving serving, backend::jail::Programs programs, Console& console)
       : console_(console), serving_(std::move(serving)) {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
+    if (!serving_.inform) serving_.inform = serving_.say;
     runner_ = std::make_unique<tools::Runner>(
         loop_, std::move(programs),
         tools::Runner::Options{.at_once = RunsAtOnce(),
@@ -93,6 +95,9 @@ class Server {
     control_.emplace(*sessions_, [this] { return service_->Current(); });
     // With the first session, so that a client that only looks leaves nothing behind.
     sessions_->OnBegun([this] { OpenControl(); });
+    builder_.emplace(loop_,
+                     Builder::Events{.done = [this] { Reload(); },
+                                     .say = [this](std::string_view text) { serving_.say(text); }});
     core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
                                               mcp::ServerOptions{.most_calls = 2048});
   }
@@ -109,13 +114,16 @@ class Server {
     asio::signal_set reloading(loop_, SIGHUP);
     asio::co_spawn(loop_, ReloadOn(reloading), asio::detached);
     Watch();
+    if (const auto setup = service_->Current()) {
+      builder_->Consider((*setup)->config(), serving_.args);
+    }
     return serving_.http ? ServeHttp() : ServePipe();
   }
 
  private:
   Result<void> ServePipe() {
     if (::isatty(STDIN_FILENO) == 1) {
-      serving_.say(
+      serving_.inform(
           "waiting for a client on standard input; 'igloo mcp install CLIENT' sets one up, "
           "Ctrl-D ends this");
     }
@@ -137,9 +145,10 @@ class Server {
     mcp::HttpAddress address = serving_.http->address;
     if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
       tcp->port = port;
-      serving_.say(fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
+      serving_.inform(
+          fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
     } else {
-      serving_.say("serving MCP at " + ToText(address));
+      serving_.inform("serving MCP at " + ToText(address));
     }
     asio::co_spawn(loop_, server.Serve(), asio::detached);
     loop_.run();
@@ -150,6 +159,7 @@ class Server {
 
   Result<std::shared_ptr<const tools::Setup>> Load() {
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
+    if (serving_.adapt) serving_.adapt(config);
     // Before anything else is read, so that no change is missed.
     const Sandboxes sandboxes =
         serving_.sandboxes ? serving_.sandboxes(config) : Sandboxes::kIgnore;
@@ -158,6 +168,7 @@ class Server {
     if (sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
       scan = config::ScanSandboxes(own.sandboxes_path);
+      AddSandboxImages(scan, config);
       for (const std::string& note : scan.notes) serving_.say(note);
       for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
     }
@@ -165,12 +176,12 @@ class Server {
     sessions_->SetLimits({.most = config.session.most,
                           .idle = std::chrono::milliseconds(config.session.idle_ms),
                           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
-    const auto lookup = [](const std::string& name) -> std::optional<std::string> {
-      const char* value = std::getenv(name.c_str());
-      return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    if (builder_) builder_->Consider(config, serving_.args);
+    const auto read = [this](const config::Config& now) {
+      return ReadEnvironmentsWith(now, serving_.brought);
     };
-    auto setup = std::make_shared<tools::Setup>(std::move(config), ReadEnvironments, lookup,
-                                                std::move(scan));
+    auto setup =
+        std::make_shared<tools::Setup>(std::move(config), read, CallersVariable, std::move(scan));
     for (const environment::ArtifactProblem& each : setup->catalogue().problems()) {
       serving_.say("'" + each.directory + "' is no environment: " + Line(each.error));
     }
@@ -249,6 +260,7 @@ class Server {
       auto token = asio::redirect_error(asio::use_awaitable, error);
       co_await signals.async_wait(token);
       if (error) co_return;
+      builder_->Forget();
       Reload();
     }
   }
@@ -260,7 +272,7 @@ class Server {
                    Line(changed.error()));
       return;
     }
-    serving_.say("the configuration was read again");
+    serving_.inform("the configuration was read again");
     if (*changed) core_->Announce(mcp::change::Tools{});
   }
 
@@ -279,17 +291,20 @@ class Server {
   std::unique_ptr<tools::ControlSocket> socket_ = {};
   bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};
+  std::optional<Builder> builder_ = {};
   std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
 };
 
 }  // namespace
 
 ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say) {
-  const char* named = std::getenv("PROJECT_DIR");
-  if (named == nullptr || *named == '\0') return args;
   if (args.Has("--project") || args.Has("--no-project")) return args;
+  const std::string mount_point = CallersVariable("PROJECT_MOUNT").value_or("");
+  if (!mount_point.empty()) args.flags[kProjectMountFlag] = mount_point;
+  const std::string named = CallersVariable("PROJECT_DIR").value_or("");
+  if (named.empty()) return args;
   struct stat info{};
-  const bool there = ::stat(named, &info) == 0;
+  const bool there = ::stat(named.c_str(), &info) == 0;
   if (there && S_ISDIR(info.st_mode)) {
     args.flags["--project"] = named;
   } else {

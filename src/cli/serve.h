@@ -24,16 +24,22 @@ struct Serving {
   ParsedArgs args = {};  ///< --config, --project, --no-project
   /// What counts with this configuration; they are ignored unless it is given.
   std::function<Sandboxes(const config::Config&)> sandboxes = {};
+  /// Environments that the caller brings along; what is found has precedence.
+  std::vector<environment::Artifact> brought = {};
+  /// What the caller has to say about the configuration, after it was read.
+  std::function<void(config::Config&)> adapt = {};
   std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
   /// A line for people; standard error unless it is given.
   std::function<void(std::string_view)> say = {};
+  /// One that tells of nothing wrong; said like the others unless it is given.
+  std::function<void(std::string_view)> inform = {};
 };
 
 /// Serves until the client has gone, or a signal ends it. Ends everything that it started.
 Result<int> Serve(Serving serving, Console& console);
 
-/// The project that PROJECT_DIR names, unless the command line has a say. One that cannot be shown
-/// is left out, and `say` is told: the server is of use without it.
+/// The project that PROJECT_DIR names, at PROJECT_MOUNT, unless the command line has a say. One
+/// that cannot be shown is left out, and `say` is told: the server is of use without it.
 ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say);
 
 }  // namespace igloo::cli

@@ -7,10 +7,13 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/flakes.h"
 #include "cli/options.h"
+#include "cli/programs.h"
 #include "config/problem.h"
 #include "config/trust.h"
 #include "environment/host.h"
+#include "sandbox/path.h"
 
 namespace igloo::cli {
 namespace {
@@ -27,7 +30,11 @@ Result<void> TakeProjectFlags(const ParsedArgs& args, config::Config& config) {
     IGLOO_ASSIGN(environment::Project project, SplitProject(*flag));
     // No project is something else than none that could be found.
     if (project.path.empty()) return CheckProject(project);
-    config.project = {.path = project.path, .mode = project.mode};
+    config.project = {
+        .path = project.path, .mode = project.mode, .mount_point = config.project.mount_point};
+  }
+  if (const auto mount_point = args.Get(kProjectMountFlag)) {
+    config.project.mount_point = *mount_point;
   }
   return {};
 }
@@ -35,8 +42,12 @@ Result<void> TakeProjectFlags(const ParsedArgs& args, config::Config& config) {
 Result<void> CheckShownProject(config::Config& config) {
   const bool named_by_file = config.project.where.line != 0;
   if (named_by_file) IGLOO_TRY(config::CheckAvailable(config, "project"));
-  environment::Project project{.path = config.project.path, .mode = config.project.mode};
-  if (auto checked = CheckProject(project); !checked) {
+  environment::Project project{.path = config.project.path,
+                               .mode = config.project.mode,
+                               .mount_point = config.project.mount_point};
+  auto checked = sandbox::CheckTarget(project.mount_point);
+  if (checked) checked = CheckProject(project);
+  if (!checked) {
     if (!named_by_file) return checked;
     return Wrap(config::Place(config.file, config.project.where), std::move(checked).error());
   }
@@ -56,7 +67,8 @@ Result<config::Config> AddProjectFile(config::Config config, const config::Varia
                  (changed ? "has changed since it was trusted" : "is not trusted") +
                  "; look at it, then: igloo trust " + ShellQuote(Printable(file.directory)));
   }
-  return config::WithProject(std::move(config), file, presets);
+  IGLOO_ASSIGN(config, config::WithProject(std::move(config), file, presets));
+  return config::WithProjectFlake(std::move(config));
 }
 
 }  // namespace
@@ -69,7 +81,8 @@ config::Variables ReadVariables() {
   return {.igloo_config = get("IGLOO_CONFIG"),
           .xdg_config_home = get("XDG_CONFIG_HOME"),
           .xdg_state_home = get("XDG_STATE_HOME"),
-          .home = get("HOME")};
+          .home = get("HOME"),
+          .installed = InstalledFile("config.toml")};
 }
 
 Result<std::string> StatePlace() {
@@ -106,10 +119,13 @@ Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Consol
   IGLOO_TRY(TakeProjectFlags(args, config));
   if (config.project.path.empty()) {
     config.project = {};
+    AddFlakes(config);
     return config;
   }
   if (use == ProjectUse::kShow) IGLOO_TRY(CheckShownProject(config));
-  return AddProjectFile(std::move(config), variables, presets, console);
+  IGLOO_ASSIGN(config, AddProjectFile(std::move(config), variables, presets, console));
+  AddFlakes(config);
+  return config;
 }
 
 }  // namespace igloo::cli

@@ -19,6 +19,9 @@ Result<std::string> StatePlace();
 /// Names of the environments that igloo brings along.
 std::vector<std::string_view> PresetNames();
 
+/// Where code sees the project, beside --project. Nobody types it: PROJECT_MOUNT says it.
+inline constexpr const char* kProjectMountFlag = "--project-mount";
+
 /// What a command does with the project.
 enum class ProjectUse {
   kShow,   ///< it is shown to code: it must be there, and be what it looks like

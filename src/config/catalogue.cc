@@ -4,10 +4,12 @@
 
 #include "config/problem.h"
 #include "environment/host.h"
+#include "environment/interpreter.h"
 
 namespace igloo::config {
 namespace {
 
+using environment::Depth;
 using environment::Environment;
 using environment::Listing;
 
@@ -32,6 +34,7 @@ void ApplyLimits(const Limits& limits, Environment& environment) {
 std::string_view ProviderOf(SourceKind kind) {
   return kind == SourceKind::kPreset     ? "host"
          : kind == SourceKind::kArtifact ? "artifact"
+         : kind == SourceKind::kDevShell ? "flake"
                                          : Name(kind);
 }
 
@@ -43,18 +46,33 @@ auto FindRow(std::vector<Listing>& list, std::string_view name) {
 
 std::string Catalogue::CanonicalOf(std::string_view name) const {
   std::string resolved = Resolve(config_, name);
-  // An artifact's own name counts before what that name stands for with igloo.
-  const bool artifact = found_.registry.FindArtifact(resolved) != nullptr;
-  return artifact ? resolved : Canonical(config_, resolved);
+  if (config_.environments.contains(resolved)) return resolved;
+  // An artifact's own names count before what they stand for with igloo.
+  const environment::Artifact* artifact = found_.registry.FindArtifactOrAlias(resolved);
+  return artifact != nullptr ? artifact->metadata.name : Canonical(config_, resolved);
 }
 
-Result<Environment> Catalogue::Make(const EnvironmentConfig& own) const {
+Result<Environment> Catalogue::Make(const EnvironmentConfig& own, Depth depth) const {
   const Source& source = own.source;
   if (source.kind == SourceKind::kPreset) {
-    return source.implied ? found_.registry.Find(source.value)
+    return source.implied ? found_.registry.Find(source.value, depth)
                           : found_.registry.FindPreset(source.value);
   }
   const std::string place = Place(own.file, own.where);
+  const auto image = found_.images.find(own.name);
+  if (source.kind == SourceKind::kImage && image != found_.images.end()) {
+    if (!image->second) return Wrap(place, image->second.error());
+    return image->second;
+  }
+  if (source.kind == SourceKind::kFlake || source.kind == SourceKind::kDevShell) {
+    const auto flake = found_.flakes.find(own.name);
+    if (flake == found_.flakes.end()) {
+      return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
+    }
+    // What was added has no file.
+    if (!flake->second && !own.file.empty()) return Wrap(place, flake->second.error());
+    return flake->second;
+  }
   const auto artifact = found_.artifacts.find(source.value);
   if (source.kind != SourceKind::kArtifact || artifact == found_.artifacts.end()) {
     return Fail(Errc::kInternal, place + ": '" + source.value + "' was not looked at");
@@ -64,8 +82,22 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own) const {
     if (error.hint.empty()) error.hint = "'path' names a directory that mkSandbox made";
     return Wrap(place, std::move(error));
   }
-  if (!artifact->second->environment) return Wrap(place, artifact->second->environment.error());
-  return artifact->second->environment;
+  auto opened = found_.registry.Open(*artifact->second, depth);
+  if (!opened) return Wrap(place, std::move(opened).error());
+  return opened;
+}
+
+/// What an environment is made from, if that is an artifact.
+const environment::Artifact* Catalogue::ArtifactOf(std::string_view key,
+                                                   const EnvironmentConfig* own) const {
+  if (own == nullptr) return found_.registry.FindArtifact(key);
+  if (own->source.kind == SourceKind::kPreset && own->source.implied) {
+    return found_.registry.FindArtifact(own->source.value);
+  }
+  const auto artifact = found_.artifacts.find(own->source.value);
+  const bool named = own->source.kind == SourceKind::kArtifact &&
+                     artifact != found_.artifacts.end() && artifact->second;
+  return named ? &*artifact->second : nullptr;
 }
 
 std::vector<std::string> Catalogue::AliasesOf(std::string_view name) const {
@@ -73,7 +105,16 @@ std::vector<std::string> Catalogue::AliasesOf(std::string_view name) const {
   const environment::HostEnvironment* row = environment::FindHostEnvironment(name);
   if (row != nullptr && row->name == name) {
     for (const std::string_view alias : row->aliases) {
-      if (!config_.environments.contains(std::string(alias))) aliases.emplace_back(alias);
+      const bool taken = config_.environments.contains(std::string(alias)) ||
+                         found_.registry.FindArtifactOrAlias(alias) != nullptr;
+      if (!taken) aliases.emplace_back(alias);
+    }
+  }
+  if (const environment::Artifact* artifact = found_.registry.FindArtifact(name)) {
+    for (const std::string& alias : artifact->metadata.aliases) {
+      const bool taken = config_.environments.contains(alias) ||
+                         found_.registry.FindArtifactOrAlias(alias) != artifact;
+      if (!taken) aliases.push_back(alias);
     }
   }
   for (const auto& [alias, each] : config_.environments) {
@@ -84,11 +125,11 @@ std::vector<std::string> Catalogue::AliasesOf(std::string_view name) const {
   return aliases;
 }
 
-Result<Configured> Catalogue::Find(std::string_view name) const {
+Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
   const std::string key = CanonicalOf(name);
   const EnvironmentConfig* own = FindEnvironment(config_, key);
   IGLOO_TRY(CheckEnvironmentAvailable(config_, key));
-  const bool known = own != nullptr || found_.registry.FindArtifact(key) != nullptr ||
+  const bool known = own != nullptr || found_.registry.FindArtifactOrAlias(key) != nullptr ||
                      environment::FindHostEnvironment(key) != nullptr;
   if (!known) {
     std::vector<std::string> names;
@@ -99,19 +140,38 @@ Result<Configured> Catalogue::Find(std::string_view name) const {
   Configured out{.backend = BackendFor(config_, key),
                  .limits = LimitsFor(config_, key),
                  .inherit = config_.project.inherit};
-  IGLOO_ASSIGN(out.environment, own != nullptr ? Make(*own) : found_.registry.Find(key));
-  // Whoever built an artifact said what it needs; only its own section says otherwise.
-  if (out.environment.provider == "artifact") {
-    out.limits.time_ms = own != nullptr ? own->limits.time_ms : std::nullopt;
-    out.limits.memory_bytes = own != nullptr ? own->limits.memory_bytes : std::nullopt;
+  IGLOO_ASSIGN(out.environment,
+               own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
+  if (const environment::Artifact* artifact = ArtifactOf(key, own)) {
+    // Whoever built an artifact said what it needs; only its own section says otherwise.
+    const bool chosen = own != nullptr && own->backend;
+    if (artifact->metadata.backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
+    const Limits asked = own != nullptr ? own->limits : Limits{};
+    out.limits.time_ms = asked.time_ms;
+    out.limits.memory_bytes = asked.memory_bytes;
+    if (artifact->metadata.processes) out.limits.processes = asked.processes;
+    if (artifact->metadata.open_files) out.limits.open_files = asked.open_files;
+  } else if (own != nullptr && out.environment.provider == "artifact") {
+    // Likewise for one that a flake has made already.
+    out.limits.time_ms = own->limits.time_ms;
+    out.limits.memory_bytes = own->limits.memory_bytes;
   }
   ApplyLimits(out.limits, out.environment);
+  out.warm = out.environment.warm.value_or(kUsualWarm);
+  out.preload = out.environment.preload;
   if (own != nullptr) {
     out.environment.name = own->name;
     if (!own->description.empty()) out.environment.description = own->description;
+    if (!own->interpreter.empty()) {
+      environment::Start start = environment::StartFor(own->interpreter);
+      out.environment.interpreter = std::move(start.interpreter);
+      out.environment.passing = start.passing;
+      out.environment.code_file = std::move(start.code_file);
+      out.environment.language = std::move(start.language);
+    }
     out.variables = own->variables;
-    out.warm = own->warm.value_or(kUsualWarm);
-    out.preload = own->preload;
+    out.warm = own->warm.value_or(out.warm);
+    if (!own->preload.empty()) out.preload = own->preload;
     out.inherit.insert(out.inherit.end(), own->inherit.begin(), own->inherit.end());
   }
   out.environment.aliases = AliasesOf(out.environment.name);
@@ -123,9 +183,11 @@ Listing Catalogue::ListingOf(const EnvironmentConfig& own) const {
               .aliases = AliasesOf(own.name),
               .description = own.description,
               .provider = std::string(ProviderOf(own.source.kind))};
-  if (auto made = Find(own.name)) {
+  if (auto made = Find(own.name, Depth::kOutline)) {
     row.description = made->environment.description;
     row.provider = made->environment.provider;
+    row.source = made->environment.source;
+    row.locked = made->environment.locked;
   } else {
     row.unavailable = std::move(made).error();
   }
@@ -137,7 +199,7 @@ Listing Catalogue::ListingOf(const EnvironmentConfig& own) const {
 void Catalogue::ListAlias(const EnvironmentConfig& alias, std::vector<Listing>& list) const {
   const std::string target = Resolve(config_, alias.name);
   if (const auto row = FindRow(list, target); row != list.end()) return;
-  const auto made = Find(target);
+  const auto made = Find(target, Depth::kOutline);
   const auto row = made ? FindRow(list, made->environment.name) : list.end();
   if (row != list.end()) {
     row->aliases.push_back(alias.name);

@@ -30,17 +30,23 @@ struct Found {
   environment::Registry registry;
   /// By directory, of every [environments.NAME] with a path.
   std::map<std::string, Result<environment::Artifact>> artifacts = {};
+  /// By name, of every [environments.NAME] with an image.
+  std::map<std::string, Result<environment::Environment>> images = {};
+  /// By name, of every one that Nix makes: what it is, or why it cannot be used.
+  std::map<std::string, Result<environment::Environment>> flakes = {};
 };
 
 /// All environments by name. What the file names beats artifacts that were merely found, and those
-/// beat presets. Pure: a reload makes a new one.
+/// beat presets. A reload makes a new one.
 class Catalogue {
  public:
   /// `config` outlives it.
   Catalogue(const Config& config, Found found) : config_(config), found_(std::move(found)) {}
 
-  /// By name or alias. Fails when there is none, and with the fix when it cannot be used.
-  Result<Configured> Find(std::string_view name) const;
+  /// By name or alias. Fails when there is none, and with the fix when it cannot be used. An
+  /// outline has everything but what is inside, and looks at nothing.
+  Result<Configured> Find(std::string_view name,
+                          environment::Depth depth = environment::Depth::kWhole) const;
   /// Presets in their order, then the others by name.
   std::vector<environment::Listing> List() const;
   const std::vector<environment::ArtifactProblem>& problems() const {
@@ -49,7 +55,9 @@ class Catalogue {
 
  private:
   std::string CanonicalOf(std::string_view name) const;
-  Result<environment::Environment> Make(const EnvironmentConfig& own) const;
+  Result<environment::Environment> Make(const EnvironmentConfig& own,
+                                        environment::Depth depth) const;
+  const environment::Artifact* ArtifactOf(std::string_view key, const EnvironmentConfig* own) const;
   std::vector<std::string> AliasesOf(std::string_view name) const;
   environment::Listing ListingOf(const EnvironmentConfig& own) const;
   void ListAlias(const EnvironmentConfig& alias, std::vector<environment::Listing>& list) const;

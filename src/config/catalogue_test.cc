@@ -27,9 +27,10 @@ environment::HostLayout Host() {
 }
 
 Artifact MakeArtifact(const std::string& name, const std::string& directory) {
-  Environment made{.name = name, .description = "found", .provider = "artifact"};
-  made.limits.time_ms = 7000;
-  return {.directory = directory, .metadata = {.name = name}, .environment = std::move(made)};
+  return {
+      .directory = directory,
+      .metadata = {
+          .name = name, .description = "found", .interpreter_type = "bash", .timeout_seconds = 7}};
 }
 
 class CatalogueTest : public ::testing::Test {
@@ -38,7 +39,9 @@ class CatalogueTest : public ::testing::Test {
     auto parsed = Parse(text, {.file = "c.toml", .directory = "/etc", .presets = kPresets});
     EXPECT_TRUE(parsed) << parsed.error().what;
     config_ = parsed ? *std::move(parsed) : Config{};
-    Found found{.registry = {Host(), std::move(scan)}};
+    Found found{.registry = {Host(), std::move(scan), [](const Artifact& artifact) {
+                               return Result<Environment>(environment::OutlineOf(artifact));
+                             }}};
     for (const auto& each : config_.environments) {
       const Source& source = each.second.source;
       if (source.kind != SourceKind::kArtifact) continue;
@@ -46,6 +49,14 @@ class CatalogueTest : public ::testing::Test {
                                                 ? Result<Artifact>(MakeArtifact("of", "/etc/good"))
                                                 : Fail(Errc::kNotFound, "there is nothing"));
     }
+    found.flakes.emplace("f", Fail(Errc::kFailedPrecondition, "it was not built"));
+    found.flakes.emplace("g", Environment{.name = "g",
+                                          .description = "made",
+                                          .provider = "flake",
+                                          .interpreter = {"/bin/bash"},
+                                          .code_file = "main.sh",
+                                          .source = "nixpkgs#x",
+                                          .locked = "at y"});
     return {config_, std::move(found)};
   }
 
@@ -153,6 +164,46 @@ TEST_F(CatalogueTest, TheFileBeatsArtifactsAndArtifactsBeatPresets) {
   EXPECT_EQ(Row(list, "node")->provider, "artifact");
 }
 
+TEST_F(CatalogueTest, AnArtifactsAliasesLeadToIt) {
+  ArtifactScan scan;
+  scan.found = {MakeArtifact("science", "/found/science")};
+  scan.found[0].metadata.aliases = {"sci", "python3", "node"};
+  const Catalogue catalogue = Read("", scan);
+  EXPECT_EQ(catalogue.Find("sci")->environment.name, "science");
+  EXPECT_EQ(catalogue.Find("python3")->environment.name, "science") << "before igloo's own alias";
+  EXPECT_EQ(catalogue.Find("node")->environment.provider, "host") << "a name is nobody's alias";
+  const auto list = catalogue.List();
+  EXPECT_THAT(Row(list, "science")->aliases, ElementsAre("sci", "python3"));
+  EXPECT_THAT(Row(list, "python")->aliases, ::testing::Not(::testing::Contains("python3")));
+}
+
+TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
+  ArtifactScan scan;
+  scan.found = {MakeArtifact("a", "/found/a"), MakeArtifact("java", "/found/java")};
+  for (Artifact& each : scan.found) {
+    each.metadata.processes = 99;
+    each.metadata.backend = "bubblewrap";
+    each.metadata.warm = 1;
+    each.metadata.preload = {"numpy"};
+  }
+  const Catalogue catalogue = Read(
+      "[limits]\nprocesses = 5\nopen_files = 50\n"
+      "[environments.java]\nbackend = 'jail'\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
+      scan);
+  const auto a = catalogue.Find("a");
+  ASSERT_TRUE(a) << a.error().what;
+  EXPECT_EQ(a->environment.limits.processes, 99U);
+  EXPECT_EQ(a->environment.limits.open_files, 50U) << "it does not say";
+  EXPECT_EQ(a->backend, Backend::kBubblewrap);
+  EXPECT_EQ(a->warm, 1U);
+  EXPECT_THAT(a->preload, ElementsAre("numpy"));
+  const auto java = catalogue.Find("java");
+  EXPECT_EQ(java->environment.limits.processes, 7U);
+  EXPECT_EQ(java->backend, Backend::kJail);
+  EXPECT_EQ(java->warm, 0U);
+  EXPECT_THAT(java->preload, ElementsAre("x"));
+}
+
 TEST_F(CatalogueTest, AnAliasMayTakeThePlaceOfAPreset) {
   const Catalogue catalogue = Read("[environments.python]\nalias = 'node'\n");
   for (const char* name : {"python", "python3", "node"}) {
@@ -176,7 +227,29 @@ TEST_F(CatalogueTest, WhatCannotBeUsedIsListedWithThePlaceInTheFile) {
   for (const char* name : {"gone", "web", "f"}) EXPECT_TRUE(Row(list, name)->unavailable) << name;
   EXPECT_THAT(Row(list, "web")->aliases, ElementsAre("w"));
   EXPECT_EQ(Row(list, "f")->provider, "flake");
+  EXPECT_EQ(Row(list, "f")->unavailable->what, "c.toml:8:15: it was not built");
   EXPECT_FALSE(Row(list, "node")->unavailable);
+}
+
+TEST_F(CatalogueTest, WhatNixMadeIsListedWithItsSource) {
+  const Catalogue catalogue =
+      Read("[defaults]\ntimeout_seconds = 3\n[environments.g]\nflake = 'nixpkgs#x'\n");
+  const auto list = catalogue.List();
+  EXPECT_EQ(Row(list, "g")->source, "nixpkgs#x");
+  EXPECT_EQ(Row(list, "g")->locked, "at y");
+  EXPECT_EQ(catalogue.Find("g")->environment.limits.time_ms, 3000U);
+  EXPECT_THAT(catalogue.Find("g")->environment.interpreter, ElementsAre("/bin/bash"));
+}
+
+TEST_F(CatalogueTest, TheFileChoosesTheInterpreter) {
+  const auto made = Read("[environments.g]\nflake = 'x'\ninterpreter = 'ruby -e'\n").Find("g");
+  EXPECT_THAT(made->environment.interpreter, ElementsAre("ruby", "-e"));
+  EXPECT_EQ(made->environment.passing, environment::CodePassing::kArgument);
+  EXPECT_EQ(made->environment.language, "");
+  const auto known = Read("[environments.g]\nflake = 'x'\ninterpreter = 'python3 -c'\n").Find("g");
+  EXPECT_THAT(known->environment.interpreter, ElementsAre("python3"));
+  EXPECT_EQ(known->environment.code_file, "main.py");
+  EXPECT_EQ(known->environment.language, "python");
 }
 
 TEST_F(CatalogueTest, WhatNoEnvironmentCanHaveIsRefusedForAll) {

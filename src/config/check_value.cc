@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "sandbox/path.h"
 
 namespace igloo::config {
 namespace {
@@ -112,7 +113,9 @@ Checking CheckText(const Key& key, const Value& value, const PathRoots& roots) {
     return Wrong(key, value, fmt::format("'{}' holds a zero byte", LastPart(key.path)));
   }
   if (key.shape.kind == Kind::kPath) return CheckPath(key, value, *text, roots);
-  if (key.shape.kind == Kind::kName && !IsName(*text)) {
+  const bool unusable = (key.shape.kind == Kind::kName && !IsName(*text)) ||
+                        (key.shape.kind == Kind::kInside && !sandbox::CheckTarget(*text));
+  if (unusable) {
     return Wrong(key, value,
                  fmt::format("'{}' cannot be \"{}\"", LastPart(key.path), Printable(*text)));
   }
@@ -191,6 +194,7 @@ Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) 
     case Kind::kText:
     case Kind::kName:
     case Kind::kPath:
+    case Kind::kInside:
     case Kind::kChoice:
       return CheckText(key, value, roots);
     case Kind::kFlag: {

@@ -57,6 +57,8 @@ std::string_view Name(SourceKind kind) {
       return "alias";
     case SourceKind::kFlake:
       return "flake";
+    case SourceKind::kDevShell:
+      return "use_flake";
     case SourceKind::kImage:
       return "image";
   }
@@ -127,6 +129,23 @@ Result<void> CheckEnvironmentAvailable(const Config& config, std::string_view en
   return {};
 }
 
+Result<Config> WithProjectFlake(Config config) {
+  const ProjectConfig& project = config.project;
+  if (!project.use_flake || project.path.empty()) return config;
+  EnvironmentConfig own{.name = std::string(kProjectEnvironment),
+                        .file = project.use_flake_file,
+                        .where = project.use_flake_where,
+                        .origin = Origin::kProject,
+                        .source = {SourceKind::kDevShell, project.path}};
+  const auto [at, added] = config.environments.emplace(own.name, own);
+  if (added) return config;
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("{}: 'use_flake' makes the environment 'project', which is already "
+                          "configured at {}",
+                          Place(own.file, own.where), Place(at->second.file, at->second.where)),
+              "give that one another name, or leave 'use_flake' out");
+}
+
 Result<Config> Merge(Config user, const Config& project) {
   for (const auto& [name, environment] : project.environments) {
     const auto [at, added] = user.environments.emplace(name, environment);
@@ -136,6 +155,11 @@ Result<Config> Merge(Config user, const Config& project) {
                             Place(environment.file, environment.where), name,
                             Place(at->second.file, at->second.where)),
                 "give one of them another name");
+  }
+  if (project.project.use_flake) {
+    user.project.use_flake = true;
+    user.project.use_flake_file = project.file;
+    user.project.use_flake_where = project.project.use_flake_where;
   }
   if (const auto cycle = FindAliasCycle(user)) {
     return Fail(Errc::kInvalidArgument, project.file + ": " + cycle->what, cycle->hint);

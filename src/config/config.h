@@ -38,7 +38,7 @@ struct Limits {
 Limits Layer(const Limits& over, const Limits& under);
 
 /// What an environment is made from.
-enum class SourceKind { kPreset, kArtifact, kAlias, kFlake, kImage };
+enum class SourceKind { kPreset, kArtifact, kAlias, kFlake, kDevShell, kImage };
 std::string_view Name(SourceKind kind);  ///< the key that names it: "preset", "path", ...
 
 struct Source {
@@ -64,6 +64,7 @@ struct EnvironmentConfig {
   std::map<std::string, std::string> variables = {};
   /// Names only: whoever starts a run reads the values then, and they stand in no file.
   std::vector<std::string> inherit = {};
+  std::vector<std::string> interpreter = {};  ///< in words; empty: the environment's own
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};
   bool operator==(const EnvironmentConfig&) const = default;
@@ -73,8 +74,19 @@ struct ProjectConfig {
   std::string path = {};  ///< absolute; empty: no project
   Position where = {};
   environment::ProjectMode mode = environment::ProjectMode::kReadOnly;
+  std::string mount_point = environment::kProjectMount;
   std::vector<std::string> inherit = {};
+  /// Its development shell becomes the environment "project"; who asks for that, and where.
+  bool use_flake = false;
+  std::string use_flake_file = {};
+  Position use_flake_where = {};
   bool operator==(const ProjectConfig&) const = default;
+};
+
+/// The Nix that makes environments of flakes. What is empty is found by itself.
+struct NixConfig {
+  std::string program = {}, store = {}, nixpkgs = {};
+  bool operator==(const NixConfig&) const = default;
 };
 
 /// What the MCP server writes down about every call.
@@ -104,6 +116,7 @@ struct SessionConfig {
   std::uint64_t idle_ms = 300'000;
   std::uint64_t lifetime_ms = 3'600'000;
   std::size_t most = 16;
+  bool given = false;  ///< the file says something about it
   bool operator==(const SessionConfig&) const = default;
 };
 
@@ -127,6 +140,7 @@ struct Config {
   Limits limits = {};  ///< of every environment that does not say otherwise
   ProjectConfig project = {};
   std::string artifacts = {};  ///< directory of mkSandbox artifacts; empty: not named
+  NixConfig nix = {};
   AuditConfig audit = {};
   DaemonConfig daemon = {};
   SessionConfig session = {};
@@ -156,6 +170,12 @@ Result<void> CheckAvailable(const Config& config, std::string_view section);
 
 /// The same for a run in an environment: what it asks for itself, or every environment inherits.
 Result<void> CheckEnvironmentAvailable(const Config& config, std::string_view environment);
+
+/// The environment that a project's development shell becomes.
+inline constexpr std::string_view kProjectEnvironment = "project";
+
+/// The configuration with that environment in it, if it is asked for. Fails when the name is taken.
+Result<Config> WithProjectFlake(Config config);
 
 /// The user's configuration with the environments of a trusted project. A name that both have is an
 /// error: a project does not redefine what the user set up.

@@ -65,8 +65,29 @@ TEST(MergeTest, AddsTheProjectsEnvironments) {
   ASSERT_TRUE(merged);
   EXPECT_EQ(merged->environments.size(), 2U);
   EXPECT_EQ(merged->environments.at("b").origin, Origin::kProject);
-  EXPECT_FALSE(CheckEnvironmentAvailable(*merged, "b"));
+  EXPECT_TRUE(CheckEnvironmentAvailable(*merged, "b"));
   EXPECT_EQ(merged->file, "c.toml");
+}
+
+TEST(MergeTest, AProjectMayAskForItsOwnShell) {
+  const Config user = Read("[project]\npath = '/p'\n");
+  EXPECT_FALSE(WithProjectFlake(user)->environments.contains("project"));
+  const auto merged =
+      Merge(user, Read("\n[project]\nuse_flake = true\n", "/p/igloo.toml", Origin::kProject));
+  ASSERT_TRUE(merged);
+  const auto config = WithProjectFlake(*merged);
+  ASSERT_TRUE(config);
+  const EnvironmentConfig& own = config->environments.at("project");
+  EXPECT_EQ(own.source, (Source{SourceKind::kDevShell, "/p"}));
+  EXPECT_EQ(own.file, "/p/igloo.toml");
+  EXPECT_EQ(own.where, (Position{3, 1}));
+  // Somebody's own environment of that name is not replaced.
+  const auto taken = WithProjectFlake(
+      Read("[project]\npath = '/p'\nuse_flake = true\n[environments.project]\npreset = 'node'\n"));
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().what,
+            "c.toml:3:1: 'use_flake' makes the environment 'project', which is already configured "
+            "at c.toml:4:15");
 }
 
 TEST(MergeTest, AProjectDoesNotRedefineTheUsersEnvironments) {

@@ -253,8 +253,8 @@ transport = "http"
 preset = "python"
 network = "internet"
 limits.processes = 3
-[environments.rg]
-flake = "nixpkgs#ripgrep"
+[environments.web2]
+image = "debian"
 [environments.vm]
 preset = "node"
 backend = "microvm"
@@ -271,9 +271,9 @@ backend = "microvm"
                               "environments.web.network = \"internet\" is not available yet",
                               "c.toml",
                               {5, 1}},
-                  Unavailable{"environments.rg",
-                              "environments.rg.flake",
-                              "'environments.rg.flake' is not available yet",
+                  Unavailable{"environments.web2",
+                              "environments.web2.image",
+                              "'environments.web2.image' is not available yet",
                               "c.toml",
                               {8, 1}},
                   Unavailable{"environments.vm",
@@ -282,7 +282,26 @@ backend = "microvm"
                               "c.toml",
                               {11, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
-  EXPECT_EQ(config.environments.at("rg").source, (Source{SourceKind::kFlake, "nixpkgs#ripgrep"}));
+  EXPECT_EQ(config.environments.at("web2").source, (Source{SourceKind::kImage, "debian"}));
+}
+
+TEST(DecodeTest, WhatNixMakesIsTakenAsItIsWritten) {
+  const Config config = Fine(R"([nix]
+program = "/opt/nix"
+store = "~/store"
+nixpkgs = "github:NixOS/nixpkgs"
+[project]
+path = "app"
+use_flake = true
+[environments.rg]
+flake = "nixpkgs#ripgrep"
+interpreter = " ruby  -e "
+)");
+  EXPECT_EQ(config.nix, (NixConfig{"/opt/nix", "/home/ada/store", "github:NixOS/nixpkgs"}));
+  EXPECT_TRUE(config.project.use_flake);
+  const EnvironmentConfig& own = config.environments.at("rg");
+  EXPECT_EQ(own.source, (Source{SourceKind::kFlake, "nixpkgs#ripgrep"}));
+  EXPECT_THAT(own.interpreter, ElementsAre("ruby", "-e"));
 }
 
 TEST(DecodeTest, WhatIsNotAvailableYetIsFineAtItsDefault) {
@@ -314,7 +333,8 @@ max_lifetime_seconds = 7200
 limit = 3
 )");
   EXPECT_EQ(config.daemon, (DaemonConfig{.tools = Tools::kBoth, .always_load = false}));
-  EXPECT_EQ(config.session, (SessionConfig{.idle_ms = 500, .lifetime_ms = 7'200'000, .most = 3}));
+  EXPECT_EQ(config.session,
+            (SessionConfig{.idle_ms = 500, .lifetime_ms = 7'200'000, .most = 3, .given = true}));
   EXPECT_THAT(config.unavailable, IsEmpty());
   EXPECT_EQ(Fine("[daemon]\ntools = 'per-environment'\n").daemon.tools, Tools::kPerEnvironment);
 }

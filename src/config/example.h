@@ -11,4 +11,7 @@ std::string ExampleFile();
 /// docs/configuration.md's table of all keys, as Markdown.
 std::string KeysAsMarkdown();
 
+/// The table of all keys for other readers of the file: nix/lib/keys.json.
+std::string KeysAsJson();
+
 }  // namespace igloo::config

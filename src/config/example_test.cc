@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <sstream>
 
 #include "config/decode.h"
@@ -52,6 +54,25 @@ TEST(ExampleFileTest, NamesEveryKey) {
     const std::string name(LastPart(key.path));
     EXPECT_THAT(example, ::testing::HasSubstr("#" + name + " = ")) << key.path;
     EXPECT_THAT(manual, ::testing::HasSubstr("| `" + name + "` |")) << key.path;
+  }
+}
+
+TEST(KeysAsJsonTest, SaysOfEveryKeyWhatAnotherReaderNeeds) {
+  namespace json = boost::json;
+  const json::object document = json::parse(KeysAsJson()).as_object();
+  EXPECT_EQ(document.at("sections").as_array().size(), Sections().size());
+  const json::array& rows = document.at("keys").as_array();
+  ASSERT_EQ(rows.size(), Keys().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Key& key = Keys()[i];
+    const json::object& row = rows[i].as_object();
+    EXPECT_EQ(row.at("path").as_string(), key.path);
+    EXPECT_FALSE(row.at("kind").as_string().empty()) << key.path;
+    EXPECT_EQ(row.contains("choices"), key.shape.kind == Kind::kChoice) << key.path;
+    EXPECT_EQ(row.at("served").as_bool(), key.served == Served::kNow) << key.path;
+    // A fallback that is TOML and not JSON would be null here.
+    EXPECT_EQ(row.contains("fallback"), !key.fallback.empty()) << key.path;
+    if (row.contains("fallback")) EXPECT_FALSE(row.at("fallback").is_null()) << key.path;
   }
 }
 

@@ -53,6 +53,27 @@ void StoreMode(Target& target, const Checked& value) {
                                                          : environment::ProjectMode::kReadOnly;
 }
 
+void StoreUseFlake(Target& target, const Checked& value) {
+  target.config.project.use_flake = value.flag;
+  target.config.project.use_flake_file = target.config.file;
+  target.config.project.use_flake_where = value.where;
+}
+
+template <std::string NixConfig::* kField>
+void StoreNix(Target& target, const Checked& value) {
+  target.config.nix.*kField = value.text;
+}
+
+void StoreInterpreter(Target& target, const Checked& value) {
+  for (const std::string_view word : Words(value.text)) {
+    target.environment->interpreter.emplace_back(word);
+  }
+}
+
+void StoreMountPoint(Target& target, const Checked& value) {
+  target.config.project.mount_point = value.text;
+}
+
 void StoreArtifacts(Target& target, const Checked& value) { target.config.artifacts = value.text; }
 
 template <bool AuditConfig::* kField>
@@ -79,6 +100,7 @@ void StoreAlwaysLoad(Target& target, const Checked& value) {
 template <auto SessionConfig::* kField>
 void StoreSession(Target& target, const Checked& value) {
   target.config.session.*kField = value.number;
+  target.config.session.given = true;
 }
 
 void StoreInherit(Target& target, const Checked& value) {
@@ -105,6 +127,7 @@ constexpr Shape Count(std::uint64_t least, std::uint64_t most) {
 constexpr Shape kText = {.kind = Kind::kText};
 constexpr Shape kName = {.kind = Kind::kName};
 constexpr Shape kPath = {.kind = Kind::kPath};
+constexpr Shape kInside = {.kind = Kind::kInside};
 constexpr Shape kFlag = {.kind = Kind::kFlag};
 constexpr Shape kTexts = {.kind = Kind::kTexts};
 constexpr Shape kVariables = {.kind = Kind::kVariables};
@@ -162,18 +185,29 @@ constexpr Key kKeys[] = {
 
     {"project.path", kPath, "", "\"~/code/app\"",
      "the directory; code sees it at /project", kNow, kMounts, StoreProject},
-    {"project.mount_point", kText, "\"/project\"", "",
-     "where code sees it", kLater, kMounts},
+    {"project.mount_point", kInside, "\"/project\"", "",
+     "where code sees it", kNow, kMounts, StoreMountPoint},
     {"project.mode", Choice("readonly overlay readwrite"), "\"readonly\"", "",
      "overlay: code changes a copy that is dropped; readwrite: code changes your files",
      kNow, kMounts, StoreMode},
     {"project.use_flake", kFlag, "false", "true",
-     "the project's devShell becomes the environment 'project'", kLater, kNothing},
+     "the project's devShell becomes the environment 'project', once 'igloo trust --flake' said yes to it",
+     kNow, kNothing, StoreUseFlake},
     {"project.inherit_env.vars", kVariables, "[]", "[\"LANG\", \"TZ\"]",
      kAboutVariables, kNow, kSecrets, StoreInherit},
 
     {"artifacts.directory", kPath, "", "\"~/.config/igloo/sandboxes\"",
      "each directory in it is one environment", kNow, kMounts, StoreArtifacts},
+
+    {"nix.program", kPath, "", "\"/nix/var/nix/profiles/default/bin/nix\"",
+     "the Nix that builds environments; if absent, the first in PATH", kNow, kEveryone,
+     StoreNix<&NixConfig::program>},
+    {"nix.store", kPath, "", "\"~/.local/share/nix/root\"",
+     "a store of your own: what is /nix/store for Nix lies below it", kNow, kEveryone,
+     StoreNix<&NixConfig::store>},
+    {"nix.nixpkgs", kText, "\"nixpkgs\"", "\"github:NixOS/nixpkgs/nixos-unstable\"",
+     "the flake that bash and coreutils come from where a flake brings no nixpkgs", kNow, kEveryone,
+     StoreNix<&NixConfig::nixpkgs>},
 
     {"audit.enabled", kFlag, "true", "",
      "one record per call: when, who, where, how it ended; below XDG_STATE_HOME or ~/.local/state",
@@ -215,14 +249,16 @@ constexpr Key kKeys[] = {
     {"environments.NAME.alias", kName, "", "\"python\"",
      "another name of a preset, or of an environment in this file", kNow, kNothing, StoreSource<SourceKind::kAlias>},
     {"environments.NAME.flake", kText, "", "\"nixpkgs#ripgrep\"",
-     "made from a flake by Nix", kLater, kNothing, StoreSource<SourceKind::kFlake>},
-    {"environments.NAME.image", kText, "", "\"docker.io/library/debian:12\"",
-     "made from an OCI image", kLater, kMounts, StoreSource<SourceKind::kImage>},
+     "made from a flake by Nix, and pinned in a lock of its own; 'igloo env update' renews it", kNow, kNothing, StoreSource<SourceKind::kFlake>},
+    {"environments.NAME.image", kText, "", "\"oci:./layout:latest\"",
+     "made from an OCI image: oci:PATH[:TAG], oci-archive:PATH, a root directory, or a name that "
+     "'igloo env pull' fetched",
+     kNow, kMounts, StoreSource<SourceKind::kImage>},
     {"environments.NAME.description", kText, "", "\"Python for data\"",
      "what clients are told about it", kNow, kNothing, StoreDescription},
     {"environments.NAME.interpreter", kText, "", "\"python3 -c\"",
      "the command that gets the code, as an argument behind -c or -e, else as input",
-     kLater, kNothing},
+     kNow, kNothing, StoreInterpreter},
     {"environments.NAME.backend", kBackends, "", "\"jail\"",
      "its own wall", kNow, kBackend, StoreBackend},
     {"environments.NAME.timeout_seconds", Seconds(kDay), "", "60",

@@ -40,6 +40,7 @@ Error CannotOpen(const std::string& path, int saved_errno, Links links) {
 Choice ChooseFile(const std::optional<std::string>& flag, const Variables& variables) {
   if (flag) return {*flag, Reason::kFlag};
   if (!variables.igloo_config.empty()) return {variables.igloo_config, Reason::kVariable};
+  if (!variables.installed.empty()) return {variables.installed, Reason::kInstalled};
   const std::string directory = XdgDirectory(variables.xdg_config_home, variables.home, "/.config");
   if (directory.empty()) return {};
   return {directory + std::string(kFileName), Reason::kUser};

@@ -19,14 +19,17 @@ struct Variables {
   std::string xdg_config_home = {};  ///< XDG_CONFIG_HOME
   std::string xdg_state_home = {};   ///< XDG_STATE_HOME
   std::string home = {};             ///< HOME
+  /// The configuration that this very installation of igloo came with; empty: it came with none.
+  std::string installed = {};
 };
 
 /// Why a file is the one that is read.
 enum class Reason {
-  kFlag,      ///< --config named it
-  kVariable,  ///< IGLOO_CONFIG named it
-  kUser,      ///< the usual place; it need not exist
-  kNone,      ///< there is no place to look at
+  kFlag,       ///< --config named it
+  kVariable,   ///< IGLOO_CONFIG named it
+  kInstalled,  ///< this igloo was installed together with it
+  kUser,       ///< the usual place; it need not exist
+  kNone,       ///< there is no place to look at
 };
 
 struct Choice {
@@ -35,7 +38,8 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// --config, $IGLOO_CONFIG, $XDG_CONFIG_HOME/igloo/config.toml, ~/.config/igloo/config.toml.
+/// --config, $IGLOO_CONFIG, what igloo was installed with, $XDG_CONFIG_HOME/igloo/config.toml,
+/// ~/.config/igloo/config.toml.
 Choice ChooseFile(const std::optional<std::string>& flag, const Variables& variables);
 
 /// Where state is kept ($XDG_STATE_HOME/igloo or ~/.local/state/igloo); empty: nowhere.

@@ -25,7 +25,9 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
     if (auto value = lookup(name)) request.variables[name] = *std::move(value);
   }
   if (!config.project.path.empty()) {
-    request.project = {.path = config.project.path, .mode = config.project.mode};
+    request.project = {.path = config.project.path,
+                       .mode = config.project.mode,
+                       .mount_point = config.project.mount_point};
   }
   request.fine_memory_limits = configured.backend == Backend::kJail;
   request.views = request.fine_memory_limits;

@@ -14,6 +14,7 @@ constexpr Section kSections[] = {
     {"project", "The one directory of yours that code may see. Without a path there is none."},
     {"project.inherit_env", "Variables of yours that runs with the project get."},
     {"artifacts", "Environments that mkSandbox built."},
+    {"nix", "The Nix that makes environments of flakes."},
     {"audit", "What is written down about every call of the MCP server; 'igloo log' reads it."},
     {"session", "Interpreters that live on between calls."},
     {"network", "What the network tiers of all environments share."},
@@ -38,7 +39,7 @@ std::vector<std::string_view> Words(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
     const std::size_t space = text.find(' ');
-    words.push_back(text.substr(0, space));
+    if (space != 0) words.push_back(text.substr(0, space));
     text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
   }
   return words;
@@ -52,6 +53,8 @@ std::string Expected(const Key& key) {
       return "a name of letters, digits, '.', '_' and '-'";
     case Kind::kPath:
       return "a path";
+    case Kind::kInside:
+      return "a whole path without '.' and '..'";
     case Kind::kChoice: {
       std::string out;
       const auto words = Words(key.shape.choices);

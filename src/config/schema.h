@@ -16,6 +16,7 @@ enum class Kind {
   kText,       ///< any text that is not empty
   kName,       ///< letters, digits, '.', '_' and '-'
   kPath,       ///< relative to the file that names it; "~/" is the home directory
+  kInside,     ///< a whole path that code sees
   kChoice,     ///< one of a few words
   kFlag,       ///< true or false
   kCount,      ///< a whole number

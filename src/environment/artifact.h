@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,11 +16,21 @@ namespace igloo::environment {
 
 /// What an artifact's metadata.json says. Other keys (exec, session_exec, ...) are of no use here.
 struct ArtifactMetadata {
+  std::uint64_t schema = 0;  ///< 0: made by the original mkSandbox, which writes none
   std::string name = {};
-  std::string interpreter_type = {};  ///< python, bash or node
+  std::vector<std::string> aliases = {};
   std::string description = {};
+  std::string interpreter_type = {};          ///< python, bash or node; empty: another one
+  std::vector<std::string> interpreter = {};  ///< words; empty: that of interpreter_type
+  CodePassing passing = CodePassing::kFile;   ///< "code"
+  std::string code_file = {};                 ///< empty: the usual name for its type
   std::uint64_t timeout_seconds = 30;
   std::uint64_t memory_mb = 512;
+  std::optional<std::uint64_t> processes = {}, open_files = {};
+  std::string network = "none";
+  std::string backend = "jail";
+  std::optional<std::uint64_t> warm = {};
+  std::vector<std::string> preload = {};
   std::map<std::string, std::string> variables = {};  ///< "env"
   std::vector<std::string> closure = {};              ///< store paths; empty: it does not say
   std::string closure_file = {};                      ///< or a file in the store that lists them
@@ -33,8 +44,25 @@ Result<ArtifactMetadata> ParseArtifactMetadata(std::string_view text);
 /// "/nix/store/HASH-name" and nothing below it. Pure.
 bool IsStorePath(std::string_view path);
 
+/// A place in a store: "/mnt" and "/nix/store/HASH-name" of "/mnt/nix/store/HASH-name/bin".
+struct StorePlace {
+  std::string prefix = {};
+  std::string path = {};
+};
+/// Nothing when it is in none. Pure.
+std::optional<StorePlace> FindStorePlace(std::string_view path);
+
 /// One store path a line, as closureInfo writes it. Pure.
 Result<std::vector<std::string>> ParseClosure(std::string_view text);
+
+/// All that a store path needs, itself too, as Nix knows it. Empty: there is nobody to ask.
+using ClosureOf = std::function<Result<std::vector<std::string>>(const StorePlace& place)>;
+
+/// What artifacts are read with.
+struct Store {
+  std::string prefix = {};  ///< where it lies, whatever the metadata says; empty: as that says
+  ClosureOf closure_of = {};
+};
 
 /// What lies in the store at one path of a closure.
 struct StorePath {
@@ -46,7 +74,7 @@ struct StorePath {
 };
 
 /// The programs in a store path's bin that MakeArtifactEnvironment asks about.
-std::span<const std::string_view> ArtifactPrograms();
+std::vector<std::string> ProgramsOf(const ArtifactMetadata& metadata);
 
 /// The environment of an artifact: its closure read-only and nothing else of the host. Pure;
 /// `store` has one entry for each path of the closure. Fails with the way to rebuild it when it
@@ -59,8 +87,17 @@ Result<Environment> MakeArtifactEnvironment(const ArtifactMetadata& metadata,
 struct Artifact {
   std::string directory = {};
   ArtifactMetadata metadata = {};
-  Result<Environment> environment = {};  ///< or why it cannot be used, and the fix
+  /// Why it cannot be used, and the fix, as far as its metadata says so. Its closure is looked at
+  /// when somebody wants to use it: there may be thousands of store paths.
+  std::optional<Error> unavailable = {};
 };
+
+/// All of an environment but what is inside: what can be told about it without its closure.
+Environment OutlineOf(const Artifact& artifact);
+
+/// The environment itself, its closure looked up and looked at.
+Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of = {});
+using ArtifactOpener = std::function<Result<Environment>(const Artifact& artifact)>;
 
 /// A directory that is no artifact, and why; it is skipped.
 struct ArtifactProblem {
@@ -73,13 +110,15 @@ struct ArtifactScan {
   std::vector<ArtifactProblem> problems = {};
 };
 
+/// An artifact of that metadata, with what can be told about it at once.
+Artifact Assess(const std::string& directory, ArtifactMetadata metadata, const Store& store);
+
 /// The artifact in one directory. Fails when it is none.
-Result<Artifact> ReadArtifact(const std::string& directory, const std::string& store_prefix = {});
+Result<Artifact> ReadArtifact(const std::string& directory, const Store& store = {});
 
 /// Looks through every directory below `places`, links followed, in the order of their names.
-/// A missing place is fine; of two artifacts with one name the first counts. `store_prefix`, unless
-/// empty, is where the store lies whatever the metadata says.
-ArtifactScan ScanArtifacts(const std::vector<std::string>& places,
-                           const std::string& store_prefix = {});
+/// A missing place is fine. Of two artifacts with one name the one in the earlier place counts;
+/// within a place the first does, and the other is a problem.
+ArtifactScan ScanArtifacts(const std::vector<std::string>& places, const Store& store = {});
 
 }  // namespace igloo::environment

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
+#include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
+#include <span>
 
 #include "base/text.h"
 #include "environment/artifact.h"
@@ -12,6 +15,8 @@ namespace json = boost::json;
 
 constexpr std::string_view kStore = "/nix/store/";
 constexpr std::size_t kMaxClosure = 16'384;
+constexpr std::size_t kMaxTexts = 64;
+constexpr std::uint64_t kSchema = 1;  // the newest that is understood
 
 std::unexpected<Error> Bad(std::string what, std::string hint = {}) {
   return Fail(Errc::kInvalidArgument, "metadata.json: " + std::move(what), std::move(hint));
@@ -27,9 +32,11 @@ bool IsName(std::string_view name) {
          std::ranges::all_of(name, fine);
 }
 
-Result<std::string> TakeText(const json::object& object, std::string_view key, bool required) {
+enum class Need { kRequired, kOptional };
+
+Result<std::string> TakeText(const json::object& object, std::string_view key, Need need) {
   const json::value* value = object.if_contains(key);
-  if (value == nullptr && !required) return std::string();
+  if (value == nullptr && need == Need::kOptional) return std::string();
   if (value == nullptr) return Bad("'" + std::string(key) + "' is missing");
   if (!value->is_string()) return Bad("'" + std::string(key) + "' is not a string");
   return std::string(value->get_string());
@@ -46,6 +53,47 @@ Result<std::uint64_t> TakeNumber(const json::object& object, std::string_view ke
                " to " + std::to_string(most));
   }
   return number;
+}
+
+/// At most 64 texts that are not empty and have no zero byte.
+Result<std::vector<std::string>> TakeTexts(const json::object& object, std::string_view key) {
+  std::vector<std::string> texts;
+  const json::value* value = object.if_contains(key);
+  if (value == nullptr) return texts;
+  const json::array* list = value->if_array();
+  if (list == nullptr || list->size() > kMaxTexts) {
+    return Bad("'" + std::string(key) + "' is not a list of at most 64 strings");
+  }
+  for (const json::value& each : *list) {
+    const json::string* text = each.if_string();
+    if (text == nullptr || text->empty() || text->find('\0') != json::string::npos) {
+      return Bad("'" + std::string(key) + "' holds something that is not a usable string");
+    }
+    texts.emplace_back(*text);
+  }
+  return texts;
+}
+
+/// Like TakeNumber, but of a key without a default.
+Result<std::optional<std::uint64_t>> TakeOptional(const json::object& object, std::string_view key,
+                                                  std::uint64_t least, std::uint64_t most) {
+  if (!object.contains(key)) return std::nullopt;
+  IGLOO_ASSIGN(const std::uint64_t number, TakeNumber(object, key, 0, least, most));
+  return number;
+}
+
+/// One of a few words.
+Result<std::string> TakeChoice(const json::object& object, std::string_view key,
+                               std::string_view otherwise,
+                               std::span<const std::string_view> choices) {
+  IGLOO_ASSIGN(std::string word, TakeText(object, key, Need::kOptional));
+  if (word.empty()) return std::string(otherwise);
+  if (std::ranges::find(choices, word) != choices.end()) return word;
+  std::string known;
+  for (const std::string_view each : choices) {
+    known += (known.empty() ? "" : ", ") + std::string(each);
+  }
+  return Bad("'" + std::string(key) + "' is '" + Printable(word) + "'", "write one of: " + known);
 }
 
 Result<void> CheckStorePath(std::string_view path, std::string_view key) {
@@ -94,30 +142,83 @@ Result<void> TakeVariables(const json::object& object, ArtifactMetadata& metadat
   return {};
 }
 
-Result<ArtifactMetadata> Decode(const json::object& object) {
-  ArtifactMetadata metadata;
-  IGLOO_ASSIGN(metadata.name, TakeText(object, "name", true));
-  if (!IsName(metadata.name)) {
-    return Bad("'" + Printable(metadata.name) + "' is not a name for an environment",
-               "use letters, digits, '.', '_' and '-', at most 64");
-  }
-  IGLOO_ASSIGN(metadata.interpreter_type, TakeText(object, "interpreter_type", true));
+Result<void> CheckName(std::string_view name) {
+  if (IsName(name)) return {};
+  return Bad("'" + Printable(name) + "' is not a name for an environment",
+             "use letters, digits, '.', '_' and '-', at most 64");
+}
+
+Result<void> TakeNames(const json::object& object, ArtifactMetadata& metadata) {
+  IGLOO_ASSIGN(metadata.name, TakeText(object, "name", Need::kRequired));
+  IGLOO_TRY(CheckName(metadata.name));
+  IGLOO_ASSIGN(metadata.aliases, TakeTexts(object, "aliases"));
+  for (const std::string& alias : metadata.aliases) IGLOO_TRY(CheckName(alias));
+  IGLOO_ASSIGN(metadata.description, TakeText(object, "description", Need::kOptional));
+  return {};
+}
+
+Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metadata) {
+  IGLOO_ASSIGN(metadata.interpreter, TakeTexts(object, "interpreter"));
+  const Need need = metadata.interpreter.empty() ? Need::kRequired : Need::kOptional;
+  IGLOO_ASSIGN(metadata.interpreter_type, TakeText(object, "interpreter_type", need));
   constexpr std::string_view kTypes[] = {"python", "bash", "node"};
-  if (std::ranges::find(kTypes, metadata.interpreter_type) == std::end(kTypes)) {
+  const bool known = std::ranges::find(kTypes, metadata.interpreter_type) != std::end(kTypes);
+  if (!known && (need == Need::kRequired || !metadata.interpreter_type.empty())) {
     return Bad("Unknown interpreter_type: '" + Printable(metadata.interpreter_type) +
                "'. Must be one of: python, bash, node");
   }
-  IGLOO_ASSIGN(metadata.description, TakeText(object, "description", false));
+  constexpr std::string_view kPassings[] = {"file", "argument", "input"};
+  IGLOO_ASSIGN(const std::string code, TakeChoice(object, "code", "file", kPassings));
+  metadata.passing = code == "argument" ? CodePassing::kArgument
+                     : code == "input"  ? CodePassing::kInput
+                                        : CodePassing::kFile;
+  IGLOO_ASSIGN(metadata.code_file, TakeText(object, "code_file", Need::kOptional));
+  // SECURITY: it becomes a file's name right below a directory of igloo's.
+  if (!metadata.code_file.empty() && !IsName(metadata.code_file)) {
+    return Bad("'" + Printable(metadata.code_file) + "' is not a name for the code's file",
+               "use letters, digits, '.', '_' and '-', at most 64");
+  }
+  return {};
+}
+
+Result<void> TakeLimits(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_ASSIGN(metadata.timeout_seconds, TakeNumber(object, "timeout_seconds", 30, 1, 86'400));
   IGLOO_ASSIGN(metadata.memory_mb, TakeNumber(object, "memory_mb", 512, 16, 1U << 20));
-  IGLOO_TRY(TakeVariables(object, metadata));
+  IGLOO_ASSIGN(metadata.processes, TakeOptional(object, "processes", 1, 1'000'000));
+  IGLOO_ASSIGN(metadata.open_files, TakeOptional(object, "open_files", 16, 1'000'000));
+  IGLOO_ASSIGN(metadata.warm, TakeOptional(object, "warm", 0, 64));
+  IGLOO_ASSIGN(metadata.preload, TakeTexts(object, "preload"));
+  constexpr std::string_view kTiers[] = {"none", "allow", "internet", "host"};
+  IGLOO_ASSIGN(metadata.network, TakeChoice(object, "network", "none", kTiers));
+  constexpr std::string_view kBackends[] = {"jail", "bubblewrap", "container", "microvm"};
+  IGLOO_ASSIGN(metadata.backend, TakeChoice(object, "backend", "jail", kBackends));
+  return {};
+}
+
+Result<void> TakeStore(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_TRY(TakeClosure(object, metadata));
-  IGLOO_ASSIGN(metadata.root, TakeText(object, "root", false));
+  IGLOO_ASSIGN(metadata.root, TakeText(object, "root", Need::kOptional));
   if (!metadata.root.empty()) IGLOO_TRY(CheckStorePath(metadata.root, "root"));
-  IGLOO_ASSIGN(metadata.store_prefix, TakeText(object, "store_prefix", false));
+  IGLOO_ASSIGN(metadata.store_prefix, TakeText(object, "store_prefix", Need::kOptional));
   if (!metadata.store_prefix.empty() && metadata.store_prefix[0] != '/') {
     return Bad("'store_prefix' is not an absolute path");
   }
+  return {};
+}
+
+Result<ArtifactMetadata> Decode(const json::object& object) {
+  ArtifactMetadata metadata;
+  IGLOO_ASSIGN(metadata.schema, TakeNumber(object, "schema", 0, 1, UINT32_MAX));
+  if (metadata.schema > kSchema) {
+    return Bad("it is made for a newer igloo: its schema is " + std::to_string(metadata.schema) +
+                   ", and this one understands " + std::to_string(kSchema),
+               "update igloo, or build it with the mkSandbox of this igloo");
+  }
+  IGLOO_TRY(TakeNames(object, metadata));
+  IGLOO_TRY(TakeInterpreter(object, metadata));
+  IGLOO_TRY(TakeLimits(object, metadata));
+  IGLOO_TRY(TakeVariables(object, metadata));
+  IGLOO_TRY(TakeStore(object, metadata));
   return metadata;
 }
 
@@ -137,6 +238,16 @@ bool IsStorePath(std::string_view path) {
          std::ranges::all_of(name.substr(kHash + 1), fine);
 }
 
+std::optional<StorePlace> FindStorePlace(std::string_view path) {
+  for (std::size_t at = path.find(kStore); at != std::string_view::npos;
+       at = path.find(kStore, at + 1)) {
+    const std::string_view below = path.substr(at);
+    const std::string_view whole = below.substr(0, below.find('/', kStore.size()));
+    if (IsStorePath(whole)) return StorePlace{std::string(path.substr(0, at)), std::string(whole)};
+  }
+  return std::nullopt;
+}
+
 Result<std::vector<std::string>> ParseClosure(std::string_view text) {
   std::vector<std::string> paths;
   while (!text.empty()) {
@@ -152,7 +263,10 @@ Result<std::vector<std::string>> ParseClosure(std::string_view text) {
 
 Result<ArtifactMetadata> ParseArtifactMetadata(std::string_view text) {
   boost::system::error_code error;
-  const json::value value = json::parse(text, error);
+  // Most are small, and there may be hundreds of them.
+  std::array<unsigned char, 4096> room;
+  json::monotonic_resource memory(room.data(), room.size());
+  const json::value value = json::parse(text, error, &memory);
   if (error) return Bad("this is not JSON: " + error.message());
   const json::object* object = value.if_object();
   if (object == nullptr) return Bad("this is not a JSON object");

@@ -67,6 +67,36 @@ TEST(ArtifactMetadataTest, ReadsEveryKeyAndIgnoresPrograms) {
   EXPECT_EQ(read->variables, (std::map<std::string, std::string>{{"A", "1"}}));
 }
 
+TEST(ArtifactMetadataTest, ReadsEveryKeyOfSchemaOne) {
+  const auto read = ParseArtifactMetadata(
+      R"({"schema":1,"name":"go","aliases":["golang"],"interpreter":["go","run"],"code":"input",
+          "code_file":"main.go","processes":512,"open_files":8192,"network":"internet",
+          "backend":"microvm","warm":0,"preload":["numpy"]})");
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->schema, 1U);
+  EXPECT_THAT(read->aliases, ElementsAre("golang"));
+  EXPECT_EQ(read->interpreter_type, "");
+  EXPECT_THAT(read->interpreter, ElementsAre("go", "run"));
+  EXPECT_EQ(read->passing, CodePassing::kInput);
+  EXPECT_EQ(read->code_file, "main.go");
+  EXPECT_EQ(read->processes, 512U);
+  EXPECT_EQ(read->open_files, 8192U);
+  EXPECT_EQ(read->network, "internet");
+  EXPECT_EQ(read->backend, "microvm");
+  EXPECT_EQ(read->warm, 0U);
+  EXPECT_THAT(read->preload, ElementsAre("numpy"));
+}
+
+TEST(FindStorePlaceTest, SplitsThePrefixAndWhatIsBelow) {
+  const auto here = FindStorePlace(kPython + "/bin/run");
+  ASSERT_TRUE(here);
+  EXPECT_EQ(here->prefix, "");
+  EXPECT_EQ(here->path, kPython);
+  EXPECT_EQ(FindStorePlace("/mnt/a" + kBash)->prefix, "/mnt/a");
+  EXPECT_FALSE(FindStorePlace("/home/me/sandboxes/x"));
+  EXPECT_FALSE(FindStorePlace("/nix/store/short"));
+}
+
 TEST(ArtifactMetadataTest, HasDefaults) {
   const auto read = ParseArtifactMetadata(R"({"name":"x","interpreter_type":"bash"})");
   ASSERT_TRUE(read) << read.error().what;
@@ -85,7 +115,22 @@ TEST(ArtifactMetadataTest, SaysWhatIsWrong) {
       {"[]", "not a JSON object"},
       {"{}", "'name' is missing"},
       {R"({"name":7})", "'name' is not a string"},
+      {R"({"schema":2,"name":7})", "made for a newer igloo: its schema is 2"},
+      {R"({"schema":0,"name":"x"})", "'schema' is not a whole number"},
       {R"({"name":"x"})", "'interpreter_type' is missing"},
+      {R"({"name":"x","interpreter":[]})", "'interpreter_type' is missing"},
+      {R"({"name":"x","interpreter":"go run"})", "'interpreter' is not a list"},
+      {R"({"name":"x","interpreter":["go",7]})", "not a usable string"},
+      {R"({"name":"x","interpreter":["go"],"interpreter_type":"go"})", "Unknown interpreter_type"},
+      {with(R"("aliases":["a b"])"), "not a name for an environment"},
+      {with(R"("code":"socket")"), "'code' is 'socket'"},
+      {with(R"("code_file":"../x")"), "not a name for the code's file"},
+      {with(R"("processes":0)"), "'processes' is not a whole number"},
+      {with(R"("open_files":1)"), "'open_files' is not a whole number"},
+      {with(R"("warm":65)"), "'warm' is not a whole number"},
+      {with(R"("preload":[""])"), "not a usable string"},
+      {with(R"("network":"lan")"), "'network' is 'lan'"},
+      {with(R"("backend":"chroot")"), "'backend' is 'chroot'"},
       {R"({"name":"x","interpreter_type":"ruby"})",
        "Unknown interpreter_type: 'ruby'. Must be one of: python, bash, node"},
       {R"({"name":"../x","interpreter_type":"bash"})", "not a name for an environment"},
@@ -150,6 +195,44 @@ TEST(ArtifactEnvironmentTest, IsTheClosureReadOnlyAndNothingElse) {
   EXPECT_EQ(made->limits.memory_bytes, 64ULL << 20);
 }
 
+TEST(ArtifactEnvironmentTest, HonoursWhatSchemaOneSays) {
+  ArtifactMetadata metadata = Example();
+  metadata.interpreter_type = "";
+  metadata.interpreter = {"go", "run"};
+  metadata.aliases = {"golang"};
+  metadata.code_file = "main.go";
+  metadata.processes = 7;
+  metadata.open_files = 99;
+  metadata.warm = 0;
+  metadata.preload = {"x"};
+  EXPECT_THAT(ProgramsOf(metadata), Contains("go"));
+  auto made = MakeArtifactEnvironment(metadata, "/a", {With({"go"}), With({"bash"})});
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_THAT(made->interpreter, ElementsAre(kPython + "/bin/go", "run"));
+  EXPECT_EQ(made->language, "");
+  EXPECT_EQ(made->code_file, "main.go");
+  EXPECT_THAT(made->aliases, ElementsAre("golang"));
+  EXPECT_EQ(made->limits.processes, 7U);
+  EXPECT_EQ(made->limits.open_files, 99U);
+  EXPECT_EQ(made->warm, 0U);
+  EXPECT_THAT(made->preload, ElementsAre("x"));
+  metadata.interpreter = {kBash + "/bin/tool"};
+  made = MakeArtifactEnvironment(metadata, "/a", {With({}), With({"bash"})});
+  ASSERT_TRUE(made) << made.error().what;
+  EXPECT_THAT(made->interpreter, ElementsAre(kBash + "/bin/tool")) << "a path stays as it is";
+}
+
+TEST(ArtifactEnvironmentTest, InputNeedsAShell) {
+  ArtifactMetadata metadata = Example();
+  metadata.passing = CodePassing::kInput;
+  const auto made = MakeArtifactEnvironment(metadata, "/a", {With({"python3"}), With({})});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("needs a shell"));
+  const auto fine = MakeArtifactEnvironment(metadata, "/a", {With({"python3"}), With({"sh"})});
+  ASSERT_TRUE(fine) << fine.error().what;
+  EXPECT_EQ(fine->language, "") << "one that takes no files takes no driver";
+}
+
 TEST(ArtifactEnvironmentTest, ARootComesFirst) {
   ArtifactMetadata metadata = Example();
   metadata.root = kBash;
@@ -204,7 +287,7 @@ class ScanArtifactsTest : public ::testing::Test {
   std::string Good(const std::string& name) {
     return R"({"name":")" + name + R"(","interpreter_type":"python","closure":)" + Closure() + "}";
   }
-  ArtifactScan Scan() { return ScanArtifacts({place_}, store_); }
+  ArtifactScan Scan() { return ScanArtifacts({place_}, {.prefix = store_}); }
 
   void SetUp() override {
     Write(store_ + kPython + "/bin/python3", "");
@@ -222,8 +305,9 @@ TEST_F(ScanArtifactsTest, TakesNamesFromTheMetadata) {
   EXPECT_TRUE(scan.problems.empty());
   ASSERT_EQ(scan.found.size(), 1U);
   EXPECT_EQ(scan.found[0].metadata.name, "science");
-  ASSERT_TRUE(scan.found[0].environment) << scan.found[0].environment.error().what;
-  EXPECT_THAT(scan.found[0].environment->interpreter, ElementsAre(kPython + "/bin/python3"));
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_THAT(opened->interpreter, ElementsAre(kPython + "/bin/python3"));
 }
 
 TEST_F(ScanArtifactsTest, AMissingPlaceIsFine) {
@@ -277,8 +361,73 @@ TEST_F(ScanArtifactsTest, AnOldArtifactIsFoundButNotUsable) {
   Write(place_ + "/old/bin/run", "#!/bin/sh\n");
   const ArtifactScan scan = Scan();
   ASSERT_EQ(scan.found.size(), 1U);
-  ASSERT_FALSE(scan.found[0].environment);
-  EXPECT_THAT(scan.found[0].environment.error().hint, HasSubstr("nix build YOUR-FLAKE#old"));
+  ASSERT_TRUE(scan.found[0].unavailable);
+  EXPECT_THAT(scan.found[0].unavailable->hint, HasSubstr("nix build YOUR-FLAKE#old"));
+}
+
+TEST_F(ScanArtifactsTest, NixKnowsTheClosureOfAnOldArtifact) {
+  const std::string self = "/nix/store/" + std::string(32, 'd') + "-old";
+  Write(store_ + self + "/metadata.json", R"({"name":"old","interpreter_type":"python"})");
+  Write(store_ + self + "/bin/run", "#!/bin/sh\n");
+  fs::create_directory_symlink(store_ + self, place_ + "/old");
+  ASSERT_TRUE(ScanArtifacts({place_}).found.at(0).unavailable) << "there is nobody to ask";
+  std::string asked;
+  const Store store{.closure_of = [&](const StorePlace& place) {
+    asked = place.prefix + " " + place.path;
+    return std::vector<std::string>{kBash, kPython, self};
+  }};
+  const ArtifactScan scan = ScanArtifacts({place_}, store);
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_FALSE(scan.found[0].unavailable);
+  EXPECT_EQ(asked, "") << "not before it is used";
+  const auto opened = OpenArtifact(scan.found[0], store.closure_of);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(asked, fs::canonical(store_).string() + " " + self);
+  EXPECT_THAT(opened->interpreter, ElementsAre(kPython + "/bin/python3"));
+  EXPECT_EQ(opened->variables.at("PATH"), kPython + "/bin:" + kBash + "/bin")
+      << "without the wrapper scripts, and what needs others first";
+}
+
+TEST_F(ScanArtifactsTest, WhatIsNotAvailableYetIsRefusedAndNeverWeaker) {
+  for (const char* more :
+       {R"("network":"internet")", R"("backend":"microvm")", R"("backend":"container")"}) {
+    Add("x", R"({"name":"x","interpreter_type":"python",)" + std::string(more) + R"(,"closure":)" +
+                 Closure() + "}");
+    const ArtifactScan scan = Scan();
+    ASSERT_EQ(scan.found.size(), 1U);
+    ASSERT_TRUE(scan.found[0].unavailable) << more;
+    EXPECT_THAT(scan.found[0].unavailable->what, HasSubstr("not available yet"));
+    EXPECT_FALSE(OpenArtifact(scan.found[0])) << more;
+  }
+}
+
+TEST_F(ScanArtifactsTest, AnEarlierPlaceBeatsALaterOneInSilence) {
+  Add("a", Good("science"));
+  const std::string later = directory_.path() + "/later";
+  Write(later + "/b/metadata.json", Good("science"));
+  Write(later + "/c/metadata.json", Good("other"));
+  const ArtifactScan scan = ScanArtifacts({place_, later}, {.prefix = store_});
+  ASSERT_EQ(scan.found.size(), 2U);
+  EXPECT_EQ(scan.found[0].directory, place_ + "/a");
+  EXPECT_TRUE(scan.problems.empty());
+}
+
+TEST_F(ScanArtifactsTest, ALinkThatLeadsNowhereIsNamed) {
+  fs::create_directory_symlink(directory_.path() + "/collected", place_ + "/gone");
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.problems.size(), 1U);
+  EXPECT_EQ(scan.problems[0].directory, place_ + "/gone");
+}
+
+TEST_F(ScanArtifactsTest, TheStoreIsNotLookedAtBeforeItIsUsed) {
+  Add("x", Good("science"));
+  fs::remove_all(store_ + kBash);
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_FALSE(scan.found[0].unavailable);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().what, HasSubstr(kBash + "', which is not there"));
 }
 
 TEST_F(ScanArtifactsTest, AClosureMayBeAFileInTheStore) {
@@ -287,8 +436,9 @@ TEST_F(ScanArtifactsTest, AClosureMayBeAFileInTheStore) {
   Add("x", R"({"name":"x","interpreter_type":"python","closure":")" + info + "/store-paths\"}");
   const ArtifactScan scan = Scan();
   ASSERT_EQ(scan.found.size(), 1U);
-  EXPECT_THAT(scan.found[0].metadata.closure, ElementsAre(kPython, kBash));
-  EXPECT_TRUE(scan.found[0].environment) << scan.found[0].environment.error().what;
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(opened->variables.at("PATH"), kPython + "/bin:" + kBash + "/bin");
 }
 
 TEST_F(ScanArtifactsTest, SeesALinkInTheStoreAsOne) {
@@ -297,9 +447,10 @@ TEST_F(ScanArtifactsTest, SeesALinkInTheStoreAsOne) {
                "\"]}");
   const ArtifactScan scan = Scan();
   ASSERT_EQ(scan.found.size(), 1U);
-  ASSERT_TRUE(scan.found[0].environment);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
   bool seen = false;
-  for (const sandbox::Entry& entry : scan.found[0].environment->contents) {
+  for (const sandbox::Entry& entry : opened->contents) {
     const auto* link = std::get_if<Link>(&entry);
     seen = seen || (link != nullptr && link->path == kLinked && link->points_to == "/etc/shadow");
   }

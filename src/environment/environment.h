@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,21 +20,43 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
+/// How an interpreter gets its code.
+enum class CodePassing {
+  kFile,      ///< the path of a file with it stands behind the interpreter's words
+  kArgument,  ///< the code itself does; the kernel allows 128 KB
+  kInput,     ///< on standard input
+};
+
 /// What is inside a sandbox: programs, interpreter, defaults. Data; a provider fills it in.
 struct Environment {
   std::string name = {};
   std::vector<std::string> aliases = {};
   std::string description = {};
-  std::string provider = {};  ///< "host", "artifact"
+  std::string provider = {};  ///< "host", "artifact", "image"
   std::vector<sandbox::Entry> contents = {};
   std::map<std::string, std::string> variables = {};
-  /// The interpreter and its options; the path of the code's file is put behind them.
+  /// The interpreter and its options; what `passing` says comes behind them.
   std::vector<std::string> interpreter = {};
+  CodePassing passing = CodePassing::kFile;
+  /// "python", "node" or "bash" where the interpreter is that one and takes files: igloo can keep
+  /// it alive then. Empty: it runs one piece of code and ends.
+  std::string language = {};
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else
   Room room = {};
+  /// Interpreters that a server keeps ready, and what they have loaded; unset: as usual.
+  std::optional<std::uint64_t> warm = {};
+  std::vector<std::string> preload = {};
+  /// Directories of `contents`, by where they are inside, of which a run that asks for it gets a
+  /// copy of its own to write to.
+  std::vector<std::string> copied = {};
   std::vector<std::string> notes = {};  ///< for people: what is missing but not needed
+  /// Of one that was made from elsewhere: what it was made from ("nixpkgs#ripgrep"), and what that
+  /// is pinned to.
+  std::string source = {}, locked = {};
+  /// While anybody has it, nothing that it is made of is removed. Shared by all copies of it.
+  std::shared_ptr<const void> in_use = {};
 };
 
 }  // namespace igloo::environment

@@ -154,6 +154,7 @@ Result<Environment> MakeHostEnvironment(const HostEnvironment& row, const HostLa
       .contents = Contents(row, layout),
       .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}},
       .interpreter = {row.start.begin(), row.start.end()},
+      .language = std::string(row.language),
       .code_file = std::string(row.code_file),
       .shell = {layout.programs.contains(std::string(kBash)) ? std::string(kBash) : "/bin/sh"},
       .limits = LimitsOf(row)};

@@ -26,6 +26,7 @@ struct HostEnvironment {
   std::span<const HostProgram> needs = {};   ///< all must exist for the environment to be offered
   std::span<const HostProgram> extras = {};  ///< nice to have; the details name what is missing
   std::string_view code_file = {};           ///< its name: interpreters look at the ending
+  std::string_view language = {};            ///< as in Environment
   std::span<const std::string_view> start = {};  ///< the path of the code's file goes behind it
   std::span<const HostVariable> variables = {};
   /// Directories of /etc that its programs read, as patterns: versions are part of their names.

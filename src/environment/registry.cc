@@ -8,11 +8,11 @@ namespace igloo::environment {
 namespace {
 
 Listing ListingOf(const Artifact& artifact) {
-  Listing listing{.name = artifact.metadata.name,
-                  .description = artifact.metadata.description,
-                  .provider = "artifact"};
-  if (!artifact.environment) listing.unavailable = artifact.environment.error();
-  return listing;
+  return {.name = artifact.metadata.name,
+          .aliases = artifact.metadata.aliases,
+          .description = artifact.metadata.description,
+          .provider = "artifact",
+          .unavailable = artifact.unavailable};
 }
 
 Listing ListingOf(const HostEnvironment& row, const HostLayout& layout) {
@@ -24,12 +24,33 @@ Listing ListingOf(const HostEnvironment& row, const HostLayout& layout) {
   return listing;
 }
 
+bool IsPresetName(std::string_view name) {
+  return std::ranges::any_of(HostEnvironments(),
+                             [&](const HostEnvironment& row) { return row.name == name; });
+}
+
 }  // namespace
 
+Registry::Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open)
+    : host_(std::move(host)), artifacts_(std::move(artifacts)), open_(std::move(open)) {
+  if (!open_) open_ = [](const Artifact& artifact) { return OpenArtifact(artifact); };
+  for (std::size_t i = 0; i < artifacts_.found.size(); ++i) {
+    const ArtifactMetadata& metadata = artifacts_.found[i].metadata;
+    names_.emplace(metadata.name, i);
+    for (const std::string& alias : metadata.aliases) aliases_.emplace(alias, i);
+  }
+}
+
 const Artifact* Registry::FindArtifact(std::string_view name) const {
-  const auto found = std::ranges::find_if(
-      artifacts_.found, [&](const Artifact& each) { return each.metadata.name == name; });
-  return found == artifacts_.found.end() ? nullptr : &*found;
+  const auto found = names_.find(name);
+  return found == names_.end() ? nullptr : &artifacts_.found[found->second];
+}
+
+const Artifact* Registry::FindArtifactOrAlias(std::string_view name) const {
+  if (const Artifact* named = FindArtifact(name)) return named;
+  const auto found = aliases_.find(name);
+  if (found == aliases_.end() || IsPresetName(name)) return nullptr;
+  return &artifacts_.found[found->second];
 }
 
 Error Registry::Unknown(std::string_view name, const std::vector<std::string>& more) const {
@@ -46,17 +67,27 @@ Error Registry::Unknown(std::string_view name, const std::vector<std::string>& m
   for (const HostEnvironment& row : HostEnvironments()) {
     words.insert(words.end(), row.aliases.begin(), row.aliases.end());
   }
+  for (const auto& each : aliases_) words.push_back(each.first);
   const std::string nearest = Nearest(name, words.data(), words.size());
   return {Errc::kNotFound, "there is no environment '" + Printable(name) + "'",
           nearest.empty() ? "choose one of: " + known : "did you mean '" + nearest + "'?", 0};
 }
 
-Result<Environment> Registry::Find(std::string_view name) const {
-  if (const Artifact* artifact = FindArtifact(name)) return artifact->environment;
+Result<Environment> Registry::Open(const Artifact& artifact, Depth depth) const {
+  if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
+  if (depth == Depth::kOutline) return OutlineOf(artifact);
+  const auto known = opened_.find(artifact.directory);
+  if (known != opened_.end()) return known->second;
+  IGLOO_ASSIGN(Environment opened, open_(artifact));
+  return opened_.emplace(artifact.directory, std::move(opened)).first->second;
+}
+
+Result<Environment> Registry::Find(std::string_view name, Depth depth) const {
+  if (const Artifact* artifact = FindArtifactOrAlias(name)) return Open(*artifact, depth);
   const HostEnvironment* row = FindHostEnvironment(name);
   if (row == nullptr) return std::unexpected(Unknown(name));
   // An alias stands for the name, and the name may be somebody's own.
-  if (const Artifact* artifact = FindArtifact(row->name)) return artifact->environment;
+  if (const Artifact* artifact = FindArtifact(row->name)) return Open(*artifact, depth);
   return MakeHostEnvironment(*row, host_);
 }
 
@@ -71,14 +102,15 @@ std::vector<Listing> Registry::List() const {
   for (const HostEnvironment& row : HostEnvironments()) {
     const Artifact* artifact = FindArtifact(row.name);
     list.push_back(artifact != nullptr ? ListingOf(*artifact) : ListingOf(row, host_));
-    if (artifact != nullptr) list.back().aliases = {row.aliases.begin(), row.aliases.end()};
+    if (artifact == nullptr) continue;
+    for (const std::string_view alias : row.aliases) {
+      auto& aliases = list.back().aliases;
+      if (std::ranges::find(aliases, alias) == aliases.end()) aliases.emplace_back(alias);
+    }
   }
   const auto presets = static_cast<std::ptrdiff_t>(list.size());
   for (const Artifact& artifact : artifacts_.found) {
-    const bool preset = std::ranges::any_of(HostEnvironments(), [&](const HostEnvironment& row) {
-      return row.name == artifact.metadata.name;
-    });
-    if (!preset) list.push_back(ListingOf(artifact));
+    if (!IsPresetName(artifact.metadata.name)) list.push_back(ListingOf(artifact));
   }
   std::ranges::sort(list.begin() + presets, list.end(), {}, &Listing::name);
   return list;

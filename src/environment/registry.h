@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,23 +19,33 @@ struct Listing {
   std::vector<std::string> aliases = {};
   std::string description = {};
   std::string provider = {};
+  std::string source = {}, locked = {};  ///< as an Environment has them
   std::optional<Error> unavailable = {};  ///< why it cannot be used, and the fix
 };
 
-/// All environments of this machine by name. Pure: it was told what there is, and a reload makes a
-/// new one. An artifact beats the preset of its name, also one that cannot be used: somebody who
-/// asked for their own environment never gets another one in silence.
+/// How much of an environment is wanted: what can be told about it, or all that a run needs.
+enum class Depth { kOutline, kWhole };
+
+/// All environments of this machine by name. It was told what there is, and a reload makes a new
+/// one; only artifacts are opened when they are asked for, once each. An artifact beats
+/// the preset of its name, also one that cannot be used: somebody who asked for their own
+/// environment never gets another one in silence. One thread.
 class Registry {
  public:
-  Registry(HostLayout host, ArtifactScan artifacts)
-      : host_(std::move(host)), artifacts_(std::move(artifacts)) {}
+  Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open = {});
 
   /// By name or alias. Fails with the fix when it is unavailable, with what was meant when there is
   /// none.
-  Result<Environment> Find(std::string_view name) const;
+  Result<Environment> Find(std::string_view name, Depth depth = Depth::kWhole) const;
   /// What igloo itself brings under this name or alias, whatever artifacts there are.
   Result<Environment> FindPreset(std::string_view name) const;
+  /// The environment of an artifact, of these or not.
+  Result<Environment> Open(const Artifact& artifact, Depth depth) const;
+
+  /// By its name.
   const Artifact* FindArtifact(std::string_view name) const;
+  /// By its name, or by another that it has and that is nobody's name.
+  const Artifact* FindArtifactOrAlias(std::string_view name) const;
   /// That there is no such environment, and which may have been meant: one of these or of `more`.
   Error Unknown(std::string_view name, const std::vector<std::string>& more = {}) const;
   /// Presets in their order, then artifacts of other names by name.
@@ -45,6 +56,10 @@ class Registry {
  private:
   HostLayout host_;
   ArtifactScan artifacts_;
+  ArtifactOpener open_;
+  std::map<std::string, std::size_t, std::less<>> names_ = {}, aliases_ = {};  ///< to their index
+  /// By directory: looking at a closure takes as long as a run.
+  mutable std::map<std::string, Environment> opened_ = {};
 };
 
 }  // namespace igloo::environment

@@ -20,15 +20,17 @@ HostLayout FullHost() {
 
 Artifact Own(const std::string& name) {
   return {.directory = "/a/" + name,
-          .metadata = {.name = name, .interpreter_type = "bash", .description = "my own"},
-          .environment = Environment{.name = name, .provider = "artifact"}};
+          .metadata = {.name = name, .description = "my own", .interpreter_type = "bash"}};
 }
 
 Artifact Unusable(const std::string& name) {
   Artifact artifact = Own(name);
-  artifact.environment = Fail(Errc::kFailedPrecondition, "no closure", "rebuild it");
+  artifact.unavailable = Fail(Errc::kFailedPrecondition, "no closure", "rebuild it").error();
   return artifact;
 }
+
+/// Artifacts without a store: what is inside does not matter here.
+Result<Environment> Open(const Artifact& artifact) { return OutlineOf(artifact); }
 
 std::vector<std::string> Names(const Registry& registry) {
   std::vector<std::string> names;
@@ -74,7 +76,7 @@ TEST(RegistryTest, FindsByNameAndByAlias) {
 }
 
 TEST(RegistryTest, AnArtifactBeatsThePresetOfItsName) {
-  const Registry registry(FullHost(), {.found = {Own("zoo"), Own("python"), Own("ant")}});
+  const Registry registry(FullHost(), {.found = {Own("zoo"), Own("python"), Own("ant")}}, Open);
   EXPECT_EQ(registry.Find("python")->provider, "artifact");
   EXPECT_EQ(registry.Find("python3")->provider, "artifact") << "an alias stands for the name";
   EXPECT_EQ(registry.Find("node")->provider, "host");
@@ -84,13 +86,13 @@ TEST(RegistryTest, AnArtifactBeatsThePresetOfItsName) {
 }
 
 TEST(RegistryTest, AnArtifactBeatsAnAlias) {
-  const Registry registry(FullHost(), {.found = {Own("bash")}});
+  const Registry registry(FullHost(), {.found = {Own("bash")}}, Open);
   EXPECT_EQ(registry.Find("bash")->provider, "artifact");
   EXPECT_EQ(registry.Find("shell")->provider, "host");
 }
 
 TEST(RegistryTest, AnUnusableArtifactNeverBecomesThePreset) {
-  const Registry registry(FullHost(), {.found = {Unusable("python")}});
+  const Registry registry(FullHost(), {.found = {Unusable("python")}}, Open);
   const auto found = registry.Find("python");
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().hint, "rebuild it");
@@ -98,7 +100,7 @@ TEST(RegistryTest, AnUnusableArtifactNeverBecomesThePreset) {
 }
 
 TEST(RegistryTest, AnUnknownNameSaysWhatWasMeant) {
-  const Registry registry(FullHost(), {.found = {Own("science")}});
+  const Registry registry(FullHost(), {.found = {Own("science")}}, Open);
   EXPECT_EQ(registry.Find("scence").error().hint, "did you mean 'science'?");
   EXPECT_EQ(registry.Find("javascrip").error().hint, "did you mean 'javascript'?");
   EXPECT_THAT(registry.Find("cobol").error().hint,

@@ -4,6 +4,7 @@
 
 #include "base/overloaded.h"
 #include "environment/basics.h"
+#include "environment/interpreter.h"
 
 namespace igloo::environment {
 namespace {
@@ -23,8 +24,13 @@ Capacity CapacityFor(const RunRequest& request, std::uint64_t bytes, std::uint64
 
 void AddWritablePlaces(const Room& room, const RunRequest& request, sandbox::Policy& policy) {
   const Capacity capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
+  // A place that somebody chose may be one that the environment has.
+  const bool chosen = request.place != Place{};
   policy.run.emplace_back(MemoryTree{
-      .target = request.place.home, .capacity = capacity, .access = request.place.access});
+      .target = request.place.home,
+      .capacity = capacity,
+      .access = request.place.access,
+      .covering = chosen ? sandbox::Covering::kIntended : sandbox::Covering::kForbidden});
   policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
   policy.run.emplace_back(MemoryTree{
       .target = "/dev/shm",
@@ -40,7 +46,7 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
   // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
   const bool view = project.mode == ProjectMode::kReadOnly && request.views;
   if (project.mode == ProjectMode::kOverlay || view) {
-    sandbox::OverlayTree tree{.source = project.path, .target = "/project"};
+    sandbox::OverlayTree tree{.source = project.path, .target = project.mount_point};
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
     } else {
@@ -50,11 +56,38 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
     return;
   }
   policy.run.emplace_back(sandbox::HostTree{.source = project.path,
-                                            .target = "/project",
+                                            .target = project.mount_point,
                                             .access = project.mode == ProjectMode::kReadWrite
                                                           ? sandbox::Access::kReadWrite
                                                           : sandbox::Access::kReadOnly,
                                             .map_owner = true});
+}
+
+/// The environment's directories, written to in memory, in the place of those that all runs share.
+Result<void> CopyRoot(const Environment& environment, const RunRequest& request,
+                      sandbox::Policy& policy) {
+  if (request.root == sandbox::Access::kReadOnly || environment.copied.empty()) return {};
+  if (!request.views) {
+    return Fail(Errc::kFailedPrecondition,
+                "a run in '" + environment.name +
+                    "' writes to a copy of its files, which bubblewrap cannot make",
+                "use the backend jail");
+  }
+  const auto is_copied = [&](const sandbox::Entry& entry) {
+    const auto* tree = std::get_if<sandbox::HostTree>(&entry);
+    return tree != nullptr &&
+           std::ranges::find(environment.copied, tree->target) != environment.copied.end();
+  };
+  const Capacity capacity =
+      CapacityFor(request, environment.room.disk_bytes, environment.room.disk_files);
+  for (const sandbox::Entry& entry : policy.environment) {
+    if (!is_copied(entry)) continue;
+    const auto& tree = std::get<sandbox::HostTree>(entry);
+    policy.run.emplace_back(
+        sandbox::OverlayTree{.source = tree.source, .target = tree.target, .capacity = capacity});
+  }
+  std::erase_if(policy.environment, is_copied);
+  return {};
 }
 
 /// Everything is made by its own user, so the run may change it unless its home is read-only.
@@ -71,7 +104,7 @@ void AddFiles(const RunRequest& request, sandbox::Policy& policy) {
 }
 
 /// The code lives in a file of its own: any size, any byte, no quoting.
-void AddFile(const Environment& environment, const RunRequest& request, std::string text,
+void AddFile(std::vector<std::string> command, const RunRequest& request, std::string text,
              const std::string& name, sandbox::Access access, sandbox::Policy& policy) {
   // The same size for every run, so that all of them can stand on one template.
   policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
@@ -79,25 +112,38 @@ void AddFile(const Environment& environment, const RunRequest& request, std::str
                                      .access = access});
   const std::string file = std::string(kCodeDirectory) + "/" + name;
   policy.run.emplace_back(sandbox::TextFile{.path = file, .content = std::move(text)});
-  policy.argv = environment.interpreter;
+  policy.argv = std::move(command);
   policy.argv.push_back(file);
 }
 
-void AddCode(const Environment& environment, const RunRequest& request, const Code& code,
-             sandbox::Policy& policy) {
-  AddFile(environment, request, code.text, environment.code_file, sandbox::Access::kReadOnly,
-          policy);
+Result<void> AddCode(const Environment& environment, const RunRequest& request, const Code& code,
+                     sandbox::Policy& policy) {
+  if (environment.passing == CodePassing::kArgument) {
+    IGLOO_TRY(CheckArgument(environment, code.text));
+    policy.argv = environment.interpreter;
+    policy.argv.push_back(code.text);
+    return {};
+  }
+  AddFile(FileCommand(environment), request, code.text, environment.code_file,
+          sandbox::Access::kReadOnly, policy);
+  return {};
 }
 
 void AddDriver(const Environment& environment, const RunRequest& request, const Driver& driver,
                sandbox::Policy& policy) {
-  AddFile(environment, request, driver.text, driver.file, sandbox::Access::kReadWrite, policy);
+  AddFile(environment.interpreter, request, driver.text, driver.file, sandbox::Access::kReadWrite,
+          policy);
   policy.argv.push_back(std::string(kCodeDirectory) + "/" + environment.code_file);
 }
 
 }  // namespace
 
 Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request) {
+  if (environment.interpreter.empty() && !std::holds_alternative<Program>(request.what)) {
+    return Fail(Errc::kFailedPrecondition,
+                "environment '" + environment.name + "' has no interpreter for code",
+                "run a program of it: igloo run --env " + environment.name + " -- PROGRAM");
+  }
   sandbox::Policy policy;
   policy.environment = environment.contents;
   policy.variables = environment.variables;
@@ -122,15 +168,24 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
     policy.variables["TERM"] = *request.terminal;
   }
   policy.extra_descriptors = request.extra_descriptors;
+  IGLOO_TRY(CopyRoot(environment, request, policy));
   AddWritablePlaces(environment.room, request, policy);
   AddFiles(request, policy);
   AddProject(environment.room, request, policy);
-  std::visit(Overloaded{
-                 [&](const Code& code) { AddCode(environment, request, code, policy); },
-                 [&](const Driver& driver) { AddDriver(environment, request, driver, policy); },
-                 [&](const Program& program) { policy.argv = program.argv; },
-             },
-             request.what);
+  IGLOO_TRY(std::visit(Overloaded{
+                           [&](const Code& code) -> Result<void> {
+                             return AddCode(environment, request, code, policy);
+                           },
+                           [&](const Driver& driver) -> Result<void> {
+                             AddDriver(environment, request, driver, policy);
+                             return {};
+                           },
+                           [&](const Program& program) -> Result<void> {
+                             policy.argv = program.argv;
+                             return {};
+                           },
+                       },
+                       request.what));
   if (policy.argv.empty()) {
     return Fail(Errc::kInvalidArgument, "there is no program to run",
                 "write one behind '--', for example: -- /usr/bin/env");

@@ -15,10 +15,14 @@ namespace igloo::environment {
 
 enum class ProjectMode { kReadOnly, kOverlay, kReadWrite };
 
-/// A directory of the user's, shown at /project.
+/// Where code sees a project unless somebody wants it elsewhere.
+inline constexpr const char* kProjectMount = "/project";
+
+/// A directory of the user's.
 struct Project {
   std::string path = {};
   ProjectMode mode = ProjectMode::kReadOnly;
+  std::string mount_point = kProjectMount;  ///< inside
 };
 
 struct Code {
@@ -60,6 +64,9 @@ struct RunRequest {
   std::optional<std::uint64_t> processes = {}, open_files = {};
   std::vector<GivenFile> files = {};
   Place place = {};
+  /// What the run writes to the environment's own directories (Environment::copied) is kept in
+  /// memory and dropped with it.
+  sandbox::Access root = sandbox::Access::kReadOnly;
   std::uint32_t extra_descriptors = 0;  ///< that the program gets as 3, 4, ...
   /// igloo gets a descriptor of the working directory, to read what the run left there.
   bool hand_out = false;

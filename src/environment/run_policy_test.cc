@@ -46,6 +46,31 @@ const T* Find(const Policy& policy, const std::string& path) {
   return nullptr;
 }
 
+TEST(PolicyForRunTest, CodeMayBeAnArgument) {
+  Environment ruby = Python();
+  ruby.interpreter = {"ruby", "-e"};
+  ruby.passing = CodePassing::kArgument;
+  const auto policy = PolicyForRun(ruby, {.what = Code{"p 1\n"}});
+  ASSERT_TRUE(policy) << policy.error().what;
+  EXPECT_THAT(policy->argv, ::testing::ElementsAre("ruby", "-e", "p 1\n"));
+  const auto large = PolicyForRun(ruby, {.what = Code{std::string(200'000, 'x')}});
+  ASSERT_FALSE(large);
+  EXPECT_THAT(large.error().what, ::testing::HasSubstr("for which the kernel allows 131071"));
+}
+
+TEST(PolicyForRunTest, CodeMayBeInput) {
+  Environment ruby = Python();
+  ruby.interpreter = {"ruby"};
+  ruby.passing = CodePassing::kInput;
+  ruby.code_file = "code";
+  const auto policy = PolicyForRun(ruby, {.what = Code{"p 1"}});
+  ASSERT_TRUE(policy) << policy.error().what;
+  EXPECT_EQ(policy->argv.front(), "/bin/sh");
+  EXPECT_EQ(policy->argv.back(), "/run/igloo/code");
+  ASSERT_NE(Find<TextFile>(*policy, "/run/igloo/code"), nullptr);
+  EXPECT_EQ(Find<TextFile>(*policy, "/run/igloo/code")->content, "p 1");
+}
+
 TEST(PolicyForRunTest, CodeBecomesAFileBehindTheInterpreter) {
   const std::string code("print('x')\0\xff", 12);
   const Policy policy = PolicyOf({.what = Code{code}});

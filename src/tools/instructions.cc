@@ -91,7 +91,8 @@ std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools
                                   : project.mode == environment::ProjectMode::kOverlay
                                       ? "changes to it are dropped"
                                       : "changes to it are real";
-    text += fmt::format(" but the project directory mounted at /project ({}).\n", mode);
+    text += fmt::format(" but the project directory mounted at {} ({}).\n",
+                        Printable(project.mount_point), mode);
   }
   text += "On failure check stderr and the exit code.";
   if (!offer.run && !offer.connected) return FitToClients(text + "\n");

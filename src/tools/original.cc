@@ -70,7 +70,8 @@ std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool
       "- session: optional; ephemeral by default, and bound to its creation environment\n"
       "\nOn failure check stderr and exit code.\n";
   if (!setup.config().project.path.empty()) {
-    text += "Project directory mounted at /project (read-only).\n";
+    text += fmt::format("Project directory mounted at {} (read-only).\n",
+                        Printable(setup.config().project.mount_point));
   }
   return FitToClients(text);
 }

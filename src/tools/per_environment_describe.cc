@@ -113,7 +113,7 @@ mcp::Tool Describe(const EnvironmentTool& tool, const Surroundings& surroundings
   const SandboxSpec& spec = tool.spec;
   std::string description = DescriptionOf(spec, surroundings.cores);
   if (surroundings.rights.writable_host) {
-    description += " It can change the files of the user's project, which is at /project.";
+    description += " It can change the files of the user's project.";
   }
   // A model that knows it does not have to try.
   if (tool.unavailable) {

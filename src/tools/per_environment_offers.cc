@@ -5,12 +5,14 @@
 
 #include "base/text.h"
 #include "config/sandbox_mcp_builtin.h"
+#include "environment/interpreter.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
 namespace {
 
 using config::SandboxSpec;
+using environment::Depth;
 
 std::string Lower(std::string_view text) {
   std::string out(text);
@@ -48,12 +50,12 @@ std::string_view ImageName(const SandboxSpec& spec) {
 
 std::string FixFor(const SandboxSpec& spec) {
   if (spec.id == "apisix") {
-    return "configure an environment 'apisix' that has Apache APISIX in it, see [environments] in "
-           "igloo's configuration";
+    return "igloo env pull docker.io/apache/apisix:3.9.0-debian, then write its two lines with "
+           "the name 'apisix' into igloo's configuration";
   }
-  return "name one of 'igloo env list' as \"image\" in its config.json, or configure an "
-         "environment "
-         "of this name";
+  return "name one of 'igloo env list' as \"image\" in its config.json, or an image "
+         "(\"oci:PATH\", or a name that 'igloo env pull' fetched), or configure an environment of "
+         "this name";
 }
 
 /// What of a sandbox's name stands for in the catalogue; python is the one with the libraries where
@@ -62,9 +64,9 @@ Result<config::Configured> FindEnvironment(const SandboxSpec& spec,
                                            const config::Catalogue& catalogue) {
   const std::string_view name = ImageName(spec);
   if (name == "python") {
-    if (auto with_libraries = catalogue.Find("python-data")) return with_libraries;
+    if (auto with_libraries = catalogue.Find("python-data", Depth::kOutline)) return with_libraries;
   }
-  auto found = catalogue.Find(name);
+  auto found = catalogue.Find(name, Depth::kOutline);
   if (found || found.error().code != Errc::kNotFound) return found;
   return Fail(
       Errc::kNotFound,
@@ -114,6 +116,9 @@ EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
     tool.variables = Relocate(configured->environment, tool.spec);
   } else if (!tool.unavailable) {
     tool.unavailable = std::move(configured).error();
+  } else {
+    // Whoever does the one thing would only find the other.
+    tool.unavailable->hint += "; its environment is missing, too: " + configured.error().hint;
   }
   return tool;
 }
@@ -123,7 +128,7 @@ void AddUncovered(const config::Catalogue& catalogue, std::vector<EnvironmentToo
   for (const EnvironmentTool& tool : tools) covered.insert({tool.environment, tool.spec.id});
   for (const environment::Listing& row : catalogue.List()) {
     if (covered.contains(row.name) || row.unavailable) continue;
-    const auto configured = catalogue.Find(row.name);
+    const auto configured = catalogue.Find(row.name, Depth::kOutline);
     if (!configured) continue;
     EnvironmentTool tool{.spec = SpecFor(configured->environment), .environment = row.name};
     tool.variables = Relocate(configured->environment, tool.spec);
@@ -166,7 +171,7 @@ SandboxSpec SpecFor(const environment::Environment& environment) {
                    .image = environment.name,
                    .entrypoint = environment.code_file,
                    .timeout_seconds = (environment.limits.time_ms + 999) / 1000,
-                   .command = environment.interpreter,
+                   .command = environment::FileCommand(environment),
                    .additional_files = true};
   // The names of environments may have dots, those of tools may not.
   std::ranges::replace(spec.id, '.', '_');

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "environment/interpreter.h"
+#include "environment/interpreter.h"
 #include "session/prepare.h"
 #include "tools/runner.h"
 
@@ -17,7 +19,7 @@ decltype(environment::RunRequest::what) WhatFor(const Order& order) {
   const environment::Environment& environment = order.where.environment;
   if (order.driver->interpreter == "command") {
     return environment::Program{
-        drivers::DriveByCommand(environment.code_file, environment.interpreter)};
+        drivers::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
   }
   return environment::Driver{.text = std::string(order.driver->text),
                              .file = std::string(order.driver->file)};

@@ -107,7 +107,7 @@ std::string Description(std::string_view tool, const std::vector<const Offered*>
     text += "These environments can do more than compute: ";
     text += rights.network ? "they reach the network" : "";
     text += rights.network && rights.writable_host ? ", and " : "";
-    text += rights.writable_host ? "code changes the user's files in /project" : "";
+    text += rights.writable_host ? "code changes the files of the user's project" : "";
     text += ".";
   }
   text += "\nEnvironments:\n";

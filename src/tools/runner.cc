@@ -37,12 +37,8 @@ Finished FinishedFrom(session::CallResult result) {
 }
 
 const drivers::Driver* DriverOf(const config::Configured& where) {
-  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".py", "python"}, {".js", "node"}, {".sh", "bash"}};
   if (where.backend != config::Backend::kJail) return nullptr;
-  for (const auto& [ending, interpreter] : kEndings) {
-    if (where.environment.code_file.ends_with(ending)) return drivers::FindDriver(interpreter);
-  }
+  if (!where.environment.language.empty()) return drivers::FindDriver(where.environment.language);
   const bool runs_files =
       !where.environment.code_file.empty() && !where.environment.interpreter.empty();
   return runs_files ? drivers::FindDriver("command") : nullptr;

@@ -49,8 +49,8 @@ struct Listener {
   std::function<void(std::string_view)> heard = {};  ///< output as it comes
 };
 
-/// The driver for an environment's interpreter, by the ending of its files, or else the one that
-/// runs its command for every call; null if there is none, or its backend cannot have one.
+/// The driver for the language of an environment's interpreter, or else the one that runs its
+/// command for every call; null if there is none, or its backend cannot have one.
 const drivers::Driver* DriverOf(const config::Configured& where);
 
 /// What is below `directory` now, read in slices between which the event loop goes on. All of these

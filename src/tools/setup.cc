@@ -49,7 +49,9 @@ void Setup::Look(const environment::Listing& row) {
     unusable_.push_back({row.name, *row.unavailable});
     return;
   }
-  const auto order = OrderFor(row.name, {.what = environment::Code{}});
+  // What is inside is read-only whatever it is, and it takes time to look at.
+  const auto order =
+      OrderFor(row.name, {.what = environment::Code{}}, environment::Depth::kOutline);
   auto policy = order ? environment::PolicyForRun(order->where.environment, order->request)
                       : Result<sandbox::Policy>(std::unexpected(order.error()));
   if (!policy) {
@@ -70,9 +72,10 @@ const Offered* Setup::Find(std::string_view name) const {
   return found == offered_.end() ? nullptr : &*found;
 }
 
-Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request) const {
+Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request,
+                              environment::Depth depth) const {
   Order order{.request = std::move(request), .setup = number_};
-  IGLOO_ASSIGN(order.where, catalogue_.Find(environment));
+  IGLOO_ASSIGN(order.where, catalogue_.Find(environment, depth));
   IGLOO_TRY(config::Complete(config_, order.where, lookup_, order.request));
   return order;
 }

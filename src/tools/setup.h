@@ -72,7 +72,8 @@ class Setup {
 
   /// `request` in the environment of this name or alias, with everything that the configuration
   /// says about its runs.
-  Result<Order> OrderFor(std::string_view environment, environment::RunRequest request) const;
+  Result<Order> OrderFor(std::string_view environment, environment::RunRequest request,
+                         environment::Depth depth = environment::Depth::kWhole) const;
 
  private:
   void Look(const environment::Listing& row);

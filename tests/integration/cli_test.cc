@@ -9,6 +9,7 @@
 #include "base/temp_dir.h"
 #include "support/igloo.h"
 #include "support/running.h"
+#include "support/terminal.h"
 
 namespace igloo::testing {
 namespace {
@@ -134,9 +135,19 @@ TEST(CommandLine, ShowsHelp) {
     EXPECT_EQ(outcome.status, 0);
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("Usage: igloo COMMAND"), HasSubstr("\n  run ")));
   }
-  const Outcome nothing = Igloo({});
+  const Outcome nothing = RunProgram({.program = BinDirectory() + "/igloo", .close_input = true});
   EXPECT_EQ(nothing.status, 125);
   EXPECT_THAT(nothing.out, HasSubstr("Usage: igloo COMMAND"));
+  Terminal terminal(BinDirectory() + "/igloo", {});
+  EXPECT_EQ(terminal.Finish(), 125);
+  EXPECT_THAT(terminal.output(), HasSubstr("Usage: igloo COMMAND"));
+}
+
+TEST(CommandLine, WithoutAWordServesAProgramThatSpeaksToIt) {
+  const Outcome outcome = Igloo({}, R"({"jsonrpc":"2.0","id":1,"method":"ping"})"
+                                    "\n");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(R"("id":1)"));
 }
 
 TEST(CommandLine, ListsEveryOptionOfRun) {

@@ -53,11 +53,36 @@ TEST_F(SandboxMcpCli, LogsWithItsPrefixAndTheTime) {
                    "option '--nix-native'; .*\n"));
 }
 
-TEST_F(SandboxMcpCli, BuildSaysThatNothingIsBuilt) {
+TEST_F(SandboxMcpCli, BuildSaysOfEachSandboxWhatItRunsIn) {
   const Outcome built = Call({"-build=true"});
-  EXPECT_EQ(built.status, 0);
-  EXPECT_THAT(built.err, HasSubstr("Nothing was built"));
+  EXPECT_EQ(built.status, 0) << built.err;
+  EXPECT_THAT(built.err, HasSubstr("'shell' needs no build: it runs in the environment 'shell'"));
+  EXPECT_THAT(built.err, HasSubstr("'network-tools' cannot be used: "));
   EXPECT_EQ(Entries(""), 0U);
+  Write(
+      std::string(kSandboxes) + "/mine/config.json",
+      R"({"id":"mine","image":"nobody/has:this","entrypoint":"main.sh","command":["sh","main.sh"]})");
+  const Outcome own = Call({"--build"});
+  EXPECT_EQ(own.status, 1) << "somebody relies on it";
+  EXPECT_THAT(own.err, HasSubstr("'mine' cannot be used: "));
+}
+
+TEST_F(SandboxMcpCli, OptionsThatWereOnlyWrittenAboutSayWhatToDoInstead) {
+  for (const auto& [option, advice] : std::vector<std::pair<std::string, std::string>>{
+           {"--nix-native", "igloo's own wall"},
+           {"--init-nix", "nothing has to be prepared"},
+           {"--config=x", "IGLOO_CONFIG"},
+           {"--timeout=30", "\"timeout\""},
+           {"--max-memory=1G", "\"memory\""},
+           {"--max-cpu-cores=2", "\"cpu\""},
+           {"--enable-sandbox=go", "--pull"},
+           {"--enable-networking", "\"network\""},
+           {"--workspace-persist", "sessions"},
+           {"--bind=/x", "PROJECT_DIR"}}) {
+    const Outcome outcome = Call({option});
+    EXPECT_EQ(outcome.status, 2) << option;
+    EXPECT_THAT(outcome.err, HasSubstr(advice)) << option;
+  }
 }
 
 TEST_F(SandboxMcpCli, PullWritesTheEightSandboxes) {

@@ -1,21 +1,19 @@
 // Many runs leave nothing behind.
 
+#include "soak.h"
+
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
-#include "base/replace_file.h"
 #include "base/temp_dir.h"
-#include "cgroup/groups.h"
 #include "jail/identity.h"
 #include "support/host.h"
 #include "support/igloo.h"
-#include "support/mcp.h"
 #include "support/running.h"
 #include "support/sandbox.h"
 
@@ -53,27 +51,6 @@ int KeysInUse(const std::vector<pid_t>& launchers) {
     if (is_ours(uid)) keys += count;
   }
   return keys;
-}
-
-/// Everything of the machine that a run could use up.
-struct Machine {
-  std::string cgroups = ReadProc("/proc/cgroups");
-  std::string mounts = MountTable();
-  std::size_t children = ChildrenOf(::getpid()).size();
-  int descriptors = CountDescriptors(::getpid());
-  bool operator==(const Machine&) const = default;
-};
-
-/// All but cgroups, which stay for others.
-void ExpectAsBefore(const Machine& before) {
-  const auto same = [&] {
-    const Machine now;
-    return now.mounts == before.mounts && now.children == before.children &&
-           now.descriptors == before.descriptors;
-  };
-  EXPECT_TRUE(WaitFor(same)) << "children " << before.children << " -> " << Machine().children
-                             << ", descriptors " << before.descriptors << " -> "
-                             << Machine().descriptors;
 }
 
 /// A launcher, its templates and the sandboxes that wait on them: number of children of each, and
@@ -188,7 +165,6 @@ int MemoryOf(pid_t pid) {
   return at == status.npos ? 0 : std::stoi(status.substr(at + 6));
 }
 
-/// How many runs; `make soak` asks for ten thousand.
 /// Of the whole machine, where those that others removed go one by one.
 int CountCgroups() {
   int sum = 0;
@@ -198,11 +174,6 @@ int CountCgroups() {
     if (std::sscanf(line.c_str(), "%*s %*d %d", &count) == 1) sum += count;
   }
   return sum;
-}
-
-int SoakRuns() {
-  const char* wanted = std::getenv("IGLOO_SOAK_RUNS");
-  return wanted != nullptr ? std::stoi(wanted) : 200;
 }
 
 /// Runs of every kind in turn, good ones and bad ones.
@@ -298,111 +269,6 @@ TEST(Soak, RunsOfEveryKindLeaveNothingAndMemoryIsFlat) {
         << memory_before << " KiB before, " << memory() << " after";
     EXPECT_TRUE(WaitFor([&] { return CountCgroups() <= cgroups; }));
     EXPECT_TRUE(std::filesystem::is_empty(mixed.project()));
-  }
-  ExpectAsBefore(before);
-}
-
-/// A server whose sessions come and go. One interpreter of each kind waits ready.
-class SessionsOfAServer {
- public:
-  void One(int number) {
-    const std::string name = "soak-" + std::to_string(number);
-    switch (number % 10) {
-      case 1:
-        return Live(name, "shell", "x=ab", "echo ${x}c", "abc\n");
-      case 3:
-        // Loses its interpreter, and gets another.
-        return Live(name, "python", "import os; os._exit(3)", "print('abc')", "abc\n");
-      case 5:
-        return Live(name, "node", "let x = 'ab'", "console.log(x + 'c')", "abc\n");
-      case 7:
-        EXPECT_THAT(TextOf(client_.Run("python", "print('abc')")), HasSubstr("abc\n"));
-        return;
-      case 9:
-        return Live(name, "shell", "(sleep 100 &); mkfifo p; echo x > y", "cat y", "x\n");
-      default:
-        return Live(name, "python", "x = 'ab'", "print(x + 'c')", "abc\n");
-    }
-  }
-
-  /// The names of all processes below the server.
-  std::vector<std::string> Family() {
-    std::vector<std::string> names;
-    for (const auto& each : DescendantsOf(client_.running().pid())) names.push_back(each.name);
-    std::ranges::sort(names);
-    return names;
-  }
-  /// Of the server and of the one below it that has most.
-  std::pair<int, int> Descriptors() {
-    const pid_t server = client_.running().pid();
-    int most = 0;
-    for (const ProcessInfo& each : DescendantsOf(server)) {
-      most = std::max(most, CountDescriptors(each.pid));
-    }
-    return {CountDescriptors(server), most};
-  }
-  Outcome End() { return client_.running().Finish(); }
-
- private:
-  void Live(const std::string& name, std::string_view env, std::string_view first,
-            std::string_view second, const std::string& expected) {
-    const JsonObject in = {{"session", name}};
-    client_.Run(env, first, in);
-    EXPECT_THAT(TextOf(client_.Run(env, second, in)), HasSubstr(expected));
-    const JsonObject closed = client_.Call("run", {{"session", name}, {"session_action", "close"}});
-    EXPECT_THAT(TextOf(closed), HasSubstr("is closed"));
-  }
-  std::string Configuration() {
-    const std::string path = directory_.path() + "/config.toml";
-    EXPECT_TRUE(ReplaceFile(path,
-                            "environments.python.warm = 1\nenvironments.shell.warm = 1\n"
-                            "environments.node.warm = 1\n"));
-    return path;
-  }
-
-  TempDir directory_ = TempDir::Make(TempParent()).value();
-  McpClient client_{McpClient::Options{.args = {"mcp", "--config", Configuration()}}};
-};
-
-/// Directories of cgroups that sandboxes use one after the other.
-std::size_t CountLeaves() {
-  const std::string place = cgroup::Find().place;
-  std::error_code none;
-  const std::filesystem::directory_iterator all(place, none);
-  return static_cast<std::size_t>(
-      std::count_if(begin(all), end(all), [](const auto& each) { return each.is_directory(); }));
-}
-
-TEST(Soak, SessionsOfAServerLeaveNothing) {
-  const int runs = SoakRuns();
-  const Machine before;
-  {
-    SessionsOfAServer server;
-    // Everything that is made once is made.
-    for (int i = 0; i < 20; ++i) server.One(i);
-    auto settled = server.Family();
-    const auto is_settled = [&] {
-      const bool same = settled == std::exchange(settled, server.Family());
-      return same && std::ranges::count(settled, "igloo-init") == 3;  // those that wait
-    };
-    ASSERT_TRUE(WaitFor(is_settled)) << ::testing::PrintToString(settled);
-    const auto [descriptors, most] = server.Descriptors();
-    EXPECT_GT(std::min(descriptors, most), 0);
-    const std::size_t leaves = CountLeaves();
-    for (int i = 0; i < runs && !::testing::Test::HasFailure(); ++i) server.One(i);
-    // Those that wait for the next call are some more or some less.
-    EXPECT_TRUE(WaitFor([&] { return server.Family().size() <= settled.size() + 4; }))
-        << "before: " << ::testing::PrintToString(settled)
-        << "\nafter: " << ::testing::PrintToString(server.Family());
-    // A leaf that is not empty yet is not used again, so a few are added: two descriptors each.
-    constexpr int kAdded = 8;
-    EXPECT_LE(CountLeaves(), leaves + kAdded);
-    EXPECT_TRUE(WaitFor([&] { return server.Descriptors().first <= descriptors + 2 * kAdded; }))
-        << descriptors << " -> " << server.Descriptors().first;
-    // Templates keep up to eight network namespaces for those that come.
-    EXPECT_LE(server.Descriptors().second, most + 8);
-    EXPECT_EQ(MountTable(), before.mounts);
-    EXPECT_EQ(server.End().status, 0);
   }
   ExpectAsBefore(before);
 }

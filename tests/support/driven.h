@@ -52,8 +52,8 @@ class Driven {
   /// Interrupts until the run has ended, as the host does: a signal that comes just before a system
   /// call that waits is heard only with the next one.
   DrivenRun EndByInterrupts();
-  /// An order that no host gives.
-  void Order(std::string_view word, std::string_view code, std::string_view flags) const;
+  /// What the host says before code; a driver knows the word "run".
+  void Order(std::string_view word, std::string_view code, std::string_view flags);
   /// Any bytes, as the host.
   void Send(std::string_view bytes) const;
   /// The host goes away.

@@ -8,7 +8,8 @@
 namespace igloo::testing {
 
 McpClient::McpClient(Options options)
-    : running_({.program = BinDirectory() + "/" + options.program,
+    : running_({.program = options.program.contains('/') ? options.program
+                                                         : BinDirectory() + "/" + options.program,
                 .args = std::move(options.args),
                 .env = std::move(options.env)}) {}
 

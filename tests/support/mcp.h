@@ -21,7 +21,7 @@ using JsonObject = boost::json::object;
 class McpClient {
  public:
   struct Options {
-    std::string program = "igloo";  ///< or another of its names
+    std::string program = "igloo";  ///< or another of its names, or a whole path
     std::vector<std::string> args = {"mcp"};
     std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/nonexistent"};
   };

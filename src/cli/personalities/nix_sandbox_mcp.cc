@@ -1,8 +1,15 @@
 #include "cli/personalities/nix_sandbox_mcp.h"
 
+#include <charconv>
+
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/environments.h"
+#include "cli/personalities/log_level.h"
 #include "cli/serve.h"
+#include "cli/settings.h"
+#include "config/nix_sandbox_mcp.h"
 #include "tools/original.h"
 
 namespace igloo::cli {
@@ -27,7 +34,80 @@ constexpr Command kCommand = {
 
 constexpr const char* kVersion = "0.1.0";
 
-Result<int> ServeOriginal(Console& console) {
+/// Seconds in a variable of the caller's, in milliseconds; what is no number says nothing.
+std::optional<std::uint64_t> Milliseconds(const char* name, Console& console) {
+  const auto text = CallersVariable(name);
+  if (!text || text->empty()) return std::nullopt;
+  std::uint64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  constexpr std::uint64_t kMost = 30ULL * 86'400;
+  if (error == std::errc() && end == text->data() + text->size() && seconds > 0 &&
+      seconds <= kMost) {
+    return seconds * 1000;
+  }
+  console.Note(std::string(name) + " is '" + Printable(*text) + "', no number of seconds; ignored");
+  return std::nullopt;
+}
+
+/// How long sessions live, for a configuration that does not say.
+struct SessionTimes {
+  std::optional<std::uint64_t> idle_ms = {}, lifetime_ms = {};
+  void Apply(config::SessionConfig& session) const {
+    session.idle_ms = idle_ms.value_or(session.idle_ms);
+    session.lifetime_ms = lifetime_ms.value_or(session.lifetime_ms);
+  }
+};
+
+/// What the wrapper that Nix made of nix-sandbox-mcp's own configuration says, if we came by it.
+Result<config::NixSandboxMetadata> ReadMetadata() {
+  const auto text = CallersVariable("NIX_SANDBOX_METADATA");
+  if (!text || text->empty()) return config::NixSandboxMetadata{};
+  return config::ReadNixSandboxMetadata(*text, NixStore({}));
+}
+
+/// PROJECT_DIR beats what the metadata names, and PROJECT_MOUNT its place.
+ParsedArgs WithProjectOf(const config::NixSandboxMetadata& metadata, ParsedArgs args) {
+  if (metadata.project.path.empty()) return args;
+  args.flags.emplace("--project", metadata.project.path);
+  if (!metadata.project.mount_point.empty()) {
+    args.flags.emplace(kProjectMountFlag, metadata.project.mount_point);
+  }
+  return args;
+}
+
+LogLevel LevelFor(const ParsedArgs& args) {
+  const auto filtered = FilterLevel(CallersVariable("RUST_LOG").value_or(""), "nix_sandbox_mcp");
+  if (filtered) return *filtered;
+  return FindLogLevel(args.Get("--log-level").value_or("info")).value_or(LogLevel::kInfo);
+}
+
+Result<int> ServeOriginal(const ParsedArgs& args, Console& console) {
+  if (const auto word = args.Get("--log-level"); word && !FindLogLevel(*word)) {
+    return Fail(Errc::kInvalidArgument, "there is no log level '" + Printable(*word) + "'",
+                "write trace, debug, info, warn or error");
+  }
+  const LogLevel level = LevelFor(args);
+  const auto say_at = [&](LogLevel least) {
+    return [&console, quiet = level < least](std::string_view text) {
+      if (!quiet) console.Note(text);
+    };
+  };
+  const auto warn = say_at(LogLevel::kWarn);
+  IGLOO_ASSIGN(const config::NixSandboxMetadata metadata, ReadMetadata());
+  SessionTimes named{.idle_ms = Milliseconds("SESSION_IDLE_TIMEOUT", console),
+                     .lifetime_ms = Milliseconds("SESSION_MAX_LIFETIME", console)};
+  const auto adapt = [named, metadata](config::Config& config) {
+    config.project.inherit.insert(config.project.inherit.end(), metadata.project.inherit.begin(),
+                                  metadata.project.inherit.end());
+    const auto& session = metadata.session;
+    if (!config.session.given && !session) named.Apply(config.session);
+    if (!session) return;
+    const auto times = [](const std::optional<std::uint64_t>& seconds) {
+      return seconds ? std::optional(*seconds * 1000) : std::nullopt;
+    };
+    SessionTimes{times(session->idle_seconds), times(session->lifetime_seconds)}.Apply(
+        config.session);
+  };
   return Serve({.face = {.info = {.name = std::string(kNixSandboxMcp), .version = kVersion},
                          .features = {.list_changes = false},
                          .instructions = tools::OriginalInstructions},
@@ -37,7 +117,11 @@ Result<int> ServeOriginal(Console& console) {
                       contracts.push_back(std::make_unique<tools::OriginalContract>(workshop));
                       return contracts;
                     },
-                .args = WithNamedProject({}, [&](std::string_view note) { console.Note(note); })},
+                .args = WithProjectOf(metadata, WithNamedProject({}, warn)),
+                .brought = metadata.environments,
+                .adapt = adapt,
+                .say = warn,
+                .inform = say_at(LogLevel::kInfo)},
                console);
 }
 
@@ -48,14 +132,17 @@ int NixSandboxMcpMain(std::span<const std::string> words, Console& console) {
   if (args && args->Has("--help")) {
     console.Out(
         "nix-sandbox-mcp - one MCP tool that runs code in sandboxes, served by igloo\n\n"
-        "Usage: nix-sandbox-mcp [--stdio] [--log-level trace|debug|info|warn|error]\n");
+        "Usage: nix-sandbox-mcp [--stdio] [--log-level trace|debug|info|warn|error]\n\n"
+        "Variables: NIX_SANDBOX_METADATA, NIX_SANDBOX_DIR, PROJECT_DIR, PROJECT_MOUNT,\n"
+        "SESSION_IDLE_TIMEOUT, SESSION_MAX_LIFETIME, RUST_LOG; igloo's own configuration counts\n"
+        "as well.\n");
     return 0;
   }
   if (args && args->Has("--version")) {
     console.Out(std::string("nix-sandbox-mcp ") + kVersion + " (igloo " IGLOO_VERSION ")\n");
     return 0;
   }
-  const Result<int> code = args ? ServeOriginal(console) : std::unexpected(args.error());
+  const Result<int> code = args ? ServeOriginal(*args, console) : std::unexpected(args.error());
   if (code) return *code;
   console.Report(code.error());
   return args ? 1 : 2;

@@ -9,9 +9,12 @@
 
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/environments.h"
 #include "cli/personalities/pull.h"
+#include "cli/sandbox_images.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "tools/per_environment.h"
 #include "tools/per_environment_contract.h"
 
 namespace igloo::cli {
@@ -25,12 +28,29 @@ struct Option {
 };
 constexpr std::array<Option, 6> kOptions = {{
     {"stdio", "serve a client on standard input and output; so without any option"},
-    {"build", "nothing has to be built: says so"},
+    {"build", "unpack images that lie on this machine, and say what each sandbox runs in"},
     {"pull", "write the default sandboxes below sandboxesPath, for you to change"},
     {"force", "with --pull: overwrite those that are there"},
     {"version", "say which version this is"},
     {"help", "show this"},
 }};
+
+/// Options that were written about and that the old program never had, and what to do instead.
+struct Absent {
+  std::string_view name, instead;
+};
+constexpr Absent kAbsent[] = {
+    {"nix-native", "leave it out: sandboxes run behind igloo's own wall"},
+    {"init-nix", "leave it out: nothing has to be prepared"},
+    {"config", "write $XDG_CONFIG_HOME/sandbox-mcp/config.json, or set IGLOO_CONFIG"},
+    {"timeout", "write \"timeout\" in the sandbox's config.json"},
+    {"max-memory", "write \"resources\": {\"memory\": ...} in the sandbox's config.json"},
+    {"max-cpu-cores", "write \"resources\": {\"cpu\": ...} in the sandbox's config.json"},
+    {"enable-sandbox", "every sandbox below sandboxesPath is served; --pull writes the defaults"},
+    {"enable-networking", "write \"security\": {\"network\": ...} in the sandbox's config.json"},
+    {"workspace-persist", "sandboxes are fresh every time; 'igloo mcp' has sessions that last"},
+    {"bind", "set PROJECT_DIR: code sees that directory, read-only, at /project"},
+};
 
 std::string Usage() {
   std::string text =
@@ -73,8 +93,10 @@ Result<std::set<std::string_view>> ParseOptions(std::span<const std::string> wor
       if (value == "true") given.insert(name);
       continue;
     }
+    const auto absent = std::ranges::find(kAbsent, name, &Absent::name);
     return Fail(Errc::kInvalidArgument, "there is no option '" + std::string(word) + "'",
-                "'sandbox-mcp --help' lists them");
+                absent != std::end(kAbsent) ? std::string(absent->instead)
+                                            : "'sandbox-mcp --help' lists them");
   }
   return given;
 }
@@ -90,6 +112,53 @@ Result<int> Pull(const std::string& place, Existing existing, Console& console) 
   }
   Log(console, fmt::format("Wrote {} sandboxes to '{}'", pulled.written.size(), place));
   return 0;
+}
+
+/// Unpacks the images of the user's sandboxes that lie on this machine; their ids. One that cannot
+/// be had is said and keeps nobody else's back.
+std::set<std::string> UnpackImages(const config::SandboxScan& scan, Console& console) {
+  std::set<std::string> unpacked;
+  for (const config::FoundSandbox& each : scan.found) {
+    const auto made = BuildSandboxImage(each);
+    if (!made) LogError(console, Wrap("'" + each.spec.id + "'", made.error()).error());
+    if (made && *made == Built::kUnpacked) unpacked.insert(each.spec.id);
+  }
+  return unpacked;
+}
+
+/// What became of building images: those that lie here are unpacked, nothing is built for a sandbox
+/// whose environment is here already, and of any other one it is said what has to be done. Fails
+/// when one of the user's own cannot be used.
+Result<int> Build(const config::SandboxMcpConfig& own, Console& console) {
+  IGLOO_ASSIGN(config::Config config, ReadConfig({}, ProjectUse::kNames, console));
+  config::SandboxScan scan = config::ScanSandboxes(own.sandboxes_path);
+  for (const std::string& note : scan.notes) Log(console, note);
+  for (const config::SandboxProblem& each : scan.problems) LogError(console, each.error);
+  const std::set<std::string> unpacked = UnpackImages(scan, console);
+  AddSandboxImages(scan, config);
+  const config::Catalogue catalogue = ReadEnvironments(config);
+  bool missing = !scan.problems.empty();
+  for (const auto& tool :
+       tools::MakeEnvironmentTools(scan, catalogue, tools::Uncovered::kLeaveOut)) {
+    if (!tool.unavailable && unpacked.contains(tool.spec.id)) {
+      Log(console, "'" + tool.spec.id + "': its image is unpacked");
+      continue;
+    }
+    if (!tool.unavailable) {
+      const auto found = catalogue.Find(tool.environment, environment::Depth::kOutline);
+      Log(console,
+          fmt::format("'{}' needs no build: it runs in the environment '{}' ({})", tool.spec.id,
+                      tool.environment, found ? found->environment.provider : "igloo"));
+      continue;
+    }
+    const Error& why = *tool.unavailable;
+    Log(console, fmt::format("'{}' cannot be used: {}{}{}", tool.spec.id, why.what,
+                             why.hint.empty() ? "" : "; ", why.hint));
+    const bool theirs = std::ranges::any_of(
+        scan.found, [&](const config::FoundSandbox& each) { return each.spec.id == tool.spec.id; });
+    missing = missing || theirs;
+  }
+  return missing ? kExitFailed : 0;
 }
 
 Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& console) {
@@ -118,10 +187,7 @@ Result<int> Run(const std::set<std::string_view>& given, Console& console) {
     return Pull(config.sandboxes_path,
                 given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
   }
-  if (given.contains("build")) {
-    Log(console, "Nothing was built: sandboxes run with the environments of this machine");
-    return 0;
-  }
+  if (given.contains("build")) return Build(config, console);
   return ServeSandboxes(config, console);
 }
 

@@ -19,6 +19,7 @@ inline constexpr HostEnvironment kNetworkTools = {
     .needs = kNetworkToolsNeeds,
     .extras = kNetworkToolsExtras,
     .code_file = "main.sh",
+    .language = "bash",
     .start = kNetworkToolsStart,
 };
 

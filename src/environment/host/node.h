@@ -14,6 +14,7 @@ inline constexpr HostEnvironment kNode = {
     .description = "Node.js with what the host has installed",
     .needs = kNodeNeeds,
     .code_file = "main.js",
+    .language = "node",
     .start = kNodeStart,
 };
 

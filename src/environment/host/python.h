@@ -16,6 +16,7 @@ inline constexpr HostEnvironment kPython = {
     .description = "Python 3 with what the host has installed",
     .needs = kPythonNeeds,
     .code_file = "main.py",
+    .language = "python",
     .start = kPythonStart,
     .variables = kPythonVariables,
 };

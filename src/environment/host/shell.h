@@ -19,6 +19,7 @@ inline constexpr HostEnvironment kShell = {
     .needs = kShellNeeds,
     .extras = kShellExtras,
     .code_file = "main.sh",
+    .language = "bash",
     .start = kShellStart,
 };
 

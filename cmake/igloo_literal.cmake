@@ -1,0 +1,17 @@
+# igloo_literal(VARIABLE TEXT): TEXT as a C++ literal. Raw and not #embed, which g++ 12 does not
+# know; in pieces, because no compiler has to take long ones.
+function(igloo_literal variable text)
+  string(FIND "${text}" ")igloo\"" delimiter)
+  if(NOT delimiter EQUAL -1)
+    message(FATAL_ERROR "a text contains )igloo\", which ends the literal that holds it")
+  endif()
+  set(literal "")
+  string(LENGTH "${text}" length)
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 8000 piece)
+    string(APPEND literal "    R\"igloo(${piece})igloo\"\n")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  set(${variable} "${literal}    \"\"" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,57 @@
+# An environment as a store path: metadata.json, which says what is in it and how code is started, and the list of the
+# store paths that its sandboxes see. It is data; igloo builds the wall when code runs. See mkMetadata.nix for what
+# the arguments mean.
+#
+# bin/run (code on standard input) and bin/session-run are there for those who start artifacts by hand, as with
+# nix-sandbox-mcp. They only call igloo: the one given here, otherwise the one in PATH, so that a new igloo is no
+# reason to build every environment again.
+{ pkgs, name, packages, igloo ? null, ... }@arguments:
+let
+  inherit (pkgs) lib;
+
+  settings = removeAttrs arguments [ "pkgs" "packages" "igloo" ];
+
+  # A82: these two are always there.
+  contents = packages ++ [ pkgs.bash pkgs.coreutils ];
+
+  root = pkgs.buildEnv {
+    name = "sandbox-root-${name}";
+    paths = contents;
+    pathsToLink = [ "/bin" "/etc" "/lib" "/share" ];
+    # Tools overlap ('hostname' of two packages); the earlier one counts, as in a PATH.
+    ignoreCollisions = true;
+  };
+  closure = pkgs.closureInfo { rootPaths = [ root ] ++ contents; };
+
+  metadata = import ./mkMetadata.nix (settings // {
+    root = "${root}";
+    closure = "${closure}/store-paths";
+  });
+
+  program = if igloo == null then "igloo" else lib.getExe' igloo "igloo";
+  checked = if builtins.isList packages then metadata else throw "environment '${name}': 'packages' is a list";
+in
+pkgs.runCommand "sandbox-${name}"
+{
+  metadata = builtins.toJSON checked;
+  passAsFile = [ "metadata" ];
+  # A few links and lines: asking a cache for them takes longer than making them.
+  preferLocalBuild = true;
+  allowSubstitutes = false;
+  passthru = {
+    inherit root closure packages;
+    # Not 'meta', which is a derivation's own.
+    manifest = checked;
+  };
+  meta = {
+    description = checked.description or "Sandbox environment ${name}";
+    platforms = lib.platforms.linux;
+  };
+} ''
+  mkdir -p $out/bin
+  cp "$metadataPath" $out/metadata.json
+
+  printf '#!%s\nexec %s run --artifact %s "$@"\n' ${pkgs.runtimeShell} ${lib.escapeShellArg program} $out > $out/bin/run
+  printf '#!%s\nexec %s session-agent --artifact %s "$@"\n' ${pkgs.runtimeShell} ${lib.escapeShellArg program} $out > $out/bin/session-run
+  chmod 755 $out/bin/run $out/bin/session-run
+''

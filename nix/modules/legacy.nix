@@ -1,0 +1,76 @@
+# Option paths of the servers that igloo stands in for. What they asked for is done by services.igloo; what igloo cannot
+# do is an error that says so, never something weaker in silence.
+self: { config, lib, pkgs, ... }:
+let
+  inherit (lib) mkOption types;
+
+  mcp = config.services.sandbox-mcp;
+  claude = config.services.claude-sandbox;
+
+  flag = default: description: mkOption { type = types.bool; inherit default description; };
+  any = default: type: description: mkOption { inherit default type description; };
+  refuse = wrong: message: { assertion = !wrong; inherit message; };
+
+  moved = old: "${old} has become services.igloo: see its options.";
+  isToml = file: file == null || lib.hasSuffix ".toml" (toString file);
+in
+{
+  options.services.sandbox-mcp = {
+    enable = flag false "Renamed to services.igloo.enable, with one tool for each environment.";
+    package = any null (types.nullOr types.package) "Renamed to services.igloo.package.";
+    configFile = any null (types.nullOr types.path) "Renamed to services.igloo.configFile, which is TOML.";
+    user = any null (types.nullOr types.str) "Renamed to services.igloo.user.";
+    group = any null (types.nullOr types.str) "Renamed to services.igloo.group.";
+  };
+
+  options.services.claude-sandbox = {
+    enable = flag false "Renamed to services.igloo.enable.";
+    network = flag true "Whether code reaches the network; see services.igloo.settings.defaults.network.";
+    bubblewrap.enable = flag true "Renamed to services.igloo.settings.defaults.backend = \"bubblewrap\".";
+    bubblewrap.extraPackages = any [ ] (types.listOf types.package) "Renamed to services.igloo.environments.NAME.packages.";
+    container.enable = flag false "Sandboxes as containers; not available yet.";
+    container.extraModules = any [ ] (types.listOf types.anything) "NixOS modules of the container.";
+    vm.enable = flag false "Sandboxes as virtual machines; not available yet.";
+    vm.extraModules = any [ ] (types.listOf types.anything) "NixOS modules of the machine.";
+  };
+
+  config = lib.mkMerge [
+    (lib.mkIf mcp.enable {
+      services.igloo = {
+        enable = true;
+        # A tool for each environment, as its clients know it; its own package has the presets for that.
+        package = lib.mkDefault (if mcp.package != null then mcp.package else self.packages.${pkgs.stdenv.hostPlatform.system}.sandbox-mcp);
+        settings.daemon.tools = lib.mkIf (mcp.configFile == null) (lib.mkDefault "per-environment");
+        configFile = lib.mkIf (mcp.configFile != null && isToml mcp.configFile) mcp.configFile;
+        user = lib.mkIf (mcp.user != null) mcp.user;
+        group = lib.mkIf (mcp.group != null) mcp.group;
+      };
+      warnings = [ (moved "services.sandbox-mcp") ];
+      assertions = [
+        (refuse (!isToml mcp.configFile)
+          "services.sandbox-mcp.configFile: a service reads igloo's config.toml, not sandbox-mcp's JSON; write services.igloo.settings, or start 'sandbox-mcp' from a client, which reads it.")
+      ];
+    })
+
+    (lib.mkIf claude.enable {
+      services.igloo = {
+        enable = true;
+        settings.defaults.backend = lib.mkIf claude.bubblewrap.enable (lib.mkDefault "bubblewrap");
+        environments = lib.mkIf (claude.bubblewrap.extraPackages != [ ]) {
+          claude-sandbox = { interpreter_type = "bash"; packages = claude.bubblewrap.extraPackages; };
+        };
+      };
+      warnings = [ (moved "services.claude-sandbox") ];
+      assertions = [
+        (refuse claude.network
+          "services.claude-sandbox.network: sandboxes of this igloo have no network yet; set it to false.")
+        (refuse claude.container.enable
+          "services.claude-sandbox.container.enable: this igloo has no containers yet; use bubblewrap.enable.")
+        (refuse claude.vm.enable
+          "services.claude-sandbox.vm.enable: this igloo has no virtual machines yet; use bubblewrap.enable.")
+        (refuse (claude.container.extraModules != [ ] || claude.vm.extraModules != [ ])
+          "services.claude-sandbox.*.extraModules: there is no container and no machine that they could go into.")
+      ];
+    })
+  ];
+}

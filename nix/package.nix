@@ -1,0 +1,55 @@
+# igloo itself, with its unit tests run in the build.
+{ lib
+, stdenv
+, cmake
+, ninja
+, boost
+, fmt
+, gtest
+, libedit
+, linuxHeaders
+, musl
+, tomlplusplus
+}:
+stdenv.mkDerivation {
+  pname = "igloo";
+  # One place for the version: the build reads it there, too.
+  version = lib.head (builtins.match ".*project\\(igloo VERSION ([0-9.]+) .*" (lib.readFile ../CMakeLists.txt));
+
+  # What the program and its unit tests are made of: a change of anything else builds nothing.
+  src = lib.fileset.toSource {
+    root = ../.;
+    fileset = lib.fileset.unions [
+      ../CMakeLists.txt
+      ../cmake
+      ../src
+      ../tests/CMakeLists.txt
+      ../tests/support
+    ];
+  };
+
+  strictDeps = true;
+  nativeBuildInputs = [ cmake ninja ];
+  buildInputs = [ boost fmt libedit tomlplusplus ];
+  checkInputs = [ gtest ];
+
+  # Not a build input: only the launcher and init are on musl, and its headers must not hide glibc's elsewhere.
+  cmakeFlags = [
+    (lib.cmakeFeature "IGLOO_MUSL_GCC" "${lib.getDev musl}/bin/musl-gcc")
+    (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
+    (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
+    (lib.cmakeFeature "IGLOO_TESTS" "unit")
+    (lib.cmakeBool "IGLOO_PCH" true)
+    # Of the compilers that are to come.
+    (lib.cmakeBool "IGLOO_WERROR" false)
+  ];
+
+  doCheck = true;
+
+  meta = {
+    description = "Runs code that language models write inside sandboxes";
+    license = lib.licenses.mit;
+    mainProgram = "igloo";
+    platforms = [ "x86_64-linux" "aarch64-linux" ];
+  };
+}

@@ -1,0 +1,94 @@
+#include "cli/env_pull.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/spawn.h"
+#include "base/text.h"
+#include "cli/console.h"
+#include "cli/images.h"
+#include "cli/programs.h"
+
+namespace igloo::cli {
+namespace {
+
+using image::Image;
+using image::Reference;
+
+/// By the caller's own PATH; what is found is started by its path, with no shell in between.
+std::string FindInPath(std::string_view program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream places(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string place; std::getline(places, place, ':');) {
+    const std::string file = place + "/" + std::string(program);
+    if (place.starts_with('/') && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+/// Registries ask for names and passwords: skopeo finds its own configuration.
+std::vector<std::string> OwnVariables() {
+  std::vector<std::string> all;
+  for (char** each = environ; *each != nullptr; ++each) all.emplace_back(*each);
+  return all;
+}
+
+Result<void> FetchWithSkopeo(const Reference& reference, const std::string& layout) {
+  const std::string skopeo = FindInPath("skopeo");
+  if (skopeo.empty()) {
+    return Fail(Errc::kFailedPrecondition,
+                "fetching '" + reference.path + "' needs skopeo, which is not installed",
+                "sudo apt install skopeo; or make a layout elsewhere and name it: skopeo copy "
+                "docker://" +
+                    reference.path + " oci:DIRECTORY:latest");
+  }
+  IGLOO_ASSIGN(Child child, Spawn({.program = skopeo,
+                                   .argv = {"skopeo", "copy", "--", "docker://" + reference.path,
+                                            "oci:" + layout + ":latest"},
+                                   .env = OwnVariables(),
+                                   .fds = {{2, 1}, {2, 2}}}));
+  IGLOO_ASSIGN(const int status, child.Wait());
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return Fail(Errc::kFailedPrecondition, "skopeo could not fetch '" + reference.path + "'",
+              "what it says is above; see 'man skopeo-copy'");
+}
+
+Result<Image> Take(const Reference& reference, Console& console) {
+  IGLOO_ASSIGN(const image::Store store, OpenImages());
+  IGLOO_ASSIGN(const std::string program, FindProgram("igloo-image"));
+  if (reference.kind == Reference::Kind::kRegistry) {
+    console.Note("fetching " + reference.path);
+    const auto fetch = [&](const std::string& layout) {
+      return FetchWithSkopeo(reference, layout);
+    };
+    return store.AddFetched(reference, fetch, program);
+  }
+  return store.Add(reference, program);
+}
+
+}  // namespace
+
+Result<int> PullImage(const ParsedArgs& args, Console& console) {
+  if (args.words.size() != 2) {
+    return Fail(Errc::kInvalidArgument, "'igloo env pull' takes the name of one image",
+                "for example: igloo env pull docker.io/library/debian:12");
+  }
+  IGLOO_ASSIGN(const Reference reference, ReferenceHere(args.words[1]));
+  if (reference.kind == Reference::Kind::kDirectory) {
+    return Fail(Errc::kInvalidArgument, "a directory needs no pulling",
+                "name it in the configuration: image = \"" + Printable(reference.path) + "\"");
+  }
+  IGLOO_ASSIGN(const Image taken, Take(reference, console));
+  console.Note(fmt::format("sha256:{} is unpacked: {} in {} files", taken.record.digest,
+                           HumanBytes(taken.record.bytes), taken.record.entries));
+  for (const std::string& note : taken.record.notes) console.Note("note: " + Printable(note));
+  console.Out(fmt::format("[environments.{}]\nimage = \"{}\"\n",
+                          args.Get("--name").value_or("NAME"), Printable(ToText(reference))));
+  return 0;
+}
+
+}  // namespace igloo::cli

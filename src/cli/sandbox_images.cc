@@ -1,0 +1,74 @@
+#include "cli/sandbox_images.h"
+
+#include <optional>
+
+#include "base/text.h"
+#include "cli/images.h"
+#include "cli/programs.h"
+#include "environment/host.h"
+
+namespace igloo::cli {
+namespace {
+
+using image::Reference;
+
+config::EnvironmentConfig EnvironmentOf(const config::FoundSandbox& sandbox) {
+  return {.name = sandbox.spec.id,
+          .file = sandbox.directory + "/config.json",
+          .source = {.kind = config::SourceKind::kImage, .value = sandbox.spec.image},
+          .description = sandbox.spec.description};
+}
+
+/// "sandbox-mcp/python:latest" is an environment of igloo's, not an image that anybody has.
+bool IsOwn(std::string_view image) { return image.empty() || image.starts_with("sandbox-mcp/"); }
+
+bool WasPulled(const Reference& reference) {
+  const auto store = OpenImages();
+  const auto found = store ? store->Look(reference) : std::unexpected(store.error());
+  return found && found->has_value();
+}
+
+/// What kind of image a sandbox names; nothing: an environment.
+std::optional<Reference> ImageOf(const config::FoundSandbox& sandbox) {
+  if (IsOwn(sandbox.spec.image)) return std::nullopt;
+  auto reference = ReferenceOf(EnvironmentOf(sandbox));
+  if (!reference) return std::nullopt;
+  return *std::move(reference);
+}
+
+}  // namespace
+
+void AddSandboxImages(config::SandboxScan& scan, config::Config& config) {
+  const auto taken = [&](const std::string& name) {
+    return config.environments.contains(name) || environment::FindHostEnvironment(name) != nullptr;
+  };
+  for (config::FoundSandbox& each : scan.found) {
+    const auto reference = ImageOf(each);
+    if (!reference) continue;
+    const bool registry = reference->kind == Reference::Kind::kRegistry;
+    const std::string name = each.spec.image.substr(0, each.spec.image.find(':'));
+    if (registry && (taken(name) || !WasPulled(*reference))) continue;
+    config::EnvironmentConfig own = EnvironmentOf(each);
+    while (taken(own.name)) own.name += "-image";
+    each.spec.image = own.name;
+    config.environments.emplace(own.name, std::move(own));
+  }
+}
+
+Result<Built> BuildSandboxImage(const config::FoundSandbox& sandbox) {
+  const auto reference = ImageOf(sandbox);
+  if (!reference || reference->kind == Reference::Kind::kDirectory) return Built::kNothing;
+  if (reference->kind == Reference::Kind::kRegistry) {
+    // A plain name is more likely an environment's.
+    if (!sandbox.spec.image.contains('/') || WasPulled(*reference)) return Built::kNothing;
+    return Fail(Errc::kFailedPrecondition,
+                "the image '" + Printable(ToText(*reference)) + "' is not pulled yet",
+                "igloo env pull " + ShellQuote(ToText(*reference)));
+  }
+  IGLOO_ASSIGN(const image::Store store, OpenImages());
+  IGLOO_ASSIGN(const std::string program, FindProgram("igloo-image"));
+  IGLOO_TRY(store.Add(*reference, program));
+  return Built::kUnpacked;
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "base/error.h"
+#include "config/config.h"
+#include "config/sandbox_mcp_scan.h"
+
+namespace igloo::cli {
+
+/// Gives every sandbox whose "image" is one (a path, or a name that was pulled) an environment of
+/// its own, which it then names. What igloo has an environment for stays as it is.
+void AddSandboxImages(config::SandboxScan& scan, config::Config& config);
+
+enum class Built { kNothing, kUnpacked };
+/// Unpacks the image of a sandbox, if that lies on this machine. Fails with the command that
+/// fetches it when it is elsewhere.
+Result<Built> BuildSandboxImage(const config::FoundSandbox& sandbox);
+
+}  // namespace igloo::cli

@@ -1,0 +1,244 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "environment/artifact.h"
+
+namespace igloo::environment {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxMetadata = 4U << 20;
+
+/// A regular file's text; a pipe or a device in its place would keep us waiting.
+Result<std::string> ReadRegular(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot open '" + path + "'");
+  }
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return Fail(Errc::kInvalidArgument, "'" + path + "' is not a file");
+  }
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > kMaxMetadata) {
+    return Fail(Errc::kExhausted, "'" + path + "': more than " + HumanBytes(kMaxMetadata));
+  }
+  // There may be hundreds: no call more than it takes.
+  std::string text(size, '\0');
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t count = ::pread(fd.get(), text.data() + at, size - at, static_cast<off_t>(at));
+    const int saved_errno = errno;
+    if (count < 0 && saved_errno == EINTR) continue;
+    if (count < 0) return FailSys(saved_errno, "cannot read '" + path + "'");
+    if (count == 0) text.resize(at);  // it has become shorter
+    if (count == 0) break;
+    at += static_cast<std::size_t>(count);
+  }
+  return text;
+}
+
+StorePath LookAt(const std::string& physical, const std::vector<std::string>& programs) {
+  StorePath found;
+  struct stat info{};
+  if (::lstat(physical.c_str(), &info) != 0) return found;
+  if (S_ISLNK(info.st_mode)) {
+    found.kind = StorePath::Kind::kLink;
+    if (auto target = ReadLink(physical)) found.points_to = *std::move(target);
+    return found;
+  }
+  found.kind = StorePath::Kind::kTree;
+  const std::string bin = physical + "/bin/";
+  found.has_bin = ::access(bin.c_str(), F_OK) == 0;
+  for (const std::string& program : programs) {
+    // Not followed: below another prefix a link points to where the file will be inside.
+    if (found.has_bin && ::lstat((bin + program).c_str(), &info) == 0) {
+      found.programs.emplace(program);
+    }
+  }
+  return found;
+}
+
+/// What the metadata asks for and igloo does not have yet. SECURITY: nothing weaker stands in.
+std::optional<Error> NotYet(const ArtifactMetadata& metadata) {
+  const auto refuse = [&](const std::string& what, const std::string& fix) {
+    return Error{
+        Errc::kFailedPrecondition,
+        "environment '" + metadata.name + "' asks for " + what + ", which is not available yet",
+        "build it with " + fix + ", or use a newer igloo", 0};
+  };
+  if (metadata.network != "none") {
+    return refuse("the network tier '" + metadata.network + "'", "network = \"none\"");
+  }
+  if (metadata.backend != "jail" && metadata.backend != "bubblewrap") {
+    return refuse("the backend '" + metadata.backend + "'", "backend = \"jail\"");
+  }
+  return std::nullopt;
+}
+
+/// Where in a store an artifact of the original lies; people collect links to results of builds.
+std::optional<StorePlace> PlaceOf(const std::string& directory) {
+  std::error_code error;
+  const fs::path real = fs::canonical(directory, error);
+  return error ? std::nullopt : FindStorePlace(real.native());
+}
+
+/// Nothing else is said about an original that lies in no store.
+Error NoClosure(const Artifact& artifact) {
+  return MakeArtifactEnvironment(artifact.metadata, artifact.directory, {}).error();
+}
+
+/// The closure of an artifact that says nothing about it itself, as Nix knows it.
+Result<void> AskForClosure(const Artifact& artifact, const ClosureOf& closure_of,
+                           ArtifactMetadata& metadata) {
+  const auto place = PlaceOf(artifact.directory);
+  if (!place || !closure_of) return std::unexpected(NoClosure(artifact));
+  auto closure = closure_of(*place);
+  if (!closure) {
+    Error error =
+        Wrap("asking Nix for the closure of '" + place->path + "'", std::move(closure).error())
+            .error();
+    if (error.hint.empty()) error.hint = NoClosure(artifact).hint;
+    return std::unexpected(std::move(error));
+  }
+  metadata.store_prefix = place->prefix;
+  metadata.closure = *std::move(closure);
+  // The wrapper scripts are for the host: its own bin is not one of programs.
+  std::erase(metadata.closure, place->path);
+  // What is needed comes before what needs it; an interpreter with its packages is of the latter.
+  std::ranges::reverse(metadata.closure);
+  return {};
+}
+
+struct Candidates {
+  std::vector<std::string> directories = {};
+  std::optional<Error> error = {};
+};
+
+/// Links are followed later: people collect artifacts by linking to results of builds.
+Candidates CandidatesIn(const std::string& place) {
+  Candidates out;
+  std::error_code error;
+  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    // Both known from the listing itself.
+    if (at->is_symlink(ignored) || at->is_directory(ignored)) {
+      out.directories.push_back(at->path().native());
+    }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    out.error = Error{Errc::kPermissionDenied, "cannot list it: " + error.message(), {}, 0};
+  }
+  std::ranges::sort(out.directories);
+  return out;
+}
+
+/// One scan, as it goes from place to place.
+class Scanner {
+ public:
+  Scanner(ArtifactScan& scan, const Store& store) : scan_(scan), store_(store) {}
+
+  void Look(const std::string& place, std::size_t number) {
+    Candidates candidates = CandidatesIn(place);
+    if (candidates.error) scan_.problems.push_back({place, *std::move(candidates.error)});
+    for (std::string& directory : candidates.directories) Take(std::move(directory), number);
+  }
+
+ private:
+  void Take(std::string directory, std::size_t place) {
+    auto artifact = ReadArtifact(directory, store_);
+    if (!artifact) {
+      // A link to a file is no artifact and no problem.
+      if (artifact.error().sys_errno == ENOTDIR) return;
+      scan_.problems.push_back({std::move(directory), std::move(artifact).error()});
+      return;
+    }
+    const auto [at, added] =
+        names_.emplace(artifact->metadata.name, Known{scan_.found.size(), place});
+    if (added) {
+      scan_.found.push_back(*std::move(artifact));
+    } else if (at->second.place == place) {
+      const Artifact& same = scan_.found[at->second.index];
+      scan_.problems.push_back(
+          {std::move(directory),
+           {Errc::kInvalidArgument,
+            "'" + same.metadata.name + "' is already the name of '" + same.directory + "'",
+            "rename one of them", 0}});
+    }
+  }
+
+  struct Known {
+    std::size_t index, place;
+  };
+  ArtifactScan& scan_;
+  const Store& store_;
+  std::unordered_map<std::string, Known> names_ = {};
+};
+
+}  // namespace
+
+Artifact Assess(const std::string& directory, ArtifactMetadata metadata, const Store& store) {
+  Artifact artifact{.directory = directory, .metadata = std::move(metadata)};
+  artifact.unavailable = NotYet(artifact.metadata);
+  const bool told = !artifact.metadata.closure.empty() || !artifact.metadata.closure_file.empty();
+  if (!artifact.unavailable && !told && (!store.closure_of || !PlaceOf(directory))) {
+    artifact.unavailable = NoClosure(artifact);
+  }
+  return artifact;
+}
+
+Result<Artifact> ReadArtifact(const std::string& directory, const Store& store) {
+  IGLOO_ASSIGN(const std::string text, ReadRegular(directory + "/metadata.json"));
+  IGLOO_ASSIGN(ArtifactMetadata metadata, ParseArtifactMetadata(text));
+  if (!store.prefix.empty()) metadata.store_prefix = store.prefix;
+  while (metadata.store_prefix.ends_with('/')) metadata.store_prefix.pop_back();
+  const bool original = metadata.closure.empty() && metadata.closure_file.empty();
+  if (original && ::access((directory + "/bin/run").c_str(), F_OK) != 0) {
+    return Fail(Errc::kInvalidArgument, "it has neither a closure nor bin/run");
+  }
+  return Assess(directory, std::move(metadata), store);
+}
+
+Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of) {
+  if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
+  ArtifactMetadata metadata = artifact.metadata;
+  if (metadata.store_prefix.empty()) {
+    // One that lies in a store of its own needs what lies beside it.
+    if (auto place = PlaceOf(artifact.directory)) metadata.store_prefix = std::move(place->prefix);
+  }
+  if (!metadata.closure_file.empty()) {
+    auto list = ReadRegular(metadata.store_prefix + metadata.closure_file);
+    if (!list) {
+      Error error = Wrap("environment '" + metadata.name + "'", std::move(list).error()).error();
+      error.hint = NoClosure(artifact).hint;
+      return std::unexpected(std::move(error));
+    }
+    IGLOO_ASSIGN(metadata.closure, ParseClosure(*list));
+  } else if (metadata.closure.empty()) {
+    IGLOO_TRY(AskForClosure(artifact, closure_of, metadata));
+  }
+  const std::vector<std::string> programs = ProgramsOf(metadata);
+  std::vector<StorePath> store;
+  store.reserve(metadata.closure.size());
+  for (const std::string& path : metadata.closure) {
+    store.push_back(LookAt(metadata.store_prefix + path, programs));
+  }
+  return MakeArtifactEnvironment(metadata, artifact.directory, store);
+}
+
+ArtifactScan ScanArtifacts(const std::vector<std::string>& places, const Store& store) {
+  ArtifactScan scan;
+  Scanner scanner(scan, store);
+  for (std::size_t i = 0; i < places.size(); ++i) scanner.Look(places[i], i);
+  return scan;
+}
+
+}  // namespace igloo::environment
