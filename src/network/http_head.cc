@@ -94,7 +94,9 @@ HttpResult<void> FillTunnel(const RequestLine& line, const Fields& fields, Reque
   const auto authority = ParseAuthority(line.target);
   if (!authority) return std::unexpected(authority.error());
   if (!authority->port) return Bad("CONNECT names no port");
-  if (head.body.kind != Framing::Kind::kNone) return Bad("CONNECT has no body");
+  if (head.body.kind == Framing::Kind::kChunked || head.body.length > 0) {
+    return Bad("CONNECT has no body");
+  }
   head.request = {.way = Request::Way::kTunnel, .host = authority->host, .port = *authority->port};
   if (!fields.host) return {};
   const auto host = ParseAuthority(*fields.host);

@@ -47,6 +47,7 @@ TEST(RequestHead, OfABaseUrl) {
 TEST(RequestHead, OfATunnel) {
   for (const char* text : {"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
                            "CONNECT EXAMPLE.com.:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
+                           "CONNECT example.com:443 HTTP/1.0\r\nContent-Length: 0\r\n\r\n",
                            "CONNECT example.com:443 HTTP/1.0\r\n\r\n"}) {
     const auto head = Parse(text);
     ASSERT_TRUE(head) << head.error().reason;
@@ -128,6 +129,7 @@ TEST(RequestHead, IsRefusedWhereTwoReadersCouldDisagree) {
       {"CONNECT example.com:443 HTTP/1.1\r\nHost: evil.org:443\r\n\r\n", "another place"},
       {"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:80\r\n\r\n", "another place"},
       {"CONNECT example.com:443 HTTP/1.1\r\nContent-Length: 5\r\n\r\n", "no body"},
+      {"CONNECT example.com:443 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "no body"},
       {"CONNECT 0x7f.1:443 HTTP/1.1\r\n\r\n", "number"},
       // Where it ends.
       {Get(host + "Content-Length: 5\r\nContent-Length: 5\r\n"), "two Content-Length"},

@@ -43,7 +43,8 @@ Result<std::string> CanonicalPath(std::string_view path) {
       return Bad(path, "holds a character that no path holds");
     }
     if (c != '%') {
-      canonical += c;
+      // In a rule a star means something else.
+      canonical += c == '*' ? "%2A" : std::string(1, c);
       plain += c;
       continue;
     }

@@ -12,6 +12,7 @@ TEST(Path, IsWrittenInOneWay) {
   EXPECT_EQ(*CanonicalPath("/a%3ab"), "/a%3Ab");
   EXPECT_EQ(*CanonicalPath("/a%20b"), "/a%20b");
   EXPECT_EQ(*CanonicalPath("/b%c3%bc"), "/b%C3%BC");
+  EXPECT_EQ(*CanonicalPath("/a*b"), *CanonicalPath("/a%2ab"));
   EXPECT_EQ(*CanonicalPath("/..."), "/...");
   EXPECT_EQ(*CanonicalPath("/a..b/.c"), "/a..b/.c");
 }

@@ -127,8 +127,10 @@ Decision RuleSet::Refused(const Request& request) const {
   decision.refusal = request.method + " of '" + *path + "' at " + decision.refusal;
   const std::string port =
       request.port == DefaultPort(scheme) ? "" : ":" + std::to_string(request.port);
-  decision.remedy = request.method + " " + std::string(ToText(scheme)) + "://" +
-                    ToText(request.host) + port + *path;
+  std::string remedy = request.method + " " + std::string(ToText(scheme)) + "://" +
+                       ToText(request.host) + port + *path;
+  // Not every method and not every length is one of a rule.
+  if (ParseRule(remedy)) decision.remedy = std::move(remedy);
   return decision;
 }
 

@@ -77,6 +77,10 @@ TEST(RuleSet, ReadsMethodsAndPathsOfPlainRequests) {
       rules.Decide(Http("GET", "example.com", "/public/a", Request::Way::kHttps)).allowed());
   // A tunnel to the same port would carry any method.
   EXPECT_FALSE(rules.Decide(Tunnel("example.com", 80)).allowed());
+  // What cannot be said in a rule is proposed as the place as a whole.
+  EXPECT_EQ(rules.Decide(Http("get", "example.com", "/x")).remedy, "example.com");
+  EXPECT_EQ(rules.Decide(Http("GET", "example.com", "/a*b")).remedy,
+            "GET http://example.com/a%2Ab");
   const Decision decision = rules.Decide(Http("GET", "example.com", "/secret"));
   EXPECT_EQ(decision.remedy, "GET http://example.com/secret");
   EXPECT_TRUE(Rules({decision.remedy}).Decide(Http("GET", "example.com", "/secret")).allowed());

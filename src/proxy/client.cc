@@ -104,7 +104,7 @@ asio::awaitable<bool> Client::ReadMore() {
 asio::awaitable<HttpResult<RequestHead>> Client::ReadHead(milliseconds patience) {
   // An idle connection keeps no room.
   if (pending_.empty()) {
-    pending_ = {};
+    Free(pending_);
     const Deadline deadline(shared_.executor, patience, [this] { socket_.CancelWaits(); });
     const auto first = co_await socket_.Peek();
     if (!first) co_return std::unexpected(HttpProblem{0, "there is no request"});

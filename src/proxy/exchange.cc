@@ -166,6 +166,8 @@ asio::awaitable<After> Exchange::Serve(RequestHead& head) {
     if (told) co_await client_.socket_.Finish();
   }
   if (after_ == After::kClose) Close();
+  // Kept until the next request, it holds no room.
+  if (server_ && server_->pending.empty()) Free(server_->pending);
   co_return after_;
 }
 
@@ -177,7 +179,7 @@ asio::awaitable<bool> Exchange::MoveBody(ByteStream& from, std::string& pending,
       Socket* target = to.plain();
       if (body.plain() >= kWorthAPipe && source != nullptr && target != nullptr) {
         const std::uint64_t limit = body.plain(), before = count;
-        pending = {};
+        Free(pending);
         const Moved moved = co_await Pump(client_.shared_.pipes, *source, *target, limit, count);
         body.Skip(count - before);
         if (moved == Moved::kLimit) continue;

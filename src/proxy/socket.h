@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -10,6 +11,9 @@
 #include "proxy/asio.h"
 
 namespace igloo::proxy {
+
+/// Gives the memory of a text back, which clear() and assignments keep.
+inline void Free(std::string& text) { std::string().swap(text); }
 
 /// Bytes in both directions: a socket, or TLS over one. One reader and one writer at a time.
 class ByteStream {

@@ -82,7 +82,7 @@ asio::awaitable<void> Client::TunnelOut(std::shared_ptr<Socket> server, std::str
     co_return;
   }
   current_->record.bytes_out += first.size();
-  first = {};
+  Free(first);
   co_await PumpToEnd(shared_.pipes, socket_, *server, current_->record.bytes_out);
 }
 
