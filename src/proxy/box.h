@@ -20,7 +20,7 @@ struct Shared {
   std::unique_ptr<Resolver> resolver = {};
   std::unique_ptr<Tls> tls = {};
   std::unique_ptr<Records> records = {};
-  Pipes pipes = {};
+  Pipes& pipes;                   ///< outlives everything that is under way
   std::uint64_t connections = 0;  ///< counted up: the number of the next one
 };
 

@@ -147,8 +147,9 @@ Result<void> Serve(Options options) {
   } else {
     IGLOO_ASSIGN(roots, ReadFile(options.roots_file, kLongestRoots));
   }
+  Pipes pipes;  // what is under way at the end gives its pipe back while the context goes
   asio::io_context context(1);
-  Shared shared{.executor = context.get_executor()};
+  Shared shared{.executor = context.get_executor(), .pipes = pipes};
   IGLOO_ASSIGN(shared.resolver, Resolver::Make(shared.executor, options.servers));
   shared.tls = std::make_unique<Tls>(std::move(roots));
   // Two descriptors, because one event loop knows a descriptor only once.

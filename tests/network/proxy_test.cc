@@ -196,8 +196,10 @@ TEST(Proxy, StandsBehindAWallOfItsOwn) {
 TEST(Proxy, EndsWithItsControlSocket) {
   Proxy proxy;
   proxy.Add({"example.com"});
-  const UniqueFd before = proxy.Connect();
+  const UniqueFd before = proxy.Connect(), busy = proxy.Connect();
   ASSERT_TRUE(before);
+  Send(busy.get(), "GET http://example.com/big/200000000 HTTP/1.1\r\nHost: example.com\r\n\r\n");
+  EXPECT_EQ(ReadUntil(busy.get(), 1000).size(), 1000U) << "in the middle of a transfer";
   EXPECT_EQ(proxy.Abandon(), 0);
   EXPECT_EQ(ReadUntil(before.get()), "");
   EXPECT_FALSE(proxy.Connect());
