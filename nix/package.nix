@@ -47,6 +47,8 @@ stdenv.mkDerivation {
     (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
     (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
     (lib.cmakeFeature "IGLOO_TESTS" "unit")
+    # Nothing starts it yet.
+    (lib.cmakeBool "IGLOO_PROXY" false)
     # Of the compilers that are to come.
     (lib.cmakeBool "IGLOO_WERROR" false)
   ];
