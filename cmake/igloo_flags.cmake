@@ -31,8 +31,10 @@ if(IGLOO_STATIC)
   # getaddrinfo, getpw* and dlopen warn when linked statically and crash with another glibc:
   # fatal warnings keep them out of the program for good.
   # Packed relocations: 4,000 of them are one page instead of 27.
-  target_link_options(igloo_flags INTERFACE -static-pie -Wl,--fatal-warnings
-    -Wl,-z,pack-relative-relocs)
+  # A program that says so itself (IGLOO_DYNAMIC) is linked as usual.
+  set(dynamic $<BOOL:$<TARGET_PROPERTY:IGLOO_DYNAMIC>>)
+  target_link_options(igloo_flags INTERFACE $<IF:${dynamic},-pie,-static-pie>
+    $<$<NOT:${dynamic}>:-Wl,--fatal-warnings> $<$<NOT:${dynamic}>:-Wl,-z,pack-relative-relocs>)
 endif()
 
 find_program(IGLOO_CCACHE ccache)

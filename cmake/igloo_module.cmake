@@ -1,14 +1,3 @@
-# IGLOO_PCH: what most files include is read once. Not for daily work, which is to see that a file includes what
-# it uses; where everything is built from nothing it saves a third of the time.
-if(IGLOO_PCH)
-  file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
-  add_library(igloo_pch OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
-  # Of all rooms, so that the flags are the same everywhere, without which a precompiled header does not count.
-  target_link_libraries(igloo_flags INTERFACE Boost::json Boost::headers Threads::Threads)
-  target_link_libraries(igloo_pch PRIVATE igloo_flags)
-  target_precompile_headers(igloo_pch PRIVATE ${CMAKE_CURRENT_LIST_DIR}/precompiled.h)
-endif()
-
 # igloo_module(NAME SOURCES ... TESTS ... DEPENDS ... PCH ...)
 # One static library per room. Its tests (x_test.cc beside x.cc) join the one unit test program.
 function(igloo_module name)
@@ -17,9 +6,7 @@ function(igloo_module name)
   if(M_SOURCES)
     add_library(${target} STATIC ${M_SOURCES})
     target_link_libraries(${target} PUBLIC igloo_flags ${M_DEPENDS})
-    if(IGLOO_PCH)
-      target_precompile_headers(${target} REUSE_FROM igloo_pch)
-    elseif(M_PCH)
+    if(M_PCH)
       target_precompile_headers(${target} PRIVATE ${M_PCH})
     endif()
   else()

@@ -10,6 +10,8 @@
 , linuxHeaders
 , musl
 , tomlplusplus
+, zlib
+, zstd
 }:
 stdenv.mkDerivation {
   pname = "igloo";
@@ -25,12 +27,18 @@ stdenv.mkDerivation {
       ../src
       ../tests/CMakeLists.txt
       ../tests/support
+      # What igloo wraps a flake's package with.
+      ../nix/lib/keys.json
+      ../nix/lib/keys.nix
+      ../nix/lib/mkEnvironment.nix
+      ../nix/lib/mkMetadata.nix
+      ../nix/lib/values.nix
     ];
   };
 
   strictDeps = true;
   nativeBuildInputs = [ cmake ninja ];
-  buildInputs = [ boost fmt libedit tomlplusplus ];
+  buildInputs = [ boost fmt libedit tomlplusplus zlib zstd ];
   checkInputs = [ gtest ];
 
   # Not a build input: only the launcher and init are on musl, and its headers must not hide glibc's elsewhere.
@@ -39,7 +47,8 @@ stdenv.mkDerivation {
     (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
     (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
     (lib.cmakeFeature "IGLOO_TESTS" "unit")
-    (lib.cmakeBool "IGLOO_PCH" true)
+    # Nothing starts it yet.
+    (lib.cmakeBool "IGLOO_PROXY" false)
     # Of the compilers that are to come.
     (lib.cmakeBool "IGLOO_WERROR" false)
   ];

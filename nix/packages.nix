@@ -26,7 +26,7 @@ in
     full = bring "igloo" (builtins.attrNames presets);
 
     # All presets in one directory, to be linked to where igloo looks for artifacts.
-    sandboxes = pkgs.linkFarm "sandboxes" (lib.mapAttrsToList (name: path: { inherit name path; }) presets);
+    sandboxes = import ./lib/collect.nix { inherit pkgs; environments = presets; };
 
     # mkSandbox with nothing but what it needs, as nix-sandbox-mcp's flake had it.
     test-sandbox = import ./lib/mkSandbox.nix {

@@ -76,5 +76,5 @@ in
   inherit (decoded) problems;
   deferred = map (each: each.name) (lib.concatMap bySource [ "path" "flake" "image" ]);
   presets = lib.genAttrs presetNames (name: mkEnvironment packaged.${name});
-  bundle = pkgs.linkFarm "sandboxes" (lib.mapAttrsToList (name: path: { inherit name path; }) environments);
+  bundle = import ./collect.nix { inherit pkgs environments; };
 }

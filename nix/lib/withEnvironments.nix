@@ -12,8 +12,9 @@ pkgs.runCommand name
   chmod -R u+w $out
   mkdir -p $out/share/igloo/environments
 '' + lib.concatStrings (lib.mapAttrsToList
+  # Relative: a store may lie below a directory, where "/nix/store" is not what it seems to be from outside.
   (name: artifact: ''
-    ln -s ${artifact} $out/share/igloo/environments/${lib.escapeShellArg name}
+    ln -s ../../../../${baseNameOf "${artifact}"} $out/share/igloo/environments/${lib.escapeShellArg name}
   '')
   environments)
 + lib.optionalString (config != null) ''

@@ -14,7 +14,9 @@
 #include "cli/console.h"
 #include "cli/env_commands.h"
 #include "cli/flakes.h"
+#include "cli/images.h"
 #include "cli/progress.h"
+#include "cli/sandbox_images.h"
 #include "cli/settings.h"
 #include "config/check_value.h"
 #include "config/problem.h"
@@ -116,8 +118,15 @@ Result<int> EnvRemove(const ParsedArgs& args, Console& console) {
   }
   IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
   const nix::Place place(settings, name);
-  if (!config::IsName(name) || !place.ReadAdded()) {
-    return Fail(Errc::kNotFound, "'" + Printable(name) + "' is none that 'igloo env add' added",
+  const bool added = config::IsName(name) && place.ReadAdded();
+  IGLOO_ASSIGN(const bool image, added ? Result<bool>(false) : RemoveImage(name));
+  if (image) {
+    console.Out("removed: " + Printable(name) + "\n");
+    return 0;
+  }
+  if (!added) {
+    return Fail(Errc::kNotFound,
+                "'" + Printable(name) + "' is none that 'igloo env add' added or 'pull' fetched",
                 "igloo env list shows where each one comes from");
   }
   IGLOO_TRY(place.Remove());
@@ -137,7 +146,11 @@ Result<int> EnvGc(const ParsedArgs& args, Console& console) {
   }
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
   IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
-  const Collected collected = Collect(config, settings);
+  Collected collected = Collect(config, settings);
+  IGLOO_ASSIGN(const auto images, CollectImages(config));
+  for (const std::string& digest : images) {
+    collected.removed.push_back("the image sha256:" + digest);
+  }
   std::string freed;
   if (args.Has("--collect")) {
     IGLOO_ASSIGN(freed, RunCollector(settings, console));

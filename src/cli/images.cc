@@ -91,6 +91,13 @@ Result<environment::Environment> ReadImageEnvironment(const config::EnvironmentC
   return image::MakeEnvironment(own.name, found, layout);
 }
 
+Result<bool> RemoveImage(std::string_view text) {
+  const auto reference = ReferenceHere(text);
+  const auto store = OpenImages();
+  if (!reference || !store) return false;
+  return store->Remove(*reference);
+}
+
 std::set<std::string> WantedImages(const config::Config& config) {
   std::set<std::string> wanted;
   for (const auto& [name, own] : config.environments) {

@@ -30,6 +30,9 @@ enum class Unpacking { kNow, kNever };
 Result<environment::Environment> ReadImageEnvironment(const config::EnvironmentConfig& own,
                                                       Unpacking unpacking);
 
+/// Forgets an image by its name, and removes it; false: there is none of that name.
+Result<bool> RemoveImage(std::string_view text);
+
 /// Which images a configuration uses, by image::ToText: what `igloo env gc` must keep.
 std::set<std::string> WantedImages(const config::Config& config);
 

@@ -1,10 +1,12 @@
 #include "cli/sandbox_images.h"
 
 #include <optional>
+#include <set>
 
 #include "base/text.h"
 #include "cli/images.h"
 #include "cli/programs.h"
+#include "cli/settings.h"
 #include "environment/host.h"
 
 namespace igloo::cli {
@@ -53,6 +55,17 @@ void AddSandboxImages(config::SandboxScan& scan, config::Config& config) {
     each.spec.image = own.name;
     config.environments.emplace(own.name, std::move(own));
   }
+}
+
+Result<std::vector<std::string>> CollectImages(const config::Config& config) {
+  std::set<std::string> wanted = WantedImages(config);
+  IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
+  for (const config::FoundSandbox& each : config::ScanSandboxes(own.sandboxes_path).found) {
+    if (const auto reference = ImageOf(each)) wanted.insert(ToText(*reference));
+  }
+  const auto store = OpenImages();
+  if (!store) return std::vector<std::string>();  // no place, no images
+  return store->Collect(wanted);
 }
 
 Result<Built> BuildSandboxImage(const config::FoundSandbox& sandbox) {

@@ -255,6 +255,7 @@ network = "internet"
 limits.processes = 3
 [environments.web2]
 image = "debian"
+publish = [8080]
 [environments.vm]
 preset = "node"
 backend = "microvm"
@@ -272,15 +273,15 @@ backend = "microvm"
                               "c.toml",
                               {5, 1}},
                   Unavailable{"environments.web2",
-                              "environments.web2.image",
-                              "'environments.web2.image' is not available yet",
+                              "environments.web2.publish",
+                              "'environments.web2.publish' is not available yet",
                               "c.toml",
-                              {8, 1}},
+                              {9, 1}},
                   Unavailable{"environments.vm",
                               "environments.vm.backend",
                               "environments.vm.backend = \"microvm\" is not available yet",
                               "c.toml",
-                              {11, 1}}));
+                              {12, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
   EXPECT_EQ(config.environments.at("web2").source, (Source{SourceKind::kImage, "debian"}));
 }

@@ -84,7 +84,7 @@ std::optional<Error> NotYet(const ArtifactMetadata& metadata) {
   return std::nullopt;
 }
 
-/// Where in a store an artifact of the original lies; people collect links to results of builds.
+/// Where in a store an artifact lies; people collect links to results of builds.
 std::optional<StorePlace> PlaceOf(const std::string& directory) {
   std::error_code error;
   const fs::path real = fs::canonical(directory, error);

@@ -441,6 +441,17 @@ TEST_F(ScanArtifactsTest, AClosureMayBeAFileInTheStore) {
   EXPECT_EQ(opened->variables.at("PATH"), kPython + "/bin:" + kBash + "/bin");
 }
 
+TEST_F(ScanArtifactsTest, TheStoreIsWhereTheArtifactLies) {
+  const std::string artifact = "/nix/store/" + std::string(32, 'a') + "-sandbox-science";
+  Write(store_ + artifact + "/metadata.json", Good("science"));
+  fs::create_directory_symlink(store_ + artifact, place_ + "/science");
+  const ArtifactScan scan = ScanArtifacts({place_});
+  ASSERT_EQ(scan.found.size(), 1U);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_THAT(opened->interpreter, ElementsAre(kPython + "/bin/python3"));
+}
+
 TEST_F(ScanArtifactsTest, SeesALinkInTheStoreAsOne) {
   fs::create_symlink("/etc/shadow", store_ + kLinked);
   Add("x", R"({"name":"x","interpreter_type":"python","closure":[")" + kPython + "\",\"" + kLinked +

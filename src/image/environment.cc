@@ -33,12 +33,15 @@ constexpr std::string_view kOwn[] = {".igloo",  "dev", "proc", "project",  "run"
 constexpr std::string_view kOwnEtc[] = {"group",  "hosts",       "mtab",  "nsswitch.conf",
                                         "passwd", "resolv.conf", "shadow"};
 
-/// What an image is looked through for, in this order. Names of code that end with "sh" are bash's.
+/// What an image is looked through for, in this order.
 struct Interpreter {
   std::string_view program, code_file;
+  std::string_view language;  ///< of those that igloo can keep alive
 };
-constexpr Interpreter kInterpreters[] = {
-    {"python3", "main.py"}, {"node", "main.js"}, {"bash", "main.sh"}, {"sh", "main"}};
+constexpr Interpreter kInterpreters[] = {{"python3", "main.py", "python"},
+                                         {"node", "main.js", "node"},
+                                         {"bash", "main.sh", "bash"},
+                                         {"sh", "main.sh", ""}};
 
 /// Each name of the root becomes a mount, or a link; real ones have some twenty.
 constexpr std::size_t kMostTop = 128, kMostEtc = 1024;
@@ -201,6 +204,7 @@ Result<Environment> MakeEnvironment(const std::string& name, const Image& image,
     if (program.empty()) continue;
     environment.interpreter = {program};
     environment.code_file = each.code_file;
+    environment.language = each.language;
     break;
   }
   for (const std::string_view each : {"bash", "sh"}) {

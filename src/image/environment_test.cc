@@ -57,6 +57,7 @@ TEST(ImageEnvironment, ShowsTheImagesFilesAndIgloosOwn) {
   EXPECT_THAT(made->copied, ElementsAre("/usr", "/var"));
   EXPECT_THAT(made->interpreter, ElementsAre("/usr/bin/python3"));
   EXPECT_EQ(made->code_file, "main.py");
+  EXPECT_EQ(made->language, "python");
   EXPECT_THAT(made->shell, ElementsAre("/usr/bin/sh"));
   EXPECT_EQ(made->variables.at("A"), "1");
   EXPECT_EQ(made->provider, "image");

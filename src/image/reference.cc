@@ -29,7 +29,7 @@ Result<std::string> Absolute(std::string_view path, const Base& base) {
   return normal;
 }
 
-/// "a/b:1.2" -> "a/b", "1.2". A path with a colon in its last part needs a tag behind it.
+/// "a/b:1.2" -> "a/b", "1.2". A path with a colon in its last part needs another behind it.
 std::pair<std::string_view, std::string_view> SplitTag(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || text.find('/', colon) != std::string_view::npos) {
@@ -88,7 +88,9 @@ Result<Reference> ParseReference(std::string_view text, const Base& base) {
 }
 
 std::string ToText(const Reference& reference) {
-  const std::string tag = reference.tag.empty() ? "" : ":" + reference.tag;
+  // A colon in the last part of a path would begin a tag; one without a name ends it.
+  const bool colon = reference.path.find(':', reference.path.rfind('/') + 1) != std::string::npos;
+  const std::string tag = reference.tag.empty() && !colon ? "" : ":" + reference.tag;
   switch (reference.kind) {
     case Reference::Kind::kDirectory:
       return std::string(kDirectory) + reference.path;

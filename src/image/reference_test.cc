@@ -16,6 +16,8 @@ TEST(ImageReference, PathsAreRelativeToTheFileThatNamesThem) {
   EXPECT_EQ(Text("oci:layout"), "oci:/etc/igloo/layout");
   EXPECT_EQ(Text("oci:./a/../layout/:12"), "oci:/etc/igloo/layout:12");
   EXPECT_EQ(Text("oci:/srv/x:y/layout"), "oci:/srv/x:y/layout");
+  EXPECT_EQ(Text("oci:x:y/"), "oci:/etc/igloo/x:y:");
+  EXPECT_EQ(Text("oci:x:y:"), "oci:/etc/igloo/x:y:");
   EXPECT_EQ(Text("oci-archive:~/x.tar:v1"), "oci-archive:/home/me/x.tar:v1");
   EXPECT_EQ(Text("dir:root:fs"), "dir:/etc/igloo/root:fs");
   EXPECT_EQ(Text("/srv/rootfs"), "dir:/srv/rootfs");

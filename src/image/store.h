@@ -18,6 +18,7 @@ namespace igloo::image {
 struct Image {
   std::string root = {};  ///< the directory with its files
   Record record = {};
+  bool operator==(const Image&) const = default;
 };
 
 /// Images that were unpacked, each in a directory with the name of its digest:

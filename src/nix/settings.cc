@@ -70,6 +70,8 @@ std::vector<std::string> VariablesForNix(const Variable& variable) {
       variables.push_back(std::string(name) + "=" + value);
     }
   }
+  // Nix asks for a name, also where a user has no account.
+  if (variable("USER").empty()) variables.push_back("USER=" + std::to_string(::geteuid()));
   return variables;
 }
 

@@ -65,7 +65,7 @@ TEST_F(Images, CodeRunsWithTheImagesFilesAndNoneOfTheHosts) {
   ASSERT_EQ(Stored().size(), 1U);
   EXPECT_THAT(Stored()[0], StartsWith("sha256-"));
   EXPECT_THAT(Run({"env", "list"}).out, HasSubstr("bb             image"));
-  EXPECT_THAT(Run({"env", "show", "bb"}).out, HasSubstr("code         /bin/sh main\n"));
+  EXPECT_THAT(Run({"env", "show", "bb"}).out, HasSubstr("code         /bin/sh main.sh"));
 }
 
 TEST_F(Images, NeitherListingNorServingUnpacks) {
@@ -181,6 +181,34 @@ TEST_F(Images, AFailedImageLeavesNothing) {
   Configure("oci:../../layout");
   EXPECT_THAT(Code("true").err, HasSubstr("a name with '..' in it"));
   EXPECT_THAT(Stored(), IsEmpty());
+}
+
+TEST_F(Images, TheConfigurationChoosesAnotherInterpreter) {
+  MakeLayout("layout");
+  Write(kUsual,
+        "[environments.bb]\nimage = \"oci:../../layout\"\ninterpreter = \"busybox sh -c\"\n");
+  EXPECT_EQ(Code("echo $FOO").out, "bar\n");
+}
+
+TEST_F(Images, CollectingTakesAwayWhatNobodyNamesOrUses) {
+  MakeLayout("layout");
+  Configure("oci:../../layout");
+  Running run({.program = BinDirectory() + "/igloo",
+               .args = {"run", "--env", "bb", "echo ready; exec cat"},
+               .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  ASSERT_TRUE(run.WaitForOutput("ready\n"));
+  EXPECT_EQ(Run({"env", "gc"}).out, "nothing to remove\n");
+  Write(kUsual, "");
+  EXPECT_EQ(Run({"env", "gc"}).out, "nothing to remove\n");
+  EXPECT_EQ(run.Finish().status, 0);
+  EXPECT_EQ(Stored().size(), 1U);
+  EXPECT_THAT(Run({"env", "gc"}).out, StartsWith("removed: the image sha256:"));
+  EXPECT_THAT(Stored(), IsEmpty());
+  // What was pulled by its name goes by its name.
+  ASSERT_EQ(Run({"env", "pull", "oci:" + Path("layout")}).status, 0);
+  EXPECT_EQ(Run({"env", "remove", "oci:" + Path("layout")}).status, 0);
+  EXPECT_THAT(Stored(), IsEmpty());
+  EXPECT_THAT(Run({"env", "remove", "oci:" + Path("layout")}).err, HasSubstr("is none that"));
 }
 
 /// A gateway's shape: `before` starts a server that writes beside its program; the code talks to

@@ -48,19 +48,29 @@ nix_on() {
   "$nix_tests/offline" "$nix" $command "$@" --override-input nixpkgs "path:$NIX_PACKAGES" --no-write-lock-file
 }
 
-# artifact NIX FLAKE ATTRIBUTE TO: builds an environment; TO becomes a directory that igloo reads with the store where it is.
+# built NIX INSTALLABLE WORDS...: builds it and prints where it is.
+built() {
+  local nix=$1
+  shift
+  nix_on "$nix" build "$@" --no-link --json | jq -er '.[0].outputs.out'
+}
+
+# artifact TO NIX INSTALLABLE WORDS...: builds an environment; TO becomes a directory that igloo reads, and that says
+# where the store is.
 artifact() {
-  local out
-  out=$(nix_on "$1" build "path:$2#$3" --no-link --json | jq -er '.[0].outputs.out') || return
-  mkdir -p "$4"
-  jq --arg root "$NIX_STORE_ROOT" '. + {store_prefix: $root}' "$NIX_STORE_ROOT$out/metadata.json" >"$4/metadata.json"
+  local to=$1 out
+  shift
+  out=$(built "$@") || return
+  mkdir -p "$to"
+  jq --arg root "$NIX_STORE_ROOT" '. + {store_prefix: $root}' "$NIX_STORE_ROOT$out/metadata.json" >"$to/metadata.json" &&
+    wc -l <"$NIX_STORE_ROOT$(jq -r .closure "$to/metadata.json")" | sed 's/$/ store paths/'
 }
 
 # Code that prints what it sees, in the language of an environment.
 seen_by() {
   case $1 in
     shell | network-tools) echo bash ;;
-    python*) echo python ;;
+    python* | data-science) echo python ;;
     *) echo "$1" ;;
   esac
 }

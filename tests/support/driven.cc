@@ -99,6 +99,7 @@ DrivenRun Driven::Run(std::string_view code, std::string_view flags) {
 void Driven::Begin(std::string_view code, std::string_view flags) {
   run_ = {};
   done_ = false;
+  ++last_id_;
   Order("run", code, flags);
 }
 
@@ -134,7 +135,7 @@ DrivenRun Driven::EndByInterrupts() {
 void Driven::Interrupt() const { ::kill(-pid_, SIGINT); }
 
 void Driven::Order(std::string_view word, std::string_view code, std::string_view flags) {
-  Send(session::EncodeOrder(word, static_cast<std::uint64_t>(++last_id_), code, flags));
+  Send(session::EncodeOrder(word, static_cast<std::uint64_t>(last_id_), code, flags));
 }
 
 void Driven::Send(std::string_view bytes) const {

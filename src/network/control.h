@@ -1,0 +1,107 @@
+#pragma once
+
+// What igloo and igloo-proxy tell each other: one JSON object a message, bounded and versioned.
+// Descriptors travel beside it (channel.h). igloo-proxy reads what hostile code sends, so igloo
+// believes it as little as it believes igloo-init.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "network/rules.h"
+#include "network/secret.h"
+
+namespace igloo::network {
+
+/// Both sides are installed together: another number is a mistake and refused.
+inline constexpr std::int64_t kControlVersion = 1;
+inline constexpr std::size_t kLongestMessage = 8U << 20;
+inline constexpr std::size_t kMostRules = 100'000, kMostSecrets = 64;
+inline constexpr std::uint32_t kMostConnections = 1024;
+
+/// A sandbox whose programs reach the network through a listener made inside it. Descriptor: the
+/// listener.
+struct AddSandbox {
+  std::string sandbox = {};
+  Tier tier = Tier::kAllow;
+  std::vector<std::string> rules = {};
+  std::vector<Secret> secrets = {};
+  std::uint32_t max_connections = kMostConnections;
+};
+
+/// The whole new list. One that cannot be read closes the sandbox's network and is an error.
+struct ReplaceRules {
+  std::string sandbox = {};
+  Tier tier = Tier::kAllow;
+  std::vector<std::string> rules = {};
+};
+
+/// A port of one side that leads to a port of the other side's loopback.
+struct AddForward {
+  enum class Kind : std::uint8_t {
+    kPublish,  ///< descriptors: a listener outside, then sockets made inside, not connected
+    kReach,    ///< descriptor: a listener inside
+  } kind = Kind::kPublish;
+  std::string sandbox = {};
+  std::uint16_t port = 0;  ///< where it leads to, on 127.0.0.1 of the other side
+};
+
+/// Ends all that a sandbox has under way.
+struct RemoveSandbox {
+  std::string sandbox = {};
+};
+
+using Command = std::variant<AddSandbox, ReplaceRules, AddForward, RemoveSandbox>;
+struct Order {
+  std::uint64_t number = 0;  ///< comes back with the answer
+  Command command = {};
+};
+
+/// The wall stands; orders are taken.
+struct Ready {
+  std::int64_t version = kControlVersion;
+};
+struct Done {
+  std::uint64_t order = 0;
+};
+struct Failed {
+  std::uint64_t order = 0;
+  std::string what = {}, hint = {};
+};
+
+/// One decision, and how it ended.
+struct Record {
+  enum class Event : std::uint8_t { kRefused, kOpened, kEnded } event = Event::kRefused;
+  enum class Protocol : std::uint8_t {
+    kConnect,
+    kHttp,
+    kHttps,
+    kSocks,
+    kPublish,
+    kReach
+  } protocol = Protocol::kConnect;
+  std::string sandbox = {};
+  std::uint64_t connection = 0;  ///< the same number for what belongs together
+  std::int64_t time_ms = 0;      ///< since 1970
+  std::string host = {};         ///< canonical: a name, or an address
+  std::uint16_t port = 0;
+  std::string address = {};  ///< the one that was connected to
+  std::string method = {}, path = {};
+  std::string rule = {};  ///< that allowed it; empty: the tier
+  std::string refusal = {}, remedy = {};
+  std::vector<std::string> secrets = {};  ///< names of those that were used
+  std::uint64_t bytes_out = 0, bytes_in = 0;
+  std::uint64_t lost = 0;  ///< records before this one that nobody took in time
+  bool operator==(const Record&) const = default;
+};
+using News = std::variant<Ready, Done, Failed, Record>;
+
+std::string Encode(const Order& order);
+std::string Encode(const News& news);
+/// Anything unexpected is kProtocol: unknown keys, missing ones, wrong types, too much.
+Result<Order> DecodeOrder(std::string_view text);
+Result<News> DecodeNews(std::string_view text);
+
+}  // namespace igloo::network

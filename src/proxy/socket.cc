@@ -1,0 +1,227 @@
+#include "proxy/socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "proxy/waiting.h"
+
+namespace igloo::proxy {
+
+using network::Address;
+using network::Family;
+using std::chrono::milliseconds;
+
+namespace {
+
+/// What a client gets to hear why it was not served.
+constexpr milliseconds kFarewell(1000);
+
+struct KernelEndpoint {
+  sockaddr_storage storage = {};
+  socklen_t size = sizeof(sockaddr_storage);
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+std::optional<Endpoint> Understood(const KernelEndpoint& endpoint) {
+  if (endpoint.storage.ss_family == AF_INET) {
+    const auto& four = reinterpret_cast<const sockaddr_in&>(endpoint.storage);
+    return Endpoint{network::FourOf(reinterpret_cast<const std::uint8_t*>(&four.sin_addr)),
+                    ntohs(four.sin_port)};
+  }
+  if (endpoint.storage.ss_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(endpoint.storage);
+    return Endpoint{network::SixOf(six.sin6_addr.s6_addr), ntohs(six.sin6_port)};
+  }
+  return std::nullopt;
+}
+
+int Option(int fd, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+}
+
+bool IsTcp(int fd) {
+  const int domain = Option(fd, SO_DOMAIN);
+  return (domain == AF_INET || domain == AF_INET6) && Option(fd, SO_TYPE) == SOCK_STREAM &&
+         Option(fd, SO_PROTOCOL) == IPPROTO_TCP;
+}
+
+}  // namespace
+
+Socket::Socket(const asio::any_io_executor& executor, UniqueFd fd) : descriptor_(executor) {
+  boost::system::error_code error;
+  const int number = fd.get();
+  descriptor_.assign(number, error);
+  if (error) return;
+  (void)fd.Release();
+  // One that was made elsewhere may block, and everything waits with it.
+  descriptor_.non_blocking(true, error);
+}
+
+asio::awaitable<bool> Socket::Wait(asio::posix::descriptor_base::wait_type what) {
+  if (!open()) co_return false;
+  boost::system::error_code error;
+  auto token = Redirect(error);
+  co_await descriptor_.async_wait(what, token);
+  co_return !error && open();
+}
+
+asio::awaitable<bool> Socket::Readable() {
+  const bool ready = co_await Wait(asio::posix::descriptor_base::wait_read);
+  co_return ready;
+}
+
+asio::awaitable<bool> Socket::Writable() {
+  const bool ready = co_await Wait(asio::posix::descriptor_base::wait_write);
+  co_return ready;
+}
+
+asio::awaitable<std::size_t> Socket::Read(char* into, std::size_t size) {
+  while (open()) {
+    const ssize_t count = ::recv(fd(), into, size, MSG_DONTWAIT);
+    if (count >= 0) co_return static_cast<std::size_t>(count);
+    if (errno != EAGAIN && errno != EINTR) co_return 0;
+    const bool ready = co_await Readable();
+    if (!ready) co_return 0;
+  }
+  co_return 0;
+}
+
+asio::awaitable<bool> Socket::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (!open()) co_return false;
+    const ssize_t count = ::send(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+      continue;
+    }
+    if (errno != EAGAIN && errno != EINTR) co_return false;
+    const bool ready = co_await Writable();
+    if (!ready) co_return false;
+  }
+  co_return true;
+}
+
+asio::awaitable<std::optional<char>> Socket::Peek() {
+  while (open()) {
+    char first = 0;
+    const ssize_t count = ::recv(fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count > 0) co_return first;
+    if (count == 0 || (errno != EAGAIN && errno != EINTR)) co_return std::nullopt;
+    const bool ready = co_await Readable();
+    if (!ready) co_return std::nullopt;
+  }
+  co_return std::nullopt;
+}
+
+asio::awaitable<void> Socket::Finish() {
+  ShutdownWriting();
+  const auto executor = co_await asio::this_coro::executor;
+  const Deadline deadline(executor, kFarewell, [this] { Close(); });
+  // Closing with bytes unread would take back what was sent.
+  char thrown_away[4096];
+  while (co_await Read(thrown_away, sizeof thrown_away) > 0) {
+  }
+  Close();
+}
+
+void Socket::Close() {
+  boost::system::error_code ignored;
+  descriptor_.close(ignored);
+}
+
+void Socket::CancelWaits() {
+  boost::system::error_code ignored;
+  if (open()) descriptor_.cancel(ignored);
+}
+
+void Socket::ShutdownWriting() {
+  if (open()) ::shutdown(fd(), SHUT_WR);
+}
+
+void Socket::Abort() {
+  if (!open()) return;
+  ::shutdown(fd(), SHUT_RDWR);
+  CancelWaits();
+}
+
+bool Socket::IsStale() const {
+  char byte = 0;
+  auto& descriptor = const_cast<asio::posix::stream_descriptor&>(descriptor_);
+  if (!descriptor.is_open()) return true;
+  return ::recv(descriptor.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+         errno != EAGAIN;
+}
+
+UniqueFd Socket::Release() { return open() ? UniqueFd(descriptor_.release()) : UniqueFd(); }
+
+std::optional<Endpoint> PeerOf(int fd) {
+  KernelEndpoint endpoint;
+  if (::getpeername(fd, endpoint.get(), &endpoint.size) != 0) return std::nullopt;
+  return Understood(endpoint);
+}
+
+std::optional<Endpoint> SelfOf(int fd) {
+  KernelEndpoint endpoint;
+  if (::getsockname(fd, endpoint.get(), &endpoint.size) != 0) return std::nullopt;
+  return Understood(endpoint);
+}
+
+int ConnectTo(int fd, const Endpoint& endpoint) {
+  KernelEndpoint kernel;
+  if (endpoint.address.family == Family::kFour) {
+    auto& four = reinterpret_cast<sockaddr_in&>(kernel.storage);
+    four.sin_family = AF_INET;
+    four.sin_port = htons(endpoint.port);
+    std::memcpy(&four.sin_addr, endpoint.address.bytes.data(), sizeof four.sin_addr);
+    kernel.size = sizeof four;
+  } else {
+    auto& six = reinterpret_cast<sockaddr_in6&>(kernel.storage);
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(endpoint.port);
+    std::memcpy(&six.sin6_addr, endpoint.address.bytes.data(), sizeof six.sin6_addr);
+    kernel.size = sizeof six;
+  }
+  return ::connect(fd, kernel.get(), kernel.size);
+}
+
+Result<UniqueFd> NewSocket(Family family, int type) {
+  UniqueFd fd(::socket(family == Family::kFour ? AF_INET : AF_INET6,
+                       type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot make a socket");
+  }
+  const int on = 1;
+  if (type == SOCK_STREAM) {
+    ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // A peer that is gone without a word is noticed some time.
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  }
+  return fd;
+}
+
+bool IsListener(int fd) { return IsTcp(fd) && Option(fd, SO_ACCEPTCONN) == 1; }
+
+bool IsUnconnected(int fd) { return IsTcp(fd) && Option(fd, SO_ACCEPTCONN) == 0 && !PeerOf(fd); }
+
+UniqueFd Accept(int listener) {
+  UniqueFd client(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  const int on = 1;
+  if (client) ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return client;
+}
+
+asio::awaitable<int> FinishConnect(Socket& socket) {
+  const bool ready = co_await socket.Writable();
+  if (!ready) co_return ETIMEDOUT;
+  co_return Option(socket.fd(), SO_ERROR);
+}
+
+}  // namespace igloo::proxy

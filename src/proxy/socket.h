@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+#include "network/address.h"
+#include "proxy/asio.h"
+
+namespace igloo::proxy {
+
+/// Gives the memory of a text back, which clear() and assignments keep.
+inline void Free(std::string& text) { std::string().swap(text); }
+
+/// Bytes in both directions: a socket, or TLS over one. One reader and one writer at a time.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// 0: its end, a failure, or closed.
+  virtual asio::awaitable<std::size_t> Read(char* into, std::size_t size) = 0;
+  virtual asio::awaitable<bool> Write(std::string_view bytes) = 0;
+  /// Ends every wait on it.
+  virtual void Close() = 0;
+  /// Whether the other side has closed it, or said something that nobody asked for.
+  virtual bool IsStale() const = 0;
+  /// The socket, when its bytes are the stream's.
+  virtual class Socket* plain() { return nullptr; }
+};
+
+class Socket final : public ByteStream {
+ public:
+  Socket(const asio::any_io_executor& executor, UniqueFd fd);
+
+  asio::awaitable<std::size_t> Read(char* into, std::size_t size) override;
+  asio::awaitable<bool> Write(std::string_view bytes) override;
+  void Close() override;
+  bool IsStale() const override;
+  Socket* plain() override { return this; }
+
+  /// Until there may be something to read, or room to write; false when it was closed meanwhile.
+  asio::awaitable<bool> Readable();
+  asio::awaitable<bool> Writable();
+  /// Wakes whoever waits; the socket stays open.
+  void CancelWaits();
+  void ShutdownWriting();
+  /// Ends what is under way in both directions; the descriptor stays.
+  void Abort();
+  /// The first byte, which stays where it is; empty at its end.
+  asio::awaitable<std::optional<char>> Peek();
+  /// Ends the connection so that what was written last arrives, even at one who is still sending.
+  asio::awaitable<void> Finish();
+
+  bool open() const { return descriptor_.is_open(); }
+  int fd() { return descriptor_.native_handle(); }
+  /// Gives the descriptor back.
+  UniqueFd Release();
+
+ private:
+  asio::awaitable<bool> Wait(asio::posix::descriptor_base::wait_type what);
+
+  asio::posix::stream_descriptor descriptor_;
+};
+
+/// An address and a port as the kernel takes them.
+struct Endpoint {
+  network::Address address = {};
+  std::uint16_t port = 0;
+  bool operator==(const Endpoint&) const = default;
+};
+std::optional<Endpoint> PeerOf(int fd);
+std::optional<Endpoint> SelfOf(int fd);
+/// connect(2); errno tells.
+int ConnectTo(int fd, const Endpoint& endpoint);
+
+/// A new socket that does not block; `type` is SOCK_STREAM or SOCK_DGRAM.
+Result<UniqueFd> NewSocket(network::Family family, int type);
+/// Whether `fd` is a TCP socket that listens, or one that is not connected.
+bool IsListener(int fd);
+bool IsUnconnected(int fd);
+
+/// The next connection of a listener; empty when there is none, or none that can be taken now.
+UniqueFd Accept(int listener);
+
+/// Waits until `fd` is connected; empty: it is, else errno.
+asio::awaitable<int> FinishConnect(Socket& socket);
+
+}  // namespace igloo::proxy

@@ -1,0 +1,231 @@
+// What igloo-proxy serves, seen by programs that people use.
+#include "proxy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include "base/file.h"
+#include "support/host.h"
+
+namespace igloo::testing {
+namespace {
+
+using network::Record;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(Proxy, ServesPlainHttpTunnelsAndSocks) {
+  Proxy proxy;
+  proxy.Add({"example.com", "six.example"});
+  const std::vector<std::vector<std::string>> ways = {
+      {"http://example.com/a?b"},
+      {"https://example.com/a?b"},
+      {"--proxytunnel", "http://example.com/a?b"},
+      {"--proxy", proxy.url("socks5h"), "http://example.com/a?b"},
+      {"--proxy", proxy.url("socks5h"), "https://example.com/a?b"},
+      {"http://EXAMPLE.com./a?b"}};
+  for (const auto& words : ways) {
+    const Outcome outcome = proxy.Curl(words);
+    EXPECT_EQ(outcome.status, 0) << words.back() << outcome.err;
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("\"at\": \"93.184.216.34\""), HasSubstr("\"path\": \"/a?b\"")));
+  }
+  EXPECT_THAT(proxy.Curl({"http://six.example/"}).out, HasSubstr("2606:4700::1"));
+}
+
+TEST(Proxy, CarriesBodiesOfEveryFramingUnchanged) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  for (const char* path : {"/plain", "/chunked", "/until-close"}) {
+    const Outcome outcome = proxy.Curl({"http://example.com" + std::string(path)});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(path));
+  }
+  const std::string data(300'000, 'x');
+  for (const char* how : {"Content-Length: 300000", "Transfer-Encoding: chunked"}) {
+    const Outcome outcome =
+        World::Get().inside().RunHere({"/usr/bin/curl", "-sS", "--proxy", proxy.url(), "-H", how,
+                                       "--data-binary", "@-", "http://example.com/upload"},
+                                      data);
+    EXPECT_THAT(outcome.out, HasSubstr("\"size\": 300000")) << how << outcome.err;
+  }
+  for (const char* scheme : {"http", "https"}) {
+    const Outcome big = World::Get().inside().RunHere(
+        {"/bin/sh", "-c",
+         "curl -sS --cacert " + World::Get().roots_file() + " --proxy " + proxy.url() + " " +
+             scheme +
+             "://example.com/big/20000000 | sha256sum; head -c 20000000 /dev/zero | "
+             "python3 -c 'import sys,hashlib; n=len(sys.stdin.buffer.read()); "
+             "b=bytes(range(256))*(n//256+1); print(hashlib.sha256(b[:n]).hexdigest(), \" -\")'"});
+    const std::size_t half = big.out.find('\n');
+    EXPECT_EQ(big.out.substr(0, half), big.out.substr(half + 1, half)) << big.err;
+  }
+}
+
+TEST(Proxy, KeepsConnectionsOpenAndDecidesEveryRequestAnew) {
+  Proxy proxy;
+  proxy.Add({"example.com", "GET http://other.example/public/*"});
+  const std::string host = "Host: example.com\r\n\r\n";
+  const UniqueFd fd = proxy.Connect();
+  // Three requests at once: two are served on one connection, the one between is not.
+  Send(fd.get(), "GET http://example.com/one HTTP/1.1\r\n" + host +
+                     "GET http://other.example/private HTTP/1.1\r\nHost: other.example\r\n\r\n" +
+                     "GET http://example.com/three HTTP/1.1\r\nConnection: close\r\n" + host);
+  const std::string answers = ReadUntil(fd.get());
+  EXPECT_THAT(answers, AllOf(HasSubstr("\"path\": \"/one\""), HasSubstr("HTTP/1.1 403"),
+                             HasSubstr("\"path\": \"/three\""), Not(HasSubstr("\"/private\""))));
+  EXPECT_LT(answers.find("/one"), answers.find("403"));
+  EXPECT_LT(answers.find("403"), answers.find("/three"));
+  EXPECT_THAT(proxy.WaitForRefusal().remedy, "GET http://other.example/private");
+  EXPECT_THAT(World::Get().Seen(), Not(Contains(HasSubstr("/private"))));
+}
+
+TEST(Proxy, LetsServersSpeakFirstAndSidesCloseOneByOne) {
+  Proxy proxy;
+  proxy.Add({"example.com:7"});
+  const UniqueFd fd = proxy.Connect();
+  Send(fd.get(), "CONNECT example.com:7 HTTP/1.1\r\nHost: example.com:7\r\n\r\n");
+  const std::string established = "HTTP/1.1 200 Connection established\r\n\r\n";
+  EXPECT_EQ(ReadUntil(fd.get(), established.size() + 6), established + "hello\n");
+  Send(fd.get(), "ping");
+  EXPECT_EQ(ReadUntil(fd.get(), 4), "ping");
+  ::shutdown(fd.get(), SHUT_WR);
+  EXPECT_EQ(ReadUntil(fd.get()), "goodbye\n") << "the answer to an end still arrives";
+  const Record record =
+      proxy.WaitForRecord([](const Record& each) { return each.event == Record::Event::kEnded; });
+  EXPECT_EQ(record.bytes_out, 4U);
+  EXPECT_EQ(record.bytes_in, 6U + 4 + 8);
+  EXPECT_EQ(record.address, "93.184.216.34");
+  EXPECT_EQ(record.rule, "example.com:7");
+}
+
+TEST(Proxy, TellsWhichRuleWouldAllowIt) {
+  Proxy proxy;
+  proxy.Add({});
+  const Outcome http = proxy.Curl({"--include", "http://example.com/"});
+  EXPECT_THAT(http.out, AllOf(HasSubstr("HTTP/1.1 403"), HasSubstr("Igloo-Rule: example.com\r\n"),
+                              HasSubstr("the rule that would allow it: example.com\n")));
+  const Outcome python = World::Get().inside().RunHere(
+      {"/usr/bin/python3", "-c",
+       "import urllib.request as r; r.build_opener(r.ProxyHandler({'https': '" + proxy.url() +
+           "'})).open('https://example.com:8443/')"});
+  EXPECT_THAT(python.err, HasSubstr("the rule that would allow it: example.com:8443"));
+  const Outcome socks = proxy.Curl({"--proxy", proxy.url("socks5h"), "https://example.com/"});
+  EXPECT_EQ(socks.status, 97);
+  EXPECT_THAT(socks.err, HasSubstr("(2)"));
+  for (int i = 0; i < 3; ++i) {
+    const Record record = proxy.WaitForRefusal();
+    EXPECT_EQ(record.sandbox, "box");
+    EXPECT_EQ(record.host, "example.com");
+    EXPECT_THAT(record.remedy, StartsWith("example.com"));
+    EXPECT_GT(record.time_ms, 0);
+  }
+  EXPECT_THAT(World::Get().Seen(), ::testing::IsEmpty()) << "not even a name was asked for";
+  // What it proposed is what helps.
+  EXPECT_EQ(proxy.Replace({"example.com"}), "");
+  EXPECT_EQ(proxy.Curl({"https://example.com/"}).status, 0);
+}
+
+TEST(Proxy, ChangesRulesAtOnceAndEndsWhatTheyNoLongerAllow) {
+  Proxy proxy;
+  proxy.Add({"example.com:7"});
+  const UniqueFd fd = proxy.Connect();
+  Send(fd.get(), "CONNECT example.com:7 HTTP/1.1\r\n\r\n");
+  const std::size_t greeting =
+      std::string("HTTP/1.1 200 Connection established\r\n\r\nhello\n").size();
+  ASSERT_EQ(ReadUntil(fd.get(), greeting).size(), greeting);
+  // Another list that still allows it changes nothing for what is under way.
+  EXPECT_EQ(proxy.Replace({"*.example.org", "example.com:7"}), "");
+  Send(fd.get(), "ping");
+  EXPECT_EQ(ReadUntil(fd.get(), 4), "ping");
+  EXPECT_EQ(proxy.Replace({"example.org"}), "");
+  EXPECT_EQ(ReadUntil(fd.get()), "") << "closed";
+  EXPECT_THAT(proxy.WaitForRefusal().refusal, HasSubstr("the list was changed"));
+  EXPECT_THAT(proxy.Talk("CONNECT example.com:7 HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 403"));
+}
+
+TEST(Proxy, ClosesWithAListThatIsEmptyOrBroken) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  EXPECT_EQ(proxy.Curl({"http://example.com/"}).status, 0);
+  EXPECT_THAT(proxy.Replace({"example.com", "exa mple"}), HasSubstr("exa mple"));
+  EXPECT_THAT(proxy.Curl({"http://example.com/"}).out, HasSubstr("not in the list"));
+  EXPECT_EQ(proxy.Replace({"example.com"}), "");
+  EXPECT_THAT(proxy.Curl({"http://example.com/"}).out, HasSubstr("\"at\""));
+  EXPECT_EQ(proxy.Replace({}), "");
+  EXPECT_THAT(proxy.Curl({"http://example.com/"}).out, HasSubstr("not in the list"));
+}
+
+TEST(Proxy, KnowsOneSandboxFromAnother) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  std::uint16_t port = 0;
+  const UniqueFd listener = World::Get().inside().Listen(port);
+  EXPECT_EQ(proxy.Order(network::AddSandbox{.sandbox = "second"}, {listener.get()}), "");
+  const std::string second = "http://127.0.0.1:" + std::to_string(port);
+  EXPECT_THAT(proxy.Curl({"--proxy", second, "http://example.com/"}).out,
+              HasSubstr("not in the list"));
+  EXPECT_EQ(proxy.WaitForRefusal().sandbox, "second");
+  EXPECT_THAT(proxy.Order(network::AddSandbox{.sandbox = "second"}, {listener.get()}),
+              HasSubstr("already"));
+  EXPECT_EQ(proxy.Order(network::RemoveSandbox{"box"}), "");
+  EXPECT_FALSE(proxy.Connect()) << "its listener has gone";
+  EXPECT_THAT(proxy.Curl({"--proxy", second, "http://example.com/"}).out,
+              HasSubstr("not in the list"));
+  EXPECT_THAT(proxy.Order(network::RemoveSandbox{"box"}), HasSubstr("no sandbox"));
+}
+
+TEST(Proxy, StandsBehindAWallOfItsOwn) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  const std::string status = ReadProc("/proc/" + std::to_string(proxy.pid()) + "/status");
+  for (const char* line : {"Seccomp:\t2", "NoNewPrivs:\t1", "CapEff:\t0000000000000000",
+                           "CapPrm:\t0000000000000000", "Threads:\t1"}) {
+    EXPECT_THAT(status, HasSubstr(line));
+  }
+  // Its memory holds the secrets of all sandboxes. Root may read it anyway: it may do everything.
+  if (!RunningAsRoot()) EXPECT_EQ(ReadProc("/proc/" + std::to_string(proxy.pid()) + "/maps"), "");
+  EXPECT_EQ(proxy.Curl({"https://example.com/"}).status, 0) << "and it works there";
+}
+
+TEST(Proxy, EndsWithItsControlSocket) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  const UniqueFd before = proxy.Connect(), busy = proxy.Connect();
+  ASSERT_TRUE(before);
+  Send(busy.get(), "GET http://example.com/big/200000000 HTTP/1.1\r\nHost: example.com\r\n\r\n");
+  EXPECT_EQ(ReadUntil(busy.get(), 1000).size(), 1000U) << "in the middle of a transfer";
+  EXPECT_EQ(proxy.Abandon(), 0);
+  EXPECT_EQ(ReadUntil(before.get()), "");
+  EXPECT_FALSE(proxy.Connect());
+}
+
+TEST(Proxy, ClosesTheNetworkWhenItIsKilled) {
+  Proxy proxy;
+  proxy.Add({"example.com:7"});
+  const UniqueFd fd = proxy.Connect();
+  Send(fd.get(), "CONNECT example.com:7 HTTP/1.1\r\n\r\n");
+  const std::size_t greeting =
+      std::string("HTTP/1.1 200 Connection established\r\n\r\nhello\n").size();
+  ASSERT_EQ(ReadUntil(fd.get(), greeting).size(), greeting) << "in the middle of a transfer";
+  proxy.Kill();
+  EXPECT_EQ(ReadUntil(fd.get()), "");
+  EXPECT_FALSE(proxy.Connect());
+  EXPECT_NE(proxy.Curl({"http://example.com/"}).status, 0);
+  EXPECT_NE(proxy.Curl({"--noproxy", "*", "http://93.184.216.34/"}).status, 0) << "no other way";
+}
+
+TEST(Proxy, EndsWithAnOrderThatItDoesNotUnderstand) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  EXPECT_THROW(proxy.Order(network::RemoveSandbox{""}), std::runtime_error);
+  EXPECT_FALSE(proxy.Connect()) << "closed, not left as it was";
+}
+
+}  // namespace
+}  // namespace igloo::testing

@@ -1,0 +1,185 @@
+"""The Internet, as far as tests need one: name servers, web servers and others on addresses that the test has
+made. Whatever reaches one of them is written to standard output, one line each."""
+import http.server
+import json
+import socket
+import socketserver
+import ssl
+import struct
+import sys
+import threading
+
+PUBLIC, SECOND, NAMES = "93.184.216.34", "93.184.216.35", "93.184.216.53"
+PRIVATE, METADATA, SIX, UNIQUE_LOCAL = "10.1.2.3", "169.254.169.254", "2606:4700::1", "fd00::1"
+
+# name -> answers to the first question, the second, ...; the last one stays.
+TABLE = {
+    "example.com": [[PUBLIC]],
+    "www.example.com": [[PUBLIC]],
+    "other.example": [[SECOND]],
+    "api.example": [[PUBLIC]],
+    "six.example": [[SIX]],
+    "rebind.example": [[PUBLIC], [PRIVATE]],
+    "private.example": [[PRIVATE]],
+    "mixed.example": [[PRIVATE, PUBLIC]],
+    "loop.example": [["127.0.0.1"]],
+    "zero.example": [["0.0.0.0"]],
+    "meta.example": [[METADATA]],
+    "mapped.example": [["::ffff:" + PRIVATE]],
+    "unique.example": [[UNIQUE_LOCAL]],
+    "self.example": [["93.184.217.1"]],
+    "dead.example": [["93.184.216.99"]],
+}
+print_lock = threading.Lock()
+
+
+def say(*words):
+    with print_lock:
+        print(*words, flush=True)
+
+
+def read_question(query):
+    labels, at = [], 12
+    while query[at]:
+        labels.append(query[at + 1:at + 1 + query[at]].decode("latin-1"))
+        at += 1 + query[at]
+    return ".".join(labels), struct.unpack("!H", query[at + 1:at + 3])[0], query[12:at + 5]
+
+
+def serve_names():
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind((NAMES, 53))
+    asked = {}
+    while True:
+        query, peer = server.recvfrom(4096)
+        name, kind, question = read_question(query)
+        say("QUERY", name, kind)
+        turn = asked.get((name, kind), 0)
+        asked[name, kind] = turn + 1
+        answers = TABLE.get(name.lower(), [[]])
+        answers = answers[min(turn, len(answers) - 1)]
+        family = {1: socket.AF_INET, 28: socket.AF_INET6}.get(kind)
+        packed = [socket.inet_pton(family, each) for each in answers if family and (":" in each) == (kind == 28)]
+        known = name.lower() in TABLE
+        reply = query[:2] + struct.pack("!HHHHH", 0x8180 | (0 if known else 3), 1, len(packed), 0, 0) + question
+        for each in packed:
+            reply += struct.pack("!HHHIH", 0xC00C, kind, 1, 0, len(each)) + each
+        server.sendto(reply, peer)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def body(self):
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            whole = b""
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                whole += self.rfile.read(size)
+                self.rfile.readline()
+            while self.rfile.readline() != b"\r\n":
+                pass
+            return whole
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def answer(self):
+        address = self.connection.getsockname()
+        body = self.body()
+        say("HIT", address[0], address[1], self.command, self.path)
+        if self.path.startswith("/redirect/"):
+            self.send_response(302)
+            self.send_header("Location", "http://" + self.path[len("/redirect/"):])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if self.path.startswith("/big/"):
+            return self.send_big(int(self.path[5:]))
+        text = json.dumps({"at": address[0], "port": address[1], "method": self.command, "path": self.path,
+                           "peer": self.client_address[1], "headers": list(self.headers.items()),
+                           "size": len(body), "body": body[:200].decode("latin-1")}).encode()
+        self.send_response(200)
+        if self.path.startswith("/chunked"):
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for at in range(0, len(text), 7):
+                piece = text[at:at + 7]
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.wfile.write(b"0\r\n\r\n")
+        elif self.path.startswith("/until-close"):
+            self.close_connection = True
+            self.end_headers()
+            self.wfile.write(text)
+        else:
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(text)
+
+    def send_big(self, size):
+        self.send_response(200)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+        piece = bytes(range(256)) * 1024
+        while size > 0:
+            self.wfile.write(piece[:size])
+            size -= len(piece)
+
+    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = answer
+
+
+class Echo(socketserver.BaseRequestHandler):
+    """Speaks first, then repeats what it hears, and says goodbye after the other side's end."""
+
+    def handle(self):
+        say("HIT", *self.server.server_address[:2], "echo")
+        self.request.sendall(b"hello\n")
+        while data := self.request.recv(65536):
+            self.request.sendall(data)
+        self.request.sendall(b"goodbye\n")
+
+
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 2048
+
+    def __init__(self, address, handler, context=None):
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self.context = context
+        super().__init__(address, handler)
+
+    def finish_request(self, request, client):
+        if self.context:
+            try:
+                request = self.context.wrap_socket(request, server_side=True)
+            except OSError as error:
+                say("TLS", "failed", str(error).replace(" ", "-"))
+                return
+            self.RequestHandlerClass(request, client, self)
+            request.close()
+        else:
+            self.RequestHandlerClass(request, client, self)
+
+    def handle_error(self, *_):
+        pass
+
+
+def main(certificate, key):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    context.sni_callback = lambda sock, name, _: say("SNI", name)
+    servers = [Server((address, port), Handler)
+               for address in (PUBLIC, SECOND, PRIVATE, METADATA, SIX, UNIQUE_LOCAL) for port in (80, 8080)]
+    servers += [Server((address, 443), Handler, context) for address in (PUBLIC, SECOND, PRIVATE)]
+    servers += [Server((PUBLIC, 7), Echo)]
+    for server in servers:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=serve_names, daemon=True).start()
+    say("READY")
+    for line in sys.stdin:
+        say("MARK", line.strip())
+
+
+main(*sys.argv[1:])
