@@ -253,8 +253,9 @@ transport = "http"
 preset = "python"
 network = "internet"
 limits.processes = 3
-[environments.web2]
-image = "debian"
+[environments.data]
+preset = "node"
+mounts = ["/srv:/data"]
 [environments.vm]
 preset = "node"
 backend = "microvm"
@@ -271,18 +272,17 @@ backend = "microvm"
                               "environments.web.network = \"internet\" is not available yet",
                               "c.toml",
                               {5, 1}},
-                  Unavailable{"environments.web2",
-                              "environments.web2.image",
-                              "'environments.web2.image' is not available yet",
+                  Unavailable{"environments.data",
+                              "environments.data.mounts",
+                              "'environments.data.mounts' is not available yet",
                               "c.toml",
-                              {8, 1}},
+                              {9, 1}},
                   Unavailable{"environments.vm",
                               "environments.vm.backend",
                               "environments.vm.backend = \"microvm\" is not available yet",
                               "c.toml",
-                              {11, 1}}));
+                              {12, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
-  EXPECT_EQ(config.environments.at("web2").source, (Source{SourceKind::kImage, "debian"}));
 }
 
 TEST(DecodeTest, WhatNixMakesIsTakenAsItIsWritten) {
