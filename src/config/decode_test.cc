@@ -253,9 +253,9 @@ transport = "http"
 preset = "python"
 network = "internet"
 limits.processes = 3
-[environments.web2]
-image = "debian"
-publish = [8080]
+[environments.data]
+preset = "node"
+mounts = ["/srv:/data"]
 [environments.vm]
 preset = "node"
 backend = "microvm"
@@ -272,9 +272,9 @@ backend = "microvm"
                               "environments.web.network = \"internet\" is not available yet",
                               "c.toml",
                               {5, 1}},
-                  Unavailable{"environments.web2",
-                              "environments.web2.publish",
-                              "'environments.web2.publish' is not available yet",
+                  Unavailable{"environments.data",
+                              "environments.data.mounts",
+                              "'environments.data.mounts' is not available yet",
                               "c.toml",
                               {9, 1}},
                   Unavailable{"environments.vm",
@@ -283,7 +283,6 @@ backend = "microvm"
                               "c.toml",
                               {12, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
-  EXPECT_EQ(config.environments.at("web2").source, (Source{SourceKind::kImage, "debian"}));
 }
 
 TEST(DecodeTest, WhatNixMakesIsTakenAsItIsWritten) {
