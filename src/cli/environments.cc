@@ -28,6 +28,13 @@ auto OpenerFor(const config::Config& config) {
   };
 }
 
+environment::Registry RegistryOf(const config::Config& config, environment::HostLayout host,
+                                 environment::ArtifactScan scan) {
+  auto installed =
+      environment::ScanArtifacts({InstalledFile("environments")}, NixStore(config)).found;
+  return {std::move(host), std::move(scan), OpenerFor(config), std::move(installed)};
+}
+
 environment::ArtifactScan Scan(const config::Config& config) {
   environment::ArtifactScan scan =
       environment::ScanArtifacts(ArtifactPlaces(config), NixStore(config));
@@ -93,10 +100,11 @@ config::Catalogue ReadEnvironmentsWith(const config::Config& config,
     });
     if (!beaten) scan.found.push_back(artifact);
   }
-  config::Found found{
-      .registry = {environment::ReadHostLayout(), std::move(scan), OpenerFor(config)}};
-  for (const auto& each : config.environments)
+  config::Found found{.registry =
+                          RegistryOf(config, environment::ReadHostLayout(), std::move(scan))};
+  for (const auto& each : config.environments) {
     ReadOwn(config, each.second, Unpacking::kNever, found);
+  }
   return {config, std::move(found)};
 }
 
@@ -128,8 +136,9 @@ Result<std::string> UseArtifact(const std::string& directory, config::Config& co
 
 config::Catalogue ReadNamed(const config::Config& config) {
   config::Found found{.registry = {environment::HostLayout{}, {}, OpenerFor(config)}};
-  for (const auto& each : config.environments)
+  for (const auto& each : config.environments) {
     ReadOwn(config, each.second, Unpacking::kNever, found);
+  }
   return {config, std::move(found)};
 }
 
@@ -145,9 +154,9 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
   // Only what has this very name in the file is certain to be no artifact somewhere else.
   const bool certain = own != nullptr && !own->source.implied &&
                        config.environments.contains(config::Resolve(config, name));
-  config::Found found{.registry = {environment::ReadHostLayoutFor(preset ? own->source.value : key),
-                                   certain ? environment::ArtifactScan{} : Scan(config),
-                                   OpenerFor(config)}};
+  config::Found found{.registry = RegistryOf(
+                          config, environment::ReadHostLayoutFor(preset ? own->source.value : key),
+                          certain ? environment::ArtifactScan{} : Scan(config))};
   if (own != nullptr) ReadOwn(config, *own, Unpacking::kNow, found);
   return config::Catalogue(config, std::move(found)).Find(name);
 }

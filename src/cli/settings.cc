@@ -12,7 +12,7 @@
 #include "cli/programs.h"
 #include "config/problem.h"
 #include "config/trust.h"
-#include "environment/host.h"
+#include "environment/registry.h"
 #include "sandbox/path.h"
 
 namespace igloo::cli {
@@ -104,6 +104,8 @@ Result<std::string> StatePlace() {
 std::vector<std::string_view> PresetNames() {
   std::vector<std::string_view> names;
   for (const auto& each : environment::HostEnvironments()) names.push_back(each.name);
+  names.insert(names.end(), std::begin(environment::kInstalledPresets),
+               std::end(environment::kInstalledPresets));
   return names;
 }
 

@@ -56,7 +56,7 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own, Depth depth) c
   const Source& source = own.source;
   if (source.kind == SourceKind::kPreset) {
     return source.implied ? found_.registry.Find(source.value, depth)
-                          : found_.registry.FindPreset(source.value);
+                          : found_.registry.FindPreset(source.value, depth);
   }
   const std::string place = Place(own.file, own.where);
   const auto image = found_.images.find(own.name);

@@ -31,8 +31,12 @@ bool IsPresetName(std::string_view name) {
 
 }  // namespace
 
-Registry::Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open)
-    : host_(std::move(host)), artifacts_(std::move(artifacts)), open_(std::move(open)) {
+Registry::Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open,
+                   std::vector<Artifact> installed)
+    : host_(std::move(host)),
+      artifacts_(std::move(artifacts)),
+      open_(std::move(open)),
+      installed_(std::move(installed)) {
   if (!open_) open_ = [](const Artifact& artifact) { return OpenArtifact(artifact); };
   for (std::size_t i = 0; i < artifacts_.found.size(); ++i) {
     const ArtifactMetadata& metadata = artifacts_.found[i].metadata;
@@ -91,10 +95,19 @@ Result<Environment> Registry::Find(std::string_view name, Depth depth) const {
   return MakeHostEnvironment(*row, host_);
 }
 
-Result<Environment> Registry::FindPreset(std::string_view name) const {
+Result<Environment> Registry::FindPreset(std::string_view name, Depth depth) const {
   const HostEnvironment* row = FindHostEnvironment(name);
-  if (row == nullptr) return std::unexpected(Unknown(name));
-  return MakeHostEnvironment(*row, host_);
+  const std::string_view key = row != nullptr ? row->name : name;
+  const auto is_meant = [&](const Artifact& each) { return each.metadata.name == key; };
+  const auto installed = std::ranges::find_if(installed_, is_meant);
+  if (installed != installed_.end()) return Open(*installed, depth);
+  if (row != nullptr) return MakeHostEnvironment(*row, host_);
+  if (std::ranges::find(kInstalledPresets, name) == std::end(kInstalledPresets)) {
+    return std::unexpected(Unknown(name));
+  }
+  return Fail(Errc::kFailedPrecondition,
+              "the preset '" + std::string(name) + "' is built by Nix, and this igloo has none",
+              "add it from igloo's flake: igloo env add FLAKE#" + std::string(name));
 }
 
 std::vector<Listing> Registry::List() const {

@@ -19,9 +19,12 @@ struct Listing {
   std::vector<std::string> aliases = {};
   std::string description = {};
   std::string provider = {};
-  std::string source = {}, locked = {};  ///< as an Environment has them
+  std::string source = {}, locked = {};   ///< as an Environment has them
   std::optional<Error> unavailable = {};  ///< why it cannot be used, and the fix
 };
+
+/// Presets that the host's /usr cannot be: only an igloo that Nix installed may have them.
+inline constexpr std::string_view kInstalledPresets[] = {"python-data"};
 
 /// How much of an environment is wanted: what can be told about it, or all that a run needs.
 enum class Depth { kOutline, kWhole };
@@ -32,13 +35,15 @@ enum class Depth { kOutline, kWhole };
 /// environment never gets another one in silence. One thread.
 class Registry {
  public:
-  Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open = {});
+  /// `installed`: presets that came with igloo itself; they beat the host's of their names.
+  Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open = {},
+           std::vector<Artifact> installed = {});
 
   /// By name or alias. Fails with the fix when it is unavailable, with what was meant when there is
   /// none.
   Result<Environment> Find(std::string_view name, Depth depth = Depth::kWhole) const;
-  /// What igloo itself brings under this name or alias, whatever artifacts there are.
-  Result<Environment> FindPreset(std::string_view name) const;
+  /// What igloo itself brings under this name or alias, whatever else there is.
+  Result<Environment> FindPreset(std::string_view name, Depth depth = Depth::kWhole) const;
   /// The environment of an artifact, of these or not.
   Result<Environment> Open(const Artifact& artifact, Depth depth) const;
 
@@ -57,6 +62,7 @@ class Registry {
   HostLayout host_;
   ArtifactScan artifacts_;
   ArtifactOpener open_;
+  std::vector<Artifact> installed_;
   std::map<std::string, std::size_t, std::less<>> names_ = {}, aliases_ = {};  ///< to their index
   /// By directory: looking at a closure takes as long as a run.
   mutable std::map<std::string, Environment> opened_ = {};

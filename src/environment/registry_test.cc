@@ -85,6 +85,18 @@ TEST(RegistryTest, AnArtifactBeatsThePresetOfItsName) {
                           "java:host", "network-tools:host", "ant:artifact", "zoo:artifact"));
 }
 
+TEST(RegistryTest, APresetIsWhatCameWithIglooThenTheHosts) {
+  const Registry registry(FullHost(), {.found = {Own("python"), Own("node")}}, Open,
+                          {Own("node"), Own("python-data")});
+  EXPECT_EQ(registry.FindPreset("python3")->provider, "host");
+  EXPECT_EQ(registry.FindPreset("javascript")->provider, "artifact");
+  EXPECT_EQ(registry.FindPreset("python-data")->name, "python-data");
+  EXPECT_THAT(registry.FindPreset("pyton").error().hint, HasSubstr("'python'"));
+  const auto none = Registry(FullHost(), {}).FindPreset("python-data");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().what, "the preset 'python-data' is built by Nix, and this igloo has none");
+}
+
 TEST(RegistryTest, AnArtifactBeatsAnAlias) {
   const Registry registry(FullHost(), {.found = {Own("bash")}}, Open);
   EXPECT_EQ(registry.Find("bash")->provider, "artifact");

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "environment/interpreter.h"
-#include "environment/interpreter.h"
 #include "session/prepare.h"
 #include "tools/runner.h"
 

@@ -168,17 +168,17 @@ TEST_F(BadConfig, HasAliasesThatLeadNowhere) {
 TEST_F(BadConfig, WhatIsNotAvailableIsRefusedWhereItIsUsedAndNothingStandsIn) {
   Write(kUsual,
         "[environments.web]\npreset = 'shell'\nnetwork = 'internet'\n[environments.vm]\n"
-        "preset = 'shell'\nbackend = 'microvm'\n[project]\npath = '.'\nmount_point = '/src'\n");
-  for (const char* name : {"web", "vm", "shell"}) {
+        "preset = 'shell'\nbackend = 'microvm'\n");
+  for (const char* name : {"web", "vm"}) {
     const Outcome outcome = Run({"run", "--env", name, "echo ran"});
     EXPECT_EQ(outcome.status, 125) << name;
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, AllOf(HasSubstr(Path(kUsual) + ":"), HasSubstr("not available yet")));
   }
-  EXPECT_EQ(Run({"run", "--env", "shell", "--no-project", "echo on"}).out, "on\n");
+  EXPECT_EQ(Run({"run", "--env", "shell", "echo on"}).out, "on\n");
   const Outcome list = Run({"env", "list"});
   EXPECT_THAT(list.out, HasSubstr("Not available:\n"));
-  EXPECT_THAT(Run({"run", "--env", "web", "--no-project", "echo ran"}).err,
+  EXPECT_THAT(Run({"run", "--env", "web", "echo ran"}).err,
               HasSubstr(":3:1: environments.web.network = \"internet\" is not available yet"));
 }
 

@@ -1,0 +1,220 @@
+// What is found in directories of artifacts, and what is made of it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/temp_dir.h"
+#include "environment/artifact.h"
+#include "environment/artifact_testing.h"
+#include "support/igloo.h"
+
+namespace igloo::environment {
+namespace {
+
+using sandbox::HostTree;
+using sandbox::Link;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// A directory of artifacts and a store, both on disk.
+class ScanArtifactsTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& path, const std::string& text) {
+    fs::create_directories(fs::path(path).parent_path());
+    std::ofstream(path) << text;
+  }
+  void Add(const std::string& directory, const std::string& metadata) {
+    Write(place_ + "/" + directory + "/metadata.json", metadata);
+  }
+  std::string Good(const std::string& name) {
+    return R"({"name":")" + name + R"(","interpreter_type":"python","closure":)" + Closure() + "}";
+  }
+  ArtifactScan Scan() { return ScanArtifacts({place_}, {.prefix = store_}); }
+
+  void SetUp() override {
+    Write(store_ + kPython + "/bin/python3", "");
+    Write(store_ + kBash + "/bin/bash", "");
+    fs::create_directories(place_);
+  }
+
+  TempDir directory_ = TempDir::Make(igloo::testing::TempParent()).value();
+  std::string place_ = directory_.path() + "/sandboxes", store_ = directory_.path() + "/store";
+};
+
+TEST_F(ScanArtifactsTest, TakesNamesFromTheMetadata) {
+  Add("some-directory", Good("science"));
+  const ArtifactScan scan = Scan();
+  EXPECT_TRUE(scan.problems.empty());
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_EQ(scan.found[0].metadata.name, "science");
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_THAT(opened->interpreter, ElementsAre(kPython + "/bin/python3"));
+}
+
+TEST_F(ScanArtifactsTest, AMissingPlaceIsFine) {
+  const ArtifactScan scan = ScanArtifacts({directory_.path() + "/nowhere"});
+  EXPECT_TRUE(scan.found.empty());
+  EXPECT_TRUE(scan.problems.empty());
+}
+
+TEST_F(ScanArtifactsTest, FollowsLinksToDirectories) {
+  Write(directory_.path() + "/elsewhere/metadata.json", Good("science"));
+  fs::create_directory_symlink(directory_.path() + "/elsewhere", place_ + "/link");
+  Write(place_ + "/a-file", "");
+  const ArtifactScan scan = Scan();
+  EXPECT_EQ(scan.found.size(), 1U);
+  EXPECT_TRUE(scan.problems.empty()) << "a file is no artifact and no problem";
+}
+
+TEST_F(ScanArtifactsTest, BadEntriesAreSkippedAndNamed) {
+  Add("a-bad", "{");
+  fs::create_directory(place_ + "/b-empty");
+  fs::create_directory(place_ + "/c-pipe");
+  ASSERT_EQ(::mkfifo((place_ + "/c-pipe/metadata.json").c_str(), 0600), 0);
+  fs::create_directories(place_ + "/d-directory/metadata.json");
+  Add("e-nothing", R"({"name":"nothing","interpreter_type":"bash"})");
+  Add("f-large", "\"" + std::string(5U << 20, 'x') + "\"");
+  Add("g-good", Good("science"));
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_EQ(scan.found[0].metadata.name, "science");
+  std::vector<std::string> names;
+  for (const ArtifactProblem& problem : scan.problems) {
+    names.push_back(fs::path(problem.directory).filename());
+    EXPECT_NE(problem.error.what, "");
+  }
+  EXPECT_THAT(names,
+              ElementsAre("a-bad", "b-empty", "c-pipe", "d-directory", "e-nothing", "f-large"));
+}
+
+TEST_F(ScanArtifactsTest, TheFirstOfTwoWithOneNameCounts) {
+  Add("a", Good("science"));
+  Add("b", Good("science"));
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_EQ(scan.found[0].directory, place_ + "/a");
+  ASSERT_EQ(scan.problems.size(), 1U);
+  EXPECT_THAT(scan.problems[0].error.what, HasSubstr("already the name of"));
+}
+
+TEST_F(ScanArtifactsTest, AnOldArtifactIsFoundButNotUsable) {
+  Add("old", R"({"name":"old","interpreter_type":"bash"})");
+  Write(place_ + "/old/bin/run", "#!/bin/sh\n");
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  ASSERT_TRUE(scan.found[0].unavailable);
+  EXPECT_THAT(scan.found[0].unavailable->hint, HasSubstr("nix build YOUR-FLAKE#old"));
+}
+
+TEST_F(ScanArtifactsTest, NixKnowsTheClosureOfAnOldArtifact) {
+  const std::string self = "/nix/store/" + std::string(32, 'd') + "-old";
+  Write(store_ + self + "/metadata.json", R"({"name":"old","interpreter_type":"python"})");
+  Write(store_ + self + "/bin/run", "#!/bin/sh\n");
+  fs::create_directory_symlink(store_ + self, place_ + "/old");
+  ASSERT_TRUE(ScanArtifacts({place_}).found.at(0).unavailable) << "there is nobody to ask";
+  std::string asked;
+  const Store store{.closure_of = [&](const StorePlace& place) {
+    asked = place.prefix + " " + place.path;
+    return std::vector<std::string>{kBash, kPython, self};
+  }};
+  const ArtifactScan scan = ScanArtifacts({place_}, store);
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_FALSE(scan.found[0].unavailable);
+  EXPECT_EQ(asked, "") << "not before it is used";
+  const auto opened = OpenArtifact(scan.found[0], store.closure_of);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(asked, fs::canonical(store_).string() + " " + self);
+  EXPECT_THAT(opened->interpreter, ElementsAre(kPython + "/bin/python3"));
+  EXPECT_EQ(opened->variables.at("PATH"), kPython + "/bin:" + kBash + "/bin")
+      << "without the wrapper scripts, and what needs others first";
+}
+
+TEST_F(ScanArtifactsTest, WhatIsNotAvailableYetIsRefusedAndNeverWeaker) {
+  for (const char* more :
+       {R"("network":"internet")", R"("backend":"microvm")", R"("backend":"container")"}) {
+    Add("x", R"({"name":"x","interpreter_type":"python",)" + std::string(more) + R"(,"closure":)" +
+                 Closure() + "}");
+    const ArtifactScan scan = Scan();
+    ASSERT_EQ(scan.found.size(), 1U);
+    ASSERT_TRUE(scan.found[0].unavailable) << more;
+    EXPECT_THAT(scan.found[0].unavailable->what, HasSubstr("not available yet"));
+    EXPECT_FALSE(OpenArtifact(scan.found[0])) << more;
+  }
+}
+
+TEST_F(ScanArtifactsTest, AnEarlierPlaceBeatsALaterOneInSilence) {
+  Add("a", Good("science"));
+  const std::string later = directory_.path() + "/later";
+  Write(later + "/b/metadata.json", Good("science"));
+  Write(later + "/c/metadata.json", Good("other"));
+  const ArtifactScan scan = ScanArtifacts({place_, later}, {.prefix = store_});
+  ASSERT_EQ(scan.found.size(), 2U);
+  EXPECT_EQ(scan.found[0].directory, place_ + "/a");
+  EXPECT_TRUE(scan.problems.empty());
+}
+
+TEST_F(ScanArtifactsTest, ALinkThatLeadsNowhereIsNamed) {
+  fs::create_directory_symlink(directory_.path() + "/collected", place_ + "/gone");
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.problems.size(), 1U);
+  EXPECT_EQ(scan.problems[0].directory, place_ + "/gone");
+}
+
+TEST_F(ScanArtifactsTest, TheStoreIsNotLookedAtBeforeItIsUsed) {
+  Add("x", Good("science"));
+  fs::remove_all(store_ + kBash);
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  EXPECT_FALSE(scan.found[0].unavailable);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().what, HasSubstr(kBash + "', which is not there"));
+}
+
+TEST_F(ScanArtifactsTest, AClosureMayBeAFileInTheStore) {
+  const std::string info = "/nix/store/" + std::string(32, 'd') + "-closure-info";
+  Write(store_ + info + "/store-paths", kPython + "\n" + kBash + "\n");
+  Add("x", R"({"name":"x","interpreter_type":"python","closure":")" + info + "/store-paths\"}");
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(opened->variables.at("PATH"), kPython + "/bin:" + kBash + "/bin");
+}
+
+TEST_F(ScanArtifactsTest, TheStoreIsWhereTheArtifactLies) {
+  const std::string artifact = "/nix/store/" + std::string(32, 'a') + "-sandbox-science";
+  Write(store_ + artifact + "/metadata.json", Good("science"));
+  fs::create_directory_symlink(store_ + artifact, place_ + "/science");
+  const ArtifactScan scan = ScanArtifacts({place_});
+  ASSERT_EQ(scan.found.size(), 1U);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_THAT(opened->interpreter, ElementsAre(kPython + "/bin/python3"));
+}
+
+TEST_F(ScanArtifactsTest, SeesALinkInTheStoreAsOne) {
+  fs::create_symlink("/etc/shadow", store_ + kLinked);
+  Add("x", R"({"name":"x","interpreter_type":"python","closure":[")" + kPython + "\",\"" + kLinked +
+               "\"]}");
+  const ArtifactScan scan = Scan();
+  ASSERT_EQ(scan.found.size(), 1U);
+  const auto opened = OpenArtifact(scan.found[0]);
+  ASSERT_TRUE(opened) << opened.error().what;
+  bool seen = false;
+  for (const sandbox::Entry& entry : opened->contents) {
+    const auto* link = std::get_if<Link>(&entry);
+    seen = seen || (link != nullptr && link->path == kLinked && link->points_to == "/etc/shadow");
+  }
+  EXPECT_TRUE(seen);
+}
+
+}  // namespace
+}  // namespace igloo::environment
