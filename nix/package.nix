@@ -13,7 +13,7 @@
 , zlib
 , zstd
 }:
-stdenv.mkDerivation {
+stdenv.mkDerivation (finalAttrs: {
   pname = "igloo";
   # One place for the version: the build reads it there, too.
   version = lib.head (builtins.match ".*project\\(igloo VERSION ([0-9.]+) .*" (lib.readFile ../CMakeLists.txt));
@@ -46,7 +46,7 @@ stdenv.mkDerivation {
     (lib.cmakeFeature "IGLOO_MUSL_GCC" "${lib.getDev musl}/bin/musl-gcc")
     (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
     (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
-    (lib.cmakeFeature "IGLOO_TESTS" "unit")
+    (lib.cmakeFeature "IGLOO_TESTS" (if finalAttrs.doCheck then "unit" else "OFF"))
     # Nothing starts it yet.
     (lib.cmakeBool "IGLOO_PROXY" false)
     # Of the compilers that are to come.
@@ -68,4 +68,4 @@ stdenv.mkDerivation {
     mainProgram = "igloo";
     platforms = [ "x86_64-linux" "aarch64-linux" ];
   };
-}
+})

@@ -63,7 +63,8 @@ class Unpacked : public Stream {
 
   FileStream& packed_;
   Budget& budget_;
-  std::unique_ptr<Decoder> decoder_ = {};  ///< null: as it is
+  // Without an initializer, for which g++ 14 wants to know all of Decoder.
+  std::unique_ptr<Decoder> decoder_;  ///< null: as it is
   bool begun_ = false, ended_ = false;
   std::array<char, 65536> buffer_ = {};
   std::span<const char> input_ = {};  ///< of the buffer, not decoded yet

@@ -53,8 +53,13 @@ let
         passthru = attrs.passthru or { };
         nativeBuildInputs = attrs.nativeBuildInputs or [ ];
         buildInputs = attrs.buildInputs or [ ];
-        overrideAttrs = change: mkDerivationWith compiler
-          (attrs // (let first = change attrs; in if lib.isFunction first then change { } attrs else first));
+        # 'change' takes the old attributes, or the final ones and the old.
+        overrideAttrs = change: mkDerivationWith compiler (final:
+          let
+            old = if lib.isFunction given then given final else given;
+            new = change old;
+          in
+          old // (if lib.isFunction new then change final old else new));
       };
     in
     package;

@@ -1,0 +1,54 @@
+'use strict';
+// The driver of Node: runs the code that comes over descriptor 3, one piece after the other, in one
+// realm. `run ID SIZE FLAGS` comes, a line of 64 bytes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE`
+// go, each with JSON behind it, or `exit ID STATUS CPU PEAK`. Descriptors 1 and 2 are the user's alone.
+// Descriptor 3 keeps its number, because Node cannot move one, but Node marks everything above 2
+// close-on-exec before this file runs.
+const { Console } = require('node:console');
+const { Session } = require('node:inspector');
+const Module = require('node:module');
+const fs = require('node:fs');
+const { Socket } = require('node:net');
+const path = require('node:path');
+const { Writable } = require('node:stream');
+const { pathToFileURL } = require('node:url');
+const util = require('node:util');
+const vm = require('node:vm');
+
+const KEPT_SOURCES = 100; // runs whose lines later errors can quote
+const MAX_VALUE = 10000; // characters of a value
+const MAX_PART = 8 << 20; // bytes of a part
+const CODE_FILE = process.argv[2] ?? 'main.js'; // of code that is a whole program
+const { createRequire, isBuiltin } = Module;
+
+const HEAD = 64; // bytes of an order's line
+
+let control = null; // the channel as a stream, once there is a session
+const inspector = new Session();
+const sources = new Map(); // id of a run -> its lines
+const parts = []; // what the run displayed so far
+let run = null; // the one that goes on: { id, failed, interrupt, interrupted }
+
+// Half of a surrogate pair is no text, and JSON with one is refused.
+const wellFormed = (text) => text.toWellFormed?.() ?? text.replace(/\p{Surrogate}/gu, '\ufffd');
+function toJson(value) {
+  const json = JSON.stringify(value);
+  if (!/\\ud[89a-f]/.test(json)) return json; // a replacer costs more than all the rest
+  return JSON.stringify(value, (_, each) => (typeof each === 'string' ? wellFormed(each) : each));
+}
+
+function send(kind, id, payload) {
+  const data = Buffer.from(toJson(payload));
+  sendBytes(Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]));
+}
+
+function sendBytes(bytes) {
+  if (control) return control.write(bytes);
+  while (bytes.length > 0) bytes = bytes.subarray(fs.writeSync(3, bytes));
+}
+
+function shorten(text) {
+  if (text.length <= MAX_VALUE) return text;
+  const cut = `... [${text.length} characters]`;
+  return text.slice(0, MAX_VALUE - cut.length) + cut;
+}

@@ -1,0 +1,37 @@
+// Code that is a program of its own.
+
+// In a file that Node's own loader runs, with Node's defaults for everything, until there is nothing
+// left to wait for. Whenever such a program ends in another way, igloo-init tells how; only one that
+// comes to its end, or exits, saves that time. All but the code itself is prepared before it comes:
+// most interpreters get no other.
+const whole = { id: 0, failed: false };
+const noteFailure = () => { whole.failed = true; }; // Node prints the error after the event
+const interrupt = () => run?.interrupt?.(); // between runs nothing
+function prepareWhole() {
+  process.argv.splice(1, 2, CODE_FILE);
+  process.on('SIGINT', interrupt);
+  process.once('uncaughtExceptionMonitor', noteFailure);
+  process.on('exit', leaveWhole);
+}
+
+function leaveWhole(status) {
+  try {
+    for (const part of parts.splice(0)) send('part', whole.id, part);
+    if (whole.failed || process.listenerCount('exit') > 1) return; // more is to come
+    sendExit(3, whole.id, status & 255);
+  } catch { /* it closed the channel: igloo-init tells how it ended */ }
+}
+
+function sendExit(channel, id, status) {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  fs.writeSync(channel, `exit ${id} ${status} ${userCPUTime + systemCPUTime} ${maxRSS}\n`);
+}
+
+function executeWhole({ id, code, flags }) {
+  whole.id = id;
+  process.removeListener('SIGINT', interrupt);
+  if (!flags.includes('filed')) {
+    try { fs.writeFileSync(CODE_FILE, code); } catch { /* the loader says that it is not there */ }
+  }
+  Module._load(CODE_FILE, null, true);
+}
