@@ -1,5 +1,6 @@
 #include "support/nix.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -192,10 +193,11 @@ std::string WithNix::Listed(const std::string& name, std::vector<std::string> mo
 void WithNix::CountCalls() {
   const std::string log = Path("calls");
   program_ = Path("bin/nix");
-  for (const std::string name : {"nix", "nix-store"}) {
-    Write("bin/" + name,
-          "#!/bin/sh\necho \"$@\" >> " + log + "\nexec /usr/bin/" + name + " \"$@\"\n");
-    fs::permissions(Path("bin/" + name), fs::perms(0755));
+  for (const char* name : {"nix", "nix-store"}) {
+    const std::string path =
+        Write(fmt::format("bin/{}", name),
+              fmt::format("#!/bin/sh\necho \"$@\" >> {}\nexec /usr/bin/{} \"$@\"\n", log, name));
+    fs::permissions(path, fs::perms(0755));
   }
   Write("calls", "");
 }
