@@ -29,9 +29,9 @@ Result<int> AddFlake(const std::string& directory, config::TrustStore& store, Co
   }
   IGLOO_TRY(store.Add({.directory = flake.entry, .digest = flake.digest}));
   console.Out(
-      fmt::format("trusted as it is now: {}, with its flake.lock\n"
+      fmt::format("trusted as it is now: {}, {} files in all\n"
                   "  Nix evaluates and builds it where 'use_flake' asks for it\n",
-                  Printable(flake.entry)));
+                  Printable(flake.entry), flake.files.size()));
   return 0;
 }
 
@@ -107,7 +107,7 @@ Result<int> RunTrust(const ParsedArgs& args, Console& console) {
 }
 
 constexpr Flag kFlags[] = {
-    {"--flake", "", "trust its flake.nix and flake.lock, for 'use_flake', and not igloo.toml"},
+    {"--flake", "", "trust its flake, for 'use_flake', and not igloo.toml"},
     {"--remove", "", "trust the project no longer, its flake neither"},
     {"--list", "", "show what is trusted"},
 };
@@ -126,7 +126,10 @@ const Command kTrustCommand = {
         "wall. Its environments are there for runs with --project DIR, or when [project] in your\n"
         "configuration names the directory.\n"
         "'use_flake' has Nix evaluate and build the project's development shell. That needs a yes\n"
-        "of its own, --flake, for flake.nix and flake.lock as they are.\n",
+        "of its own, --flake, for flake.nix, flake.lock, every other *.nix beside them and what "
+        "is\n"
+        "in nix/, as they are. Nix gets a copy of these files and sees nothing else of the "
+        "project.\n",
     .run = RunTrust,
 };
 

@@ -38,13 +38,14 @@ std::string DirectoryOf(const std::string& file) {
   return failure ? "/" : absolute.parent_path().string();
 }
 
-/// The path that a reference to this machine's files names; empty: it is somewhere else.
-std::string LocalPath(std::string_view flake) {
-  flake = flake.substr(0, flake.find('?'));
-  for (const std::string_view scheme : {"path:", "git+file://", "file://", "git+file:", "file:"}) {
-    if (flake.starts_with(scheme)) return std::string(flake.substr(scheme.size()));
+/// Whether a reference is of those that name nothing on this machine; an unknown kind may.
+bool IsElsewhere(std::string_view flake) {
+  for (const std::string_view scheme :
+       {"github:", "gitlab:", "sourcehut:", "https://", "git+https://", "git+ssh://"}) {
+    if (flake.starts_with(scheme)) return true;
   }
-  return flake.starts_with('/') ? std::string(flake) : "";
+  // A name in the user's registry.
+  return !flake.contains(':') && !flake.starts_with('/');
 }
 
 std::string RealPath(const std::string& path) {
@@ -52,8 +53,8 @@ std::string RealPath(const std::string& path) {
   return std::filesystem::weakly_canonical(path, failure).string();
 }
 
-/// The digest of a project's flake, if the user trusts it as it is.
-Result<std::string> TrustedDigest(const std::string& directory, const EnvironmentConfig& own) {
+/// A project's flake, if the user trusts it as it is.
+Result<ProjectFlake> TrustedFlake(const std::string& directory, const EnvironmentConfig& own) {
   const std::string place = config::Place(own.file, own.where);
   const std::string state = config::StateDirectory(ReadVariables());
   config::TrustDirectory store(state + "/trust");
@@ -61,8 +62,8 @@ Result<std::string> TrustedDigest(const std::string& directory, const Environmen
     return Fail(Errc::kFailedPrecondition, place + ": there is no place for what is trusted",
                 "set HOME or XDG_STATE_HOME");
   }
-  IGLOO_ASSIGN(const ProjectFlake flake, ReadProjectFlake(directory, store));
-  if (flake.trust == config::Trust::kTrusted) return flake.digest;
+  IGLOO_ASSIGN(ProjectFlake flake, ReadProjectFlake(directory, store));
+  if (flake.trust == config::Trust::kTrusted) return flake;
   if (flake.trust == config::Trust::kNoFile) {
     return Fail(Errc::kNotFound, "the project '" + flake.directory + "' has no flake.nix",
                 "make one, or leave 'use_flake' out");
@@ -71,24 +72,31 @@ Result<std::string> TrustedDigest(const std::string& directory, const Environmen
   return Fail(Errc::kPermissionDenied,
               "the flake of the project '" + flake.directory + "' " +
                   (changed ? "has changed since it was trusted" : "is not trusted"),
-              "look at its flake.nix and flake.lock, then: igloo trust --flake " +
+              "look at its *.nix, flake.lock and nix/, then: igloo trust --flake " +
                   ShellQuote(flake.directory));
 }
 
-/// SECURITY: a project's own file names flakes elsewhere, whose content is pinned, or the project
-/// itself, which the user trusts as it is; no other directory of the user's.
-Result<void> CheckProjectReference(const EnvironmentConfig& own, nix::Wanted& wanted) {
-  const std::string local = LocalPath(wanted.reference.flake);
-  if (local.empty()) return {};
-  if (RealPath(local) != wanted.project) {
-    return Fail(
-        Errc::kPermissionDenied,
-        "'" + Printable(own.source.value) +
-            "' is a directory outside of the project, which a project's own file never names",
-        "move it to your own configuration; 'igloo config path' says where that is");
-  }
-  IGLOO_ASSIGN(wanted.trusted, TrustedDigest(wanted.project, own));
+Result<void> TakeProject(const EnvironmentConfig& own, nix::Wanted& wanted) {
+  IGLOO_ASSIGN(ProjectFlake flake, TrustedFlake(wanted.project, own));
+  wanted.reference.flake = wanted.project;
+  wanted.trusted = std::move(flake.digest);
+  wanted.files = std::move(flake.files);
   return {};
+}
+
+/// SECURITY: a project's own file names flakes elsewhere, whose content is pinned, or the project
+/// itself, which the user trusts as it is; nothing else on this machine.
+Result<void> CheckProjectReference(const EnvironmentConfig& own, nix::Wanted& wanted) {
+  std::string_view flake = wanted.reference.flake;
+  if (IsElsewhere(flake)) return {};
+  if (flake.starts_with("path:")) flake.remove_prefix(5);
+  const bool itself = flake.starts_with('/') && RealPath(std::string(flake)) == wanted.project;
+  if (itself) return TakeProject(own, wanted);
+  return Fail(Errc::kPermissionDenied,
+              "'" + Printable(own.source.value) +
+                  "' may lie outside of the project, which a project's own file never names",
+              "write \".\" for the project itself, or move it to your own configuration; 'igloo "
+              "config path' says where that is");
 }
 
 Result<nix::Wanted> WantedOf(const EnvironmentConfig& own) {
@@ -96,8 +104,7 @@ Result<nix::Wanted> WantedOf(const EnvironmentConfig& own) {
   if (own.source.kind == SourceKind::kDevShell) {
     wanted.kind = nix::Kind::kShell;
     wanted.project = RealPath(own.source.value);
-    wanted.reference.flake = wanted.project;
-    IGLOO_ASSIGN(wanted.trusted, TrustedDigest(wanted.project, own));
+    IGLOO_TRY(TakeProject(own, wanted));
   } else {
     IGLOO_ASSIGN(wanted.reference, nix::ParseReference(own.source.value, DirectoryOf(own.file)));
     if (own.origin == config::Origin::kProject) {
@@ -235,15 +242,9 @@ Result<void> BuildForUse(const config::Config& config, std::string_view name, Co
 Result<ProjectFlake> ReadProjectFlake(const std::string& directory, config::TrustStore& store) {
   ProjectFlake flake{.directory = RealPath(directory)};
   flake.entry = flake.directory + "/flake.nix";
-  // SECURITY: Nix does not follow links out of a flake, either.
-  const auto text = config::ReadConfigFile(flake.entry, config::Links::kRefuse);
-  if (!text) {
-    if (text.error().sys_errno == ENOENT || text.error().sys_errno == ENOTDIR) return flake;
-    return std::unexpected(text.error());
-  }
-  const auto lock = config::ReadConfigFile(flake.directory + "/flake.lock", config::Links::kRefuse);
-  if (!lock && lock.error().sys_errno != ENOENT) return std::unexpected(lock.error());
-  flake.digest = nix::FlakeDigest(*text, lock.value_or(""));
+  IGLOO_ASSIGN(flake.files, nix::ReadProjectFiles(flake.directory));
+  if (flake.files.empty()) return flake;
+  flake.digest = nix::DigestOf(flake.files);
   IGLOO_ASSIGN(const auto trusted, store.Find(flake.entry));
   flake.trust = !trusted                   ? config::Trust::kUntrusted
                 : *trusted == flake.digest ? config::Trust::kTrusted

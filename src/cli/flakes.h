@@ -46,10 +46,11 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
 /// terminal with Nix's last words as progress. Any other name is fine.
 Result<void> BuildForUse(const config::Config& config, std::string_view name, Console& console);
 
-/// A project's flake.nix and flake.lock, and whether the user trusts them as they are.
+/// What a project's flake is made of, and whether the user trusts it as it is.
 struct ProjectFlake {
   config::Trust trust = config::Trust::kNoFile;
   std::string directory = {};  ///< without links
+  nix::ProjectFiles files = {};
   std::string digest = {};
   std::string entry = {};  ///< its name in the store of what is trusted
 };

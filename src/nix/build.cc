@@ -36,9 +36,8 @@ class Attempt {
     const bool keep = same_source && options_.pins == Pins::kKeep;
     if (keep && record.built->own_packages) packages_ = Packages::kOwn;
     IGLOO_TRY(Stage(keep));
+    IGLOO_TRY(CopyProject());
     IGLOO_TRY(Lock());
-    const bool guarded = wanted_.kind == Kind::kShell || !wanted_.trusted.empty();
-    if (guarded) IGLOO_TRY(CheckTrusted());
     IGLOO_ASSIGN(const std::string out, Make());
     IGLOO_TRY(Ask({"build", out, "--out-link", place_.link(out)}));
     return Install(out);
@@ -65,6 +64,25 @@ class Attempt {
     return ReplaceFile(staged + "/flake.lock", *lock);
   }
 
+  /// SECURITY: Nix never gets the project itself. It would call git there, which runs what the
+  /// project's .git/config names, and whoever may write to the project could change files between
+  /// the look at them and Nix's own.
+  Result<void> CopyProject() const {
+    const bool shell = wanted_.kind == Kind::kShell;
+    if (wanted_.files.empty()) {
+      return shell ? Fail(Errc::kInternal, "a project's flake without its files") : Result<void>();
+    }
+    const std::string source = SourceDirectory(wanted_, settings_);
+    std::error_code failure;
+    fs::remove_all(source, failure);
+    for (const auto& [name, text] : wanted_.files) {
+      const fs::path path = fs::path(source) / name;
+      fs::create_directories(path.parent_path(), failure);
+      IGLOO_TRY(ReplaceFile(path, text));
+    }
+    return {};
+  }
+
   Result<std::string> Ask(std::vector<std::string> args) const {
     return Call(settings_, {.args = std::move(args), .progress = options_.progress});
   }
@@ -76,26 +94,6 @@ class Attempt {
   Result<void> Lock() const {
     IGLOO_TRY(Ask({"flake", "lock", PathAddress(place_.staged())}));
     return {};
-  }
-
-  /// SECURITY: what Nix copied is what will be evaluated, and code in a sandbox that may write to
-  /// the project could have changed the files since the user's yes was looked up.
-  Result<void> CheckTrusted() const {
-    IGLOO_ASSIGN(const std::string path,
-                 Ask({"eval", "--raw", "--no-update-lock-file", Attribute("path")}));
-    const std::string store =
-        path.substr(0, path.find('/', std::string_view("/nix/store/").size()));
-    IGLOO_ASSIGN(const std::string prefix, StorePrefixOf(settings_, store));
-    const auto flake = ReadFile(prefix + path + "/flake.nix", kMostOfFlake);
-    const auto lock = ReadFile(prefix + path + "/flake.lock", kMostOfFlake);
-    const bool same = flake && FlakeDigest(*flake, lock.value_or("")) == wanted_.trusted &&
-                      !wanted_.trusted.empty();
-    if (same) return {};
-    return Fail(
-        Errc::kPermissionDenied, "the flake that Nix sees is not the one that you trust",
-        "look at flake.nix and flake.lock (git sees only files that were added to it), then: "
-        "igloo trust --flake " +
-            ShellQuote(wanted_.project));
   }
 
   Result<std::string> BuildAttribute(std::string_view name) const {
@@ -198,7 +196,7 @@ Result<Built> Build(const Settings& settings, const Wanted& wanted, const BuildO
   const bool interrupted = built.error().sys_errno == EINTR;
   if (!interrupted) {
     if (built.error().hint.empty()) {
-      built.error().hint = "correct it or try again: igloo env build " + ShellQuote(wanted.name);
+      built.error().hint = AgainHint(wanted);
     }
     WriteDown(settings, wanted, built.error());
   }

@@ -29,12 +29,13 @@ constexpr std::string_view kConfig =
     "accept-flake-config = false\n"
     // SECURITY: evaluating would run builders, before anybody sees what is to be built.
     "allow-import-from-derivation = false\n"
-    "warn-dirty = false\n";
-/// A store of the user's own has no users to build with, and nobody else's settings for its wall.
-constexpr std::string_view kOwnStoreConfig =
-    "build-users-group =\n"
+    // SECURITY: builders run behind Nix's wall or not at all. Only a daemon that does not trust the
+    // user goes on with its own setting.
     "sandbox = true\n"
-    "sandbox-fallback = false\n";
+    "sandbox-fallback = false\n"
+    "warn-dirty = false\n";
+/// A store of the user's own has no users to build with.
+constexpr std::string_view kOwnStoreConfig = "build-users-group =\n";
 
 std::string DirectoryOf(const std::string& program) {
   return program.substr(0, program.rfind('/'));

@@ -58,6 +58,7 @@ TEST_F(CallTest, NothingElseOfTheCallerGetsToNix) {
   EXPECT_THAT(out.value(), AllOf(HasSubstr("HOME=/h\n"), HasSubstr("cores = 1\n"),
                                  HasSubstr("accept-flake-config = false\n"),
                                  HasSubstr("allow-import-from-derivation = false\n"),
+                                 HasSubstr("sandbox = true\nsandbox-fallback = false\n"),
                                  Not(HasSubstr("IGLOO_TEST_LEAK"))));
 }
 

@@ -51,8 +51,6 @@ let
     else (builtins.head found).value;
 in
 {
-  # Where the flake's files are, without a look at what they say.
-  path = source.outPath;
   hasPackages = found != [ ];
   target = package;
   environment = import ./lib/mkEnvironment.nix {

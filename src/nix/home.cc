@@ -45,12 +45,16 @@ Result<bool> TryLock(const UniqueFd& fd, int operation) {
   return true;
 }
 
-std::string BuildHint(const Wanted& wanted) {
-  return "build it: igloo env build " + ShellQuote(wanted.name) +
+}  // namespace
+
+std::string BuildCommand(const Wanted& wanted) {
+  return "igloo env build " + ShellQuote(wanted.name) +
          (wanted.project.empty() ? "" : " --project " + ShellQuote(wanted.project));
 }
 
-}  // namespace
+std::string AgainHint(const Wanted& wanted) {
+  return "correct it or try again: " + BuildCommand(wanted);
+}
 
 std::string Place::link(const std::string& out) const {
   constexpr std::size_t kHash = 32;
@@ -192,8 +196,8 @@ State Look(const Settings& settings, const Wanted& wanted) {
         .error = {Errc::kFailedPrecondition, what + " could not be built: " + record.failure->what,
                   record.failure->hint, 0}};
   }
-  return {
-      .error = {Errc::kFailedPrecondition, what + " has not been built yet", BuildHint(wanted), 0}};
+  return {.error = {Errc::kFailedPrecondition, what + " has not been built yet",
+                    "build it: " + BuildCommand(wanted), 0}};
 }
 
 std::vector<std::string> Keys(const Settings& settings) {

@@ -68,6 +68,11 @@ struct State {
 /// Looks at files, starts nothing.
 State Look(const Settings& settings, const Wanted& wanted);
 
+/// What makes it, as people type it: for hints.
+std::string BuildCommand(const Wanted& wanted);
+/// The hint of a failure that says nothing better.
+std::string AgainHint(const Wanted& wanted);
+
 /// The keys of all directories there are.
 std::vector<std::string> Keys(const Settings& settings);
 

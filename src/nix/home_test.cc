@@ -79,6 +79,14 @@ TEST_F(HomeTest, AFailureIsToldUntilSomethingElseIsWanted) {
   EXPECT_EQ(Looked(), State::Kind::kMissing);
 }
 
+TEST_F(HomeTest, HintsNameTheProjectThatAsks) {
+  EXPECT_EQ(Look(settings_, wanted_).error.hint, "build it: igloo env build x");
+  EXPECT_EQ(AgainHint(wanted_), "correct it or try again: igloo env build x");
+  wanted_.project = "/a b";
+  EXPECT_EQ(Look(settings_, wanted_).error.hint, "build it: igloo env build x --project '/a b'");
+  EXPECT_EQ(AgainHint(wanted_), "correct it or try again: igloo env build x --project '/a b'");
+}
+
 TEST_F(HomeTest, WhoeverMakesItHasItAlone) {
   const auto held = place_.Lock(Place::Wait::kNo);
   ASSERT_TRUE(held);

@@ -19,6 +19,8 @@ std::string FlakeText(const Wanted& wanted, const Settings& settings, Packages p
   const std::string own = packages == Packages::kOwn ? fmt::format("  inputs.nixpkgs.url = {};\n",
                                                                    NixString(settings.nixpkgs))
                                                      : "";
+  const std::string source = wanted.files.empty() ? wanted.reference.flake
+                                                  : PathAddress(SourceDirectory(wanted, settings));
   return fmt::format(
       "# Written by igloo. 'igloo env update' renews flake.lock, which pins what this is made of.\n"
       "{{\n"
@@ -29,7 +31,7 @@ std::string FlakeText(const Wanted& wanted, const Settings& settings, Packages p
       "    request = builtins.fromJSON (builtins.readFile ./request.json);\n"
       "  }};\n"
       "}}\n",
-      NixString(wanted.reference.flake), own);
+      NixString(source), own);
 }
 
 std::string RequestText(const Wanted& wanted) {
@@ -74,9 +76,8 @@ std::string DigestOf(const Wanted& wanted, const Settings& settings) {
                    piece(RequestText(wanted)) + kOfTexts);
 }
 
-std::string FlakeDigest(std::string_view flake, std::string_view lock) {
-  return Sha256Hex(
-      fmt::format("flake.nix {}\n{}flake.lock {}\n{}", flake.size(), flake, lock.size(), lock));
+std::string SourceDirectory(const Wanted& wanted, const Settings& settings) {
+  return settings.home + "/" + wanted.key + "/source";
 }
 
 std::string System() {

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "nix/project_files.h"
 #include "nix/reference.h"
 #include "nix/settings.h"
 
@@ -22,7 +23,9 @@ struct Wanted {
   Kind kind = Kind::kPackage;
   /// The project that asks for it, by its absolute path; empty: the user does.
   std::string project = {};
-  /// Of a project's own flake: the digest of what the user trusts. Nothing else is evaluated.
+  /// Of a project's own flake: the files that the user trusts, and their digest. Nix gets a copy of
+  /// them and nothing else of the project.
+  ProjectFiles files = {};
   std::string trusted = {};
 };
 
@@ -39,8 +42,8 @@ std::map<std::string, std::string> FlakeFiles(const Wanted& wanted, const Settin
 /// Of everything that decides what is built, but for the lock. Pure.
 std::string DigestOf(const Wanted& wanted, const Settings& settings);
 
-/// The digest of a flake.nix and its flake.lock (empty: none), as a project's is trusted. Pure.
-std::string FlakeDigest(std::string_view flake, std::string_view lock);
+/// Where the copy of a project's files lies for Nix.
+std::string SourceDirectory(const Wanted& wanted, const Settings& settings);
 
 /// "x86_64-linux".
 std::string System();

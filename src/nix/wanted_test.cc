@@ -65,9 +65,13 @@ TEST(DigestTest, EverythingThatDecidesCounts) {
   EXPECT_FALSE(digests.insert(DigestOf(Ripgrep(), kSettings)).second);
 }
 
-TEST(FlakeDigestTest, ALockIsNoPartOfTheFlake) {
-  EXPECT_NE(FlakeDigest("ab", "c"), FlakeDigest("a", "bc"));
-  EXPECT_NE(FlakeDigest("ab", ""), FlakeDigest("ab", "c"));
+TEST(FlakeFilesTest, AProjectsOwnFlakeIsTheCopyOfItsFiles) {
+  Wanted wanted = Ripgrep();
+  wanted.reference.flake = "/home/me/app";
+  wanted.files = {{"flake.nix", "{ }"}};
+  EXPECT_THAT(FlakeFiles(wanted, kSettings, Packages::kOfFlake).at("flake.nix"),
+              AllOf(HasSubstr("inputs.source.url = \"path:/state/nix/rg/source\";"),
+                    Not(HasSubstr("/home/me"))));
 }
 
 TEST(KeyTest, ProjectsDoNotShareNames) {

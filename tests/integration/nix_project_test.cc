@@ -102,6 +102,66 @@ TEST_F(NixProject, AProjectsFileCannotLeadAroundTheYes) {
   EXPECT_THAT(Igloo({"run", "--env", "out", "tool"}).err, HasSubstr("outside of the project"));
 }
 
+TEST_F(NixProject, AddressesLeadToNothingElseOnThisMachine) {
+  Project("");
+  const std::string app = Path("app");
+  fs::create_directories(Path("app/sub"));
+  fs::copy_file(Path("app/flake.nix"), Path("app/sub/flake.nix"));
+  EXPECT_EQ(Trust().status, 0);
+  for (const std::string& address :
+       {std::string("./?dir=sub"), "path:" + app + "?dir=sub", "git+file://" + app,
+        "hg+file://" + app, "file://" + app, "tarball+file://" + app + "/x.tar", app + "/sub",
+        std::string("http://localhost/x.tar")}) {
+    Write("app/igloo.toml", "[environments.own]\nflake = \"" + address + "\"\n");
+    EXPECT_EQ(Igloo({"trust", app}).status, 0);
+    EXPECT_THAT(Igloo({"run", "--env", "own", "tool"}).err, HasSubstr("outside of the project"))
+        << address;
+  }
+  EXPECT_EQ(Calls(), 0) << Read("calls");
+}
+
+TEST_F(NixProject, EveryFileThatTheFlakeMayReadIsTrustedOrNotThere) {
+  Write("app/nix/name.nix", "\"one\"");
+  WriteFlake("app",
+             "{ devShell.${system} = { buildInputs = [ (program \"tool\" (\"echo \" + import "
+             "./nix/name.nix)) ]; }; }");
+  EXPECT_EQ(Trust().status, 0);
+  const Outcome run = Run("tool");
+  EXPECT_EQ(run.out, "one\n") << run.err;
+  Write("app/nix/name.nix", "\"two\"");
+  EXPECT_THAT(Run("tool").err, HasSubstr("has changed since it was trusted"));
+  EXPECT_THAT(Igloo({"env", "update", "project"}).err, HasSubstr("has changed since"));
+  WriteFlake("app",
+             "{ x = builtins.readFile ./notes; devShell.${system} = { name = "
+             "builtins.readFile ./notes; buildInputs = [ (program (builtins.readFile "
+             "./notes) \"echo\") ]; }; }");
+  Write("app/notes", "tool");
+  EXPECT_EQ(Trust().status, 0);
+  EXPECT_THAT(Run("tool").err, HasSubstr("notes"));
+}
+
+TEST_F(NixProject, WhatItsGitWouldRunIsNotRun) {
+  const std::string app = Path("app");
+  const auto git = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"-C", app, "-c", "user.name=x", "-c", "user.email=x"});
+    Running run({.program = "/usr/bin/git", .args = std::move(words)});
+    return run.Finish().status;
+  };
+  ASSERT_EQ(git({"init", "-q"}), 0);
+  ASSERT_EQ(git({"add", "."}), 0);
+  ASSERT_EQ(git({"commit", "-qm", "x"}), 0);
+  Write("evil", "#!/bin/sh\ntouch " + Path("ran") + "\n");
+  fs::permissions(Path("evil"), fs::perms::owner_all);
+  ASSERT_EQ(git({"config", "core.fsmonitor", Path("evil")}), 0);
+  EXPECT_EQ(Trust().status, 0);
+  const Outcome run = Run("tool");
+  EXPECT_EQ(run.out, "one\n") << run.err;
+  EXPECT_FALSE(fs::exists(Path("ran")));
+  // The control: whoever calls git there runs it.
+  git({"status"});
+  EXPECT_TRUE(fs::exists(Path("ran")));
+}
+
 TEST_F(NixProject, TheNameMayBeTaken) {
   Project("use_flake = true\n[environments.project]\npreset = \"shell\"\n");
   EXPECT_THAT(Run("true").err, HasSubstr("'use_flake' makes the environment 'project'"));
