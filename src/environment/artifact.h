@@ -60,7 +60,8 @@ using ClosureOf = std::function<Result<std::vector<std::string>>(const StorePlac
 
 /// What artifacts are read with.
 struct Store {
-  std::string prefix = {};  ///< where it lies, whatever the metadata says; empty: as that says
+  /// Where it lies, whatever the metadata says, also when it is empty; none: as that says.
+  std::optional<std::string> prefix = {};
   ClosureOf closure_of = {};
 };
 
@@ -87,6 +88,9 @@ Result<Environment> MakeArtifactEnvironment(const ArtifactMetadata& metadata,
 struct Artifact {
   std::string directory = {};
   ArtifactMetadata metadata = {};
+  /// The metadata's prefix is the word of whoever knows the store. SECURITY: neither the artifact
+  /// nor links that it is made of choose another one.
+  bool prefix_is_final = false;
   /// Why it cannot be used, and the fix, as far as its metadata says so. Its closure is looked at
   /// when somebody wants to use it: there may be thousands of store paths.
   std::optional<Error> unavailable = {};

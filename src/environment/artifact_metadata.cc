@@ -32,6 +32,8 @@ bool IsName(std::string_view name) {
          std::ranges::all_of(name, fine);
 }
 
+bool HasNul(std::string_view text) { return text.contains('\0'); }
+
 enum class Need { kRequired, kOptional };
 
 Result<std::string> TakeText(const json::object& object, std::string_view key, Need need) {
@@ -39,6 +41,8 @@ Result<std::string> TakeText(const json::object& object, std::string_view key, N
   if (value == nullptr && need == Need::kOptional) return std::string();
   if (value == nullptr) return Bad("'" + std::string(key) + "' is missing");
   if (!value->is_string()) return Bad("'" + std::string(key) + "' is not a string");
+  // SECURITY: the kernel ends a path there, and would see another one than we have checked.
+  if (HasNul(value->get_string())) return Bad("'" + std::string(key) + "' holds a zero byte");
   return std::string(value->get_string());
 }
 
@@ -66,7 +70,7 @@ Result<std::vector<std::string>> TakeTexts(const json::object& object, std::stri
   }
   for (const json::value& each : *list) {
     const json::string* text = each.if_string();
-    if (text == nullptr || text->empty() || text->find('\0') != json::string::npos) {
+    if (text == nullptr || text->empty() || HasNul(*text)) {
       return Bad("'" + std::string(key) + "' holds something that is not a usable string");
     }
     texts.emplace_back(*text);
@@ -102,6 +106,9 @@ Result<void> CheckStorePath(std::string_view path, std::string_view key) {
              "store paths look like /nix/store/HASH-name");
 }
 
+/// A part of a path that leads to where it is already, or up.
+bool IsDots(std::string_view part) { return part == "." || part == ".."; }
+
 Result<void> TakeClosure(const json::object& object, ArtifactMetadata& metadata) {
   const json::value* value = object.if_contains("closure");
   if (value == nullptr) return {};
@@ -109,8 +116,9 @@ Result<void> TakeClosure(const json::object& object, ArtifactMetadata& metadata)
     // SECURITY: only a file that lies in the store, right below a store path.
     const std::size_t slash = file->rfind('/');
     const std::string_view owner = std::string_view(*file).substr(0, slash);
-    const bool plain = slash != json::string::npos && slash + 1 < file->size() &&
-                       std::string_view(*file).substr(slash + 1) != "..";
+    const std::string_view name = std::string_view(*file).substr(slash + 1);
+    const bool plain =
+        slash != json::string::npos && !name.empty() && !IsDots(name) && !HasNul(name);
     if (!plain) return CheckStorePath(*file, "closure");
     metadata.closure_file = *file;
     return CheckStorePath(owner, "closure");
@@ -135,7 +143,7 @@ Result<void> TakeVariables(const json::object& object, ArtifactMetadata& metadat
     const bool usable = text.is_string() && !name.empty() &&
                         std::string_view(name).find_first_of(std::string_view("=\0", 2)) ==
                             std::string_view::npos &&
-                        text.get_string().find('\0') == json::string::npos;
+                        !HasNul(text.get_string());
     if (!usable) return Bad("'env' holds '" + Printable(name) + "', which is no usable variable");
     metadata.variables.emplace(name, text.get_string());
   }
@@ -195,15 +203,25 @@ Result<void> TakeLimits(const json::object& object, ArtifactMetadata& metadata) 
   return {};
 }
 
+/// Empty, or an absolute path that says plainly where it leads.
+Result<void> CheckPrefix(std::string_view prefix) {
+  if (!prefix.empty() && prefix[0] != '/') return Bad("'store_prefix' is not an absolute path");
+  for (std::string_view rest = prefix; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    if (IsDots(part)) {
+      return Bad("'store_prefix' has a '.' or '..' part", "write the path without them");
+    }
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  }
+  return {};
+}
+
 Result<void> TakeStore(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_TRY(TakeClosure(object, metadata));
   IGLOO_ASSIGN(metadata.root, TakeText(object, "root", Need::kOptional));
   if (!metadata.root.empty()) IGLOO_TRY(CheckStorePath(metadata.root, "root"));
   IGLOO_ASSIGN(metadata.store_prefix, TakeText(object, "store_prefix", Need::kOptional));
-  if (!metadata.store_prefix.empty() && metadata.store_prefix[0] != '/') {
-    return Bad("'store_prefix' is not an absolute path");
-  }
-  return {};
+  return CheckPrefix(metadata.store_prefix);
 }
 
 Result<ArtifactMetadata> Decode(const json::object& object) {
@@ -250,11 +268,16 @@ std::optional<StorePlace> FindStorePlace(std::string_view path) {
 
 Result<std::vector<std::string>> ParseClosure(std::string_view text) {
   std::vector<std::string> paths;
-  while (!text.empty()) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.empty()) continue;
-    IGLOO_TRY(CheckStorePath(line, "closure"));
+    // SECURITY: the line is not repeated: the file may be another one than it should be.
+    if (!IsStorePath(line)) {
+      return Fail(Errc::kInvalidArgument,
+                  "the list of the closure: line " + std::to_string(number) + " is no store path",
+                  "store paths look like /nix/store/HASH-name");
+    }
     if (paths.size() == kMaxClosure) return Bad("'closure' has more than 16384 paths");
     paths.emplace_back(line);
   }

@@ -17,9 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxMetadata = 4U << 20;
 
-/// A regular file's text; a pipe or a device in its place would keep us waiting.
-Result<std::string> ReadRegular(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+/// A pipe or a device in the place of a file would keep us waiting.
+constexpr int kReading = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+
+/// A regular file's text. `path` is for people; `fd` is not valid when errno says why.
+Result<std::string> ReadOpened(const UniqueFd& fd, const std::string& path) {
   if (!fd) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot open '" + path + "'");
@@ -44,6 +46,22 @@ Result<std::string> ReadRegular(const std::string& path) {
     at += static_cast<std::size_t>(count);
   }
   return text;
+}
+
+Result<std::string> ReadRegular(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), kReading));
+  return ReadOpened(fd, path);
+}
+
+/// A file right below a store path. SECURITY: links are not followed, neither of the file nor of
+/// the store path: who made them would have us read any file of the host.
+Result<std::string> ReadInStore(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string owner = path.substr(0, slash), name = path.substr(slash + 1);
+  const UniqueFd directory(::open(owner.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory) return ReadOpened(directory, path);
+  const UniqueFd fd(::openat(directory.get(), name.c_str(), kReading | O_NOFOLLOW));
+  return ReadOpened(fd, path);
 }
 
 StorePath LookAt(const std::string& physical, const std::vector<std::string>& programs) {
@@ -99,7 +117,9 @@ Error NoClosure(const Artifact& artifact) {
 /// The closure of an artifact that says nothing about it itself, as Nix knows it.
 Result<void> AskForClosure(const Artifact& artifact, const ClosureOf& closure_of,
                            ArtifactMetadata& metadata) {
-  const auto place = PlaceOf(artifact.directory);
+  // Links could lead into another store than the one that is meant.
+  const auto place =
+      artifact.prefix_is_final ? FindStorePlace(artifact.directory) : PlaceOf(artifact.directory);
   if (!place || !closure_of) return std::unexpected(NoClosure(artifact));
   auto closure = closure_of(*place);
   if (!closure) {
@@ -109,13 +129,24 @@ Result<void> AskForClosure(const Artifact& artifact, const ClosureOf& closure_of
     if (error.hint.empty()) error.hint = NoClosure(artifact).hint;
     return std::unexpected(std::move(error));
   }
-  metadata.store_prefix = place->prefix;
+  if (!artifact.prefix_is_final) metadata.store_prefix = place->prefix;
   metadata.closure = *std::move(closure);
   // The wrapper scripts are for the host: its own bin is not one of programs.
   std::erase(metadata.closure, place->path);
   // What is needed comes before what needs it; an interpreter with its packages is of the latter.
   std::ranges::reverse(metadata.closure);
   return {};
+}
+
+/// The closure of an artifact that names a file with it.
+Result<std::vector<std::string>> ReadClosure(const Artifact& artifact,
+                                             const ArtifactMetadata& metadata) {
+  const auto text = ReadInStore(metadata.store_prefix + metadata.closure_file);
+  auto list = text ? ParseClosure(*text) : std::unexpected(text.error());
+  if (list) return list;
+  Error error = Wrap("environment '" + metadata.name + "'", std::move(list).error()).error();
+  error.hint = NoClosure(artifact).hint;
+  return std::unexpected(std::move(error));
 }
 
 struct Candidates {
@@ -198,30 +229,26 @@ Artifact Assess(const std::string& directory, ArtifactMetadata metadata, const S
 Result<Artifact> ReadArtifact(const std::string& directory, const Store& store) {
   IGLOO_ASSIGN(const std::string text, ReadRegular(directory + "/metadata.json"));
   IGLOO_ASSIGN(ArtifactMetadata metadata, ParseArtifactMetadata(text));
-  if (!store.prefix.empty()) metadata.store_prefix = store.prefix;
+  if (store.prefix) metadata.store_prefix = *store.prefix;
   while (metadata.store_prefix.ends_with('/')) metadata.store_prefix.pop_back();
   const bool original = metadata.closure.empty() && metadata.closure_file.empty();
   if (original && ::access((directory + "/bin/run").c_str(), F_OK) != 0) {
     return Fail(Errc::kInvalidArgument, "it has neither a closure nor bin/run");
   }
-  return Assess(directory, std::move(metadata), store);
+  Artifact artifact = Assess(directory, std::move(metadata), store);
+  artifact.prefix_is_final = store.prefix.has_value();
+  return artifact;
 }
 
 Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of) {
   if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
   ArtifactMetadata metadata = artifact.metadata;
-  if (metadata.store_prefix.empty()) {
+  if (metadata.store_prefix.empty() && !artifact.prefix_is_final) {
     // One that lies in a store of its own needs what lies beside it.
     if (auto place = PlaceOf(artifact.directory)) metadata.store_prefix = std::move(place->prefix);
   }
   if (!metadata.closure_file.empty()) {
-    auto list = ReadRegular(metadata.store_prefix + metadata.closure_file);
-    if (!list) {
-      Error error = Wrap("environment '" + metadata.name + "'", std::move(list).error()).error();
-      error.hint = NoClosure(artifact).hint;
-      return std::unexpected(std::move(error));
-    }
-    IGLOO_ASSIGN(metadata.closure, ParseClosure(*list));
+    IGLOO_ASSIGN(metadata.closure, ReadClosure(artifact, metadata));
   } else if (metadata.closure.empty()) {
     IGLOO_TRY(AskForClosure(artifact, closure_of, metadata));
   }

@@ -20,6 +20,7 @@ using sandbox::Link;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 /// A directory of artifacts and a store, both on disk.
@@ -187,6 +188,62 @@ TEST_F(ScanArtifactsTest, AClosureMayBeAFileInTheStore) {
   const auto opened = OpenArtifact(scan.found[0]);
   ASSERT_TRUE(opened) << opened.error().what;
   EXPECT_EQ(opened->variables.at("PATH"), kPython + "/bin:" + kBash + "/bin");
+}
+
+/// Whoever makes a link would choose which file of the host's is read, and told about.
+TEST_F(ScanArtifactsTest, AClosureIsNotReadThroughLinks) {
+  const std::string info = "/nix/store/" + std::string(32, 'd') + "-closure-info";
+  const std::string real = directory_.path() + "/elsewhere/store-paths";
+  Write(real, "root:hunter2:1\n");
+  Add("x", R"({"name":"x","interpreter_type":"python","closure":")" + info + "/store-paths\"}");
+  const auto refuse = [&](const std::string& what) {
+    const auto opened = OpenArtifact(Scan().found.at(0));
+    ASSERT_FALSE(opened) << what;
+    EXPECT_THAT(opened.error().what, HasSubstr(what));
+    EXPECT_THAT(opened.error().what, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(opened.error().hint, HasSubstr("nix build YOUR-FLAKE#x"));
+  };
+  fs::create_directories(store_ + info);
+  fs::create_symlink(real, store_ + info + "/store-paths");
+  refuse("cannot open '" + store_ + info + "/store-paths'");
+  Write(real, kPython + "\n");  // also one that would do
+  refuse("cannot open '" + store_ + info + "/store-paths'");
+  fs::remove_all(store_ + info);
+  fs::create_directory_symlink(directory_.path() + "/elsewhere", store_ + info);
+  refuse("cannot open '" + store_ + info + "/store-paths'");
+  fs::remove(store_ + info);
+  Write(store_ + info + "/store-paths", "root:hunter2:1\n");
+  refuse("line 1 is no store path");
+}
+
+TEST_F(ScanArtifactsTest, WhoKnowsTheStoreHasTheLastWord) {
+  const std::string self = "/nix/store/" + std::string(32, 'd') + "-sandbox-science";
+  std::string metadata = Good("science");
+  metadata.insert(1, R"("store_prefix":")" + store_ + "\",");
+  Write(store_ + self + "/metadata.json", metadata);
+  const auto found = ReadArtifact(store_ + self, {.prefix = ""});
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->metadata.store_prefix, "");
+  const auto opened = OpenArtifact(*found);
+  ASSERT_FALSE(opened) << "neither what it says nor where it lies counts";
+  EXPECT_THAT(opened.error().what, HasSubstr("needs '" + kPython + "', which is not there"));
+  EXPECT_TRUE(OpenArtifact(ReadArtifact(store_ + self).value())) << "control: nobody has a word";
+}
+
+TEST_F(ScanArtifactsTest, NixIsAskedAboutTheStoreThatIsMeant) {
+  const std::string self = "/nix/store/" + std::string(32, 'd') + "-old";
+  const std::string other = directory_.path() + "/other";
+  Write(other + self + "/metadata.json", R"({"name":"old","interpreter_type":"python"})");
+  Write(other + self + "/bin/run", "#!/bin/sh\n");
+  fs::create_directory_symlink(other + self, store_ + self);
+  std::string asked;
+  const Store store{.prefix = store_, .closure_of = [&](const StorePlace& place) {
+                      asked = place.prefix;
+                      return std::vector<std::string>{kBash, kPython, self};
+                    }};
+  const auto opened = OpenArtifact(ReadArtifact(store_ + self, store).value(), store.closure_of);
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_EQ(asked, store_) << "and not the one that a link leads into";
 }
 
 TEST_F(ScanArtifactsTest, TheStoreIsWhereTheArtifactLies) {

@@ -13,6 +13,7 @@ using sandbox::Link;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ArtifactMetadata Example() {
   return {.name = "science", .interpreter_type = "python", .closure = {kPython, kBash}};
@@ -132,7 +133,17 @@ TEST(ArtifactMetadataTest, SaysWhatIsWrong) {
       {with(R"("closure":"/etc/passwd")"), "no store path"},
       {with("\"closure\":\"" + kBash + "/..\""), "no store path"},
       {with(R"("root":"/")"), "no store path"},
+      {with("\"closure\":\"" + kBash + "/.\""), "no store path"},
+      {with("\"closure\":\"" + kBash + "/list\\u0000x\""), "no store path"},
+      {with(R"("closure":["/nix/store/x\u0000"])"), "no store path"},
       {with(R"("store_prefix":"mnt")"), "not an absolute path"},
+      {with(R"("store_prefix":"/victim\u0000")"), "'store_prefix' holds a zero byte"},
+      {with(R"("store_prefix":"/mnt/../victim")"), "has a '.' or '..' part"},
+      {with(R"("store_prefix":"/mnt/..")"), "has a '.' or '..' part"},
+      {with(R"("store_prefix":"/./mnt")"), "has a '.' or '..' part"},
+      {with(R"("description":"a\u0000b")"), "'description' holds a zero byte"},
+      {with(R"("preload":["a\u0000b"])"), "not a usable string"},
+      {with(R"("env":{"A":"a\u0000b"})"), "no usable variable"},
       {with(R"("env":{"A=":"1"})"), "no usable variable"},
       {with(R"("env":[])"), "'env' is not an object"},
   };
@@ -146,7 +157,13 @@ TEST(ArtifactMetadataTest, SaysWhatIsWrong) {
 
 TEST(ParseClosureTest, TakesOnePathALine) {
   EXPECT_THAT(*ParseClosure(kPython + "\n\n" + kBash + "\n"), ElementsAre(kPython, kBash));
-  EXPECT_FALSE(ParseClosure(kPython + "\n/etc/shadow\n"));
+}
+
+TEST(ParseClosureTest, DoesNotRepeatWhatIsNoStorePath) {
+  const auto parsed = ParseClosure(kPython + "\nroot:hunter2:1\n");
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(parsed.error().what, HasSubstr("line 2 is no store path"));
+  EXPECT_THAT(parsed.error().what + parsed.error().hint, Not(HasSubstr("hunter2")));
 }
 
 TEST(ArtifactEnvironmentTest, IsTheClosureReadOnlyAndNothingElse) {

@@ -102,6 +102,24 @@ TEST(MakePlanTest, AMissingSourceIsAnErrorUnlessOptional) {
       << "what is absent is in nobody's way";
 }
 
+/// The kernel would end the path there, and show what lies before it.
+TEST(MakePlanTest, ASourceWithAZeroByteIsRefused) {
+  using namespace std::string_literals;  // NOLINT(google-build-using-namespace)
+  const std::string source = "/host/dir\0/nix/store/x"s;
+  HostFacts facts = Facts();
+  facts[source] = kDirectory;
+  for (const Policy& policy :
+       {PolicyWith({HostTree{.source = source, .target = "/x"}}),
+        PolicyWith({},
+                   {HostTree{.source = source, .target = "/x", .presence = Presence::kOptional}}),
+        PolicyWith({}, {OverlayTree{.source = source, .target = "/x"}})}) {
+    const auto plan = MakePlan(policy, facts);
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, Errc::kInvalidArgument);
+    EXPECT_THAT(plan.error().what, HasSubstr("zero byte, behind '/host/dir'"));
+  }
+}
+
 TEST(MakePlanTest, ASourceNobodyLookedAtIsABug) {
   EXPECT_EQ(ErrorOf(PolicyWith({HostTree{
                         .source = "/unknown", .target = "/x", .presence = Presence::kOptional}}))

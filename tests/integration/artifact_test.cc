@@ -116,6 +116,32 @@ TEST_F(Artifact, RefusesWhatIsNotAvailableYet) {
   EXPECT_THAT(Run({"run", "--artifact", Path("art"), "x"}).err, HasSubstr("a newer igloo"));
 }
 
+/// The kernel ends a path at a zero byte: what is left of it would be a directory of the host's.
+TEST_F(Artifact, ItsPrefixNamesNoOtherDirectory) {
+  Write(Path("victim/secret"), "hunter2");
+  std::string metadata = Metadata("mine", R"(,"interpreter_type":"bash")");
+  const std::size_t at = metadata.find(prefix() + "\"");
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string& other : {Path("victim") + "\\u0000", prefix() + "/../victim"}) {
+    std::string changed = metadata;
+    changed.replace(at, prefix().size(), other);
+    Write(Path("art/metadata.json"), changed);
+    const Outcome outcome = Run({"run", "--artifact", Path("art"), "cat " + bash_ + "/secret"});
+    EXPECT_EQ(outcome.status, 125) << other;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr("'store_prefix' h")) << other;
+  }
+}
+
+TEST_F(Artifact, AClosureThatIsALinkIsNotRead) {
+  Write(Path("secret"), "hunter2\n");
+  fs::remove(Physical(list_ + "/store-paths"));
+  fs::create_symlink(Path("secret"), Physical(list_ + "/store-paths"));
+  const Outcome outcome = Run({"run", "--artifact", Add("art", "mine"), "echo ran"});
+  EXPECT_EQ(outcome.status, 125);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot open"), Not(HasSubstr("hunter2"))));
+}
+
 TEST_F(Artifact, IsForAnyProject) {
   const std::string artifact = Add("art", "mine");
   Write(Path("project/file"), "of the project");
