@@ -11,12 +11,15 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <sstream>
 
 #include "base/text.h"
 #include "environment/basics.h"
+#include "sandbox/path.h"
 
 namespace igloo::image {
 namespace {
@@ -149,6 +152,38 @@ std::string FindProgram(std::string_view program, const Image& image, const Root
   return {};
 }
 
+/// SECURITY: what is shown as an image is shown as a whole. The root directory and a home have
+/// keys and passwords in them; whoever names one wants something else.
+Result<void> CheckServable(int root, const std::string& path) {
+  std::vector<std::string> private_places = {"/"};
+  const char* home = std::getenv("HOME");
+  const std::unique_ptr<char, decltype(&std::free)> real(
+      home != nullptr ? ::realpath(home, nullptr) : nullptr, &std::free);
+  if (real) {
+    std::ranges::move(sandbox::Ancestors(real.get()), std::back_inserter(private_places));
+    private_places.emplace_back(real.get());
+  }
+  struct stat own{};
+  if (::fstat(root, &own) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot look at '" + Printable(path) + "'");
+  }
+  for (const std::string& each : private_places) {
+    // Not by its name: links and other mounts give it several.
+    struct stat info{};
+    if (::stat(each.c_str(), &info) != 0) continue;
+    if (info.st_dev != own.st_dev || info.st_ino != own.st_ino) continue;
+    return Fail(
+        Errc::kInvalidArgument,
+        "'" + Printable(path) + "' is no image: it " +
+            (each == "/" ? "is the root of this machine" : "is or holds your home directory") +
+            ", and code would see all of it",
+        "name a directory with an unpacked root file system, such as /srv/rootfs; to run "
+        "with this machine's programs, use preset = \"shell\"");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<RootLayout> ReadRoot(const std::string& root, const Record& record) {
@@ -157,6 +192,7 @@ Result<RootLayout> ReadRoot(const std::string& root, const Record& record) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot open the image at '" + Printable(root) + "'");
   }
+  IGLOO_TRY(CheckServable(fd.get(), root));
   RootLayout layout;
   for (const std::string& place : ProgramPlaces(PathVariable(record))) {
     for (const Interpreter& each : kInterpreters) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "base/replace_file.h"
 #include "base/temp_dir.h"
@@ -98,6 +100,51 @@ TEST(ImageEnvironment, LinksOfARootLeadIntoIt) {
   EXPECT_THAT(Shown(*made), Not(Contains(HasSubstr("/etc"))));
   ASSERT_TRUE(ReadRoot(temp.path(), {}));
   EXPECT_FALSE(ReadRoot(temp.path() + "/none", {}));
+}
+
+/// HOME as it was, once a test is over.
+class ImageOfAHome : public ::testing::Test {
+ protected:
+  ImageOfAHome() { fs::create_directories(home_ + "/rootfs/bin"); }
+  ~ImageOfAHome() override {
+    if (was_) {
+      ::setenv("HOME", was_->c_str(), 1);
+    } else {
+      ::unsetenv("HOME");
+    }
+  }
+  static std::string ErrorOf(const std::string& root) {
+    const auto layout = ReadRoot(root, {});
+    return layout ? "fine" : layout.error().what;
+  }
+
+  std::optional<std::string> was_ = std::getenv("HOME") != nullptr
+                                        ? std::optional<std::string>(std::getenv("HOME"))
+                                        : std::nullopt;
+  TempDir temp_ = TempDir::Make(testing::TempParent()).value();
+  std::string users_ = temp_.path() + "/users", home_ = users_ + "/me";
+};
+
+TEST_F(ImageOfAHome, IsRefusedLikeTheRootByWhateverName) {
+  ::setenv("HOME", home_.c_str(), 1);
+  fs::create_directory_symlink(home_, temp_.path() + "/link");
+  for (const std::string& root :
+       {home_, home_ + "/", users_, temp_.path(), temp_.path() + "/link", home_ + "/rootfs/.."}) {
+    EXPECT_THAT(ErrorOf(root), HasSubstr("is or holds your home directory")) << root;
+  }
+  for (const char* root : {"/", "//", "/usr/..", "/proc/self/root"}) {
+    EXPECT_THAT(ErrorOf(root), HasSubstr("is the root of this machine")) << root;
+  }
+  EXPECT_THAT(ReadRoot("/", {}).error().hint, HasSubstr("/srv/rootfs"));
+  EXPECT_EQ(ErrorOf(home_ + "/rootfs"), "fine");
+  ::setenv("HOME", (temp_.path() + "/link").c_str(), 1);
+  EXPECT_THAT(ErrorOf(users_), HasSubstr("is or holds your home directory"));
+}
+
+TEST_F(ImageOfAHome, WithoutOneTheRootIsRefusedAllTheSame) {
+  ::unsetenv("HOME");
+  EXPECT_THAT(ErrorOf("/"), HasSubstr("is the root of this machine"));
+  EXPECT_EQ(ErrorOf(home_), "fine");
 }
 
 }  // namespace

@@ -121,6 +121,17 @@ TEST_F(Images, ARootDirectoryIsAnImageToo) {
   EXPECT_THAT(Code("true").err, HasSubstr("write it as oci:" + Path("layout")));
 }
 
+/// What is shown as an image is shown as a whole.
+TEST_F(Images, NeitherTheRootNorAHomeIsAnImage) {
+  for (const char* root : {"/", "~/", "../..", "/usr/.."}) {
+    Configure(root);
+    const Outcome run = Code("echo ran");
+    EXPECT_EQ(run.status, 125) << root;
+    EXPECT_EQ(run.out, "") << root;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("is no image"), HasSubstr("/srv/rootfs"))) << root;
+  }
+}
+
 TEST_F(Images, AnArchiveOfALayoutIsUnpacked) {
   const LayoutWriter layout = MakeLayout("layout");
   const Outcome tar =

@@ -151,7 +151,7 @@ TEST_F(LayerTest, LaterLayersReplaceAndTakeAway) {
                       .File(".wh..wh.plnk", "")
                       .File(".wh.never-was", "")
                       .File("no/such/.wh.place", "")),
-            "a layer has 'was-file' below a file");
+            "a layer has 'was-file/x' below a file");
   EXPECT_THAT(Names(),
               ElementsAre("changed", "dir", "kept", "opaque", "was-directory", "was-file"));
   EXPECT_EQ(Text("changed"), "2");
@@ -219,20 +219,20 @@ TEST_F(LayerTest, NoNameLeadsOut) {
   EXPECT_EQ(Apply(TarWriter().Pax("path", "a/..").File("x", "bad")),
             "a layer has a name with '..' in it");
   EXPECT_EQ(Apply(TarWriter().Symlink("out", out).File("out/file", "bad")),
-            "a layer has 'out' below a link");
+            "a layer has 'out/file' below a link");
   EXPECT_EQ(Apply(TarWriter().Symlink("up", "../outside").Directory("up/made")),
-            "a layer has 'up' below a link");
+            "a layer has 'up/made' below a link");
   EXPECT_EQ(Apply(TarWriter().Symlink("l", "../outside").Symlink("l/deep/link", "x")),
-            "a layer has 'l/deep' below a link");
+            "a layer has 'l/deep/link' below a link");
   EXPECT_EQ(Apply(TarWriter().HardLink("h", "../outside/file")),
             "a layer has a name with '..' in it");
   EXPECT_THAT(Apply(TarWriter().HardLink("h", out + "/file")), HasSubstr("cannot open"));
   EXPECT_EQ(Apply(TarWriter().Symlink("s", out).HardLink("h", "s/file")),
-            "a layer has 's' below a link");
+            "a layer has 's/file' below a link");
   EXPECT_EQ(Apply(TarWriter().Symlink("w", out).File("w/.wh.file", "")),
-            "a layer has 'w' below a link");
+            "a layer has 'w/file' below a link");
   EXPECT_EQ(Apply(TarWriter().Symlink("o", out).File("o/.wh..wh..opq", "")),
-            "a layer has 'o' below a link");
+            "a layer has 'o/.wh..wh..opq' below a link");
   for (const char* name : {".wh.", ".wh..", ".wh...", "d/.wh..."}) {
     EXPECT_EQ(Apply(TarWriter().Directory("d").File(name, "")),
               "a layer takes away a name that is none")

@@ -21,13 +21,20 @@ constexpr int kDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 std::string Shown(std::string_view path) { return "'" + Printable(Quoted(path)) + "'"; }
 
 std::unexpected<Error> FailAt(int saved_errno, const char* what, std::string_view path) {
-  if (saved_errno == ELOOP) {
-    return Fail(Errc::kInvalidArgument, "a layer has " + Shown(path) + " below a link");
-  }
-  if (saved_errno == ENOTDIR) {
-    return Fail(Errc::kInvalidArgument, "a layer has " + Shown(path) + " below a file");
+  if (saved_errno == ELOOP || saved_errno == ENOTDIR) {
+    const char* above = saved_errno == ELOOP ? " below a link" : " below a file";
+    return std::unexpected(
+        Error{Errc::kInvalidArgument, "a layer has " + Shown(path) + above, "", saved_errno});
   }
   return FailSys(saved_errno, std::string("cannot ") + what + " " + Shown(path));
+}
+
+/// What went wrong with the directory of an entry: of one that is none, the entry is told.
+std::unexpected<Error> FailFor(const std::string& entry, Error error) {
+  if (error.sys_errno == ELOOP || error.sys_errno == ENOTDIR) {
+    return FailAt(error.sys_errno, "open", entry);
+  }
+  return std::unexpected(std::move(error));
 }
 
 Result<std::vector<std::string>> NamesIn(int directory) {
@@ -114,7 +121,9 @@ Result<Tree::Place> Tree::PlaceOf(const std::string& path, Missing missing) {
   const std::string parent = slash == std::string::npos ? "" : path.substr(0, slash);
   if (parent != parent_path_) {
     Forget();
-    IGLOO_ASSIGN(parent_, Open(parent, missing));
+    auto opened = Open(parent, missing);
+    if (!opened) return FailFor(path, std::move(opened).error());
+    parent_ = *std::move(opened);
     if (missing == Missing::kMake) IGLOO_TRY(TouchAll(parent));
     parent_path_ = parent;
   }
@@ -230,9 +239,10 @@ Result<void> Tree::HardLink(const std::string& path, const std::string& existing
   const std::size_t slash = existing.rfind('/');
   const std::string holder = slash == std::string::npos ? "" : existing.substr(0, slash);
   const std::string name = slash == std::string::npos ? existing : existing.substr(slash + 1);
-  IGLOO_ASSIGN(const UniqueFd from, Open(holder, Missing::kFail));
+  const auto from = Open(holder, Missing::kFail);
+  if (!from) return FailFor(existing, from.error());
   struct stat info{};
-  const bool fine = ::fstatat(from.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+  const bool fine = ::fstatat(from->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                     (S_ISREG(info.st_mode) || S_ISLNK(info.st_mode));
   if (!fine) {
     return Fail(Errc::kInvalidArgument,
@@ -240,7 +250,7 @@ Result<void> Tree::HardLink(const std::string& path, const std::string& existing
   }
   IGLOO_ASSIGN(const Place place, PlaceOf(path, Missing::kMake));
   IGLOO_TRY(Clear(place, path));
-  if (::linkat(from.get(), name.c_str(), place.directory, place.name.c_str(), 0) != 0) {
+  if (::linkat(from->get(), name.c_str(), place.directory, place.name.c_str(), 0) != 0) {
     const int saved_errno = errno;
     return FailAt(saved_errno, "make", path);
   }
@@ -276,7 +286,7 @@ Result<void> Tree::Whiteout(const std::string& path) {
 Result<void> Tree::Opaque(const std::string& directory) {
   auto inner = Open(directory, Missing::kFail);
   if (!inner && inner.error().sys_errno == ENOENT) return {};
-  if (!inner) return std::unexpected(std::move(inner).error());
+  if (!inner) return FailFor(directory + "/.wh..wh..opq", std::move(inner).error());
   return PruneBelow(inner->get(), 0);
 }
 

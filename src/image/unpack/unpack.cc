@@ -36,11 +36,26 @@ Result<UniqueFd> OpenFile(int layout, const std::string& path) {
   return fd;
 }
 
-Result<void> CheckBlob(const Descriptor& wanted, std::uint64_t size, const std::string& digest) {
-  if (digest == wanted.digest && size == wanted.size) return {};
+std::unexpected<Error> BrokenBlob(const Descriptor& wanted) {
   return Fail(Errc::kInvalidArgument,
               "the image is broken: a blob is not what its digest " + wanted.digest + " says",
               "fetch or make the image again");
+}
+
+Result<void> CheckBlob(const Descriptor& wanted, std::uint64_t size, const std::string& digest) {
+  if (digest == wanted.digest && size == wanted.size) return {};
+  return BrokenBlob(wanted);
+}
+
+/// Of the length that its descriptor says: a file of terabytes takes hours to hash, and a hole in
+/// a file makes one for nothing.
+Result<UniqueFd> OpenBlob(int layout, const Descriptor& wanted) {
+  IGLOO_ASSIGN(UniqueFd fd, OpenFile(layout, std::string(kBlobs) + wanted.digest));
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0 || static_cast<std::uint64_t>(info.st_size) != wanted.size) {
+    return BrokenBlob(wanted);
+  }
+  return fd;
 }
 
 Result<std::string> ReadBlob(int layout, const Descriptor& wanted, const Limits& limits) {
@@ -48,7 +63,7 @@ Result<std::string> ReadBlob(int layout, const Descriptor& wanted, const Limits&
     return Fail(Errc::kExhausted,
                 "the image describes itself with more than " + HumanBytes(limits.text));
   }
-  IGLOO_ASSIGN(const UniqueFd fd, OpenFile(layout, std::string(kBlobs) + wanted.digest));
+  IGLOO_ASSIGN(const UniqueFd fd, OpenBlob(layout, wanted));
   IGLOO_ASSIGN(std::string text, ReadAll(fd.get(), limits.text));
   IGLOO_TRY(CheckBlob(wanted, text.size(), Sha256Hex(text)));
   return text;
@@ -56,7 +71,7 @@ Result<std::string> ReadBlob(int layout, const Descriptor& wanted, const Limits&
 
 Result<void> ApplyBlob(int layout, const Descriptor& layer, Tree& tree, Budget& budget,
                        Dropped& dropped) {
-  IGLOO_ASSIGN(const UniqueFd fd, OpenFile(layout, std::string(kBlobs) + layer.digest));
+  IGLOO_ASSIGN(const UniqueFd fd, OpenBlob(layout, layer));
   FileStream packed(fd.get());
   Unpacked unpacked(packed, budget);
   // What is written before the digest is known is thrown away with everything else if it is wrong.
@@ -67,6 +82,21 @@ Result<void> ApplyBlob(int layout, const Descriptor& layer, Tree& tree, Budget& 
     IGLOO_TRY(CheckBlob(layer, packed.count(), packed.Digest()));
   }
   return applied;
+}
+
+/// All of a layer is hashed, also what lies behind its end. What is packed is hardly longer than
+/// what it holds, so it has the same limit.
+Result<void> CheckPacked(const std::vector<Descriptor>& layers, const Limits& limits) {
+  std::uint64_t left = limits.bytes;
+  for (const Descriptor& layer : layers) {
+    if (layer.size > left) {
+      return Fail(Errc::kExhausted,
+                  "the image's layers have more than " + HumanBytes(limits.bytes) + ", packed",
+                  "make a smaller image");
+    }
+    left -= layer.size;
+  }
+  return {};
 }
 
 Result<void> CheckMachine(const Config& config) {
@@ -111,6 +141,7 @@ Result<Summary> Unpack(int layout, const Found& image, int target, const Limits&
   IGLOO_ASSIGN(const std::string text, ReadBlob(layout, image.manifest.config, limits));
   IGLOO_ASSIGN(summary.config, ParseConfig(text));
   IGLOO_TRY(CheckMachine(summary.config));
+  IGLOO_TRY(CheckPacked(image.manifest.layers, limits));
   Budget budget(limits);
   Tree tree(target, limits);
   for (const Descriptor& layer : image.manifest.layers) {

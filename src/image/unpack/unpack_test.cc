@@ -12,6 +12,7 @@
 #include "base/replace_file.h"
 #include "base/sha256.h"
 #include "base/temp_dir.h"
+#include "base/text.h"
 #include "base/unique_fd.h"
 #include "support/igloo.h"
 #include "support/oci.h"
@@ -89,6 +90,26 @@ TEST_F(UnpackTest, ABlobMustBeWhatItsDigestSays) {
   EXPECT_THAT(ErrorOf(), HasSubstr("not what its digest"));
   fs::remove(Path("layout/blobs/sha256/" + Sha256Hex(layer)));
   EXPECT_THAT(ErrorOf(), HasSubstr("No such file"));
+}
+
+/// Terabytes that are a hole in a file take no room, and an hour to hash.
+TEST_F(UnpackTest, ABlobOfAnotherLengthIsNotEvenRead) {
+  const std::string layer = Gzip(TarWriter().File("f", "text").Finish());
+  layout_.AddLayer(layer).Finish();
+  ASSERT_EQ(ErrorOf(), "fine");
+  fs::resize_file(Path("layout/blobs/sha256/" + Sha256Hex(layer)), 1ULL << 40);
+  EXPECT_THAT(ErrorOf(), HasSubstr("not what its digest"));
+  EXPECT_EQ(Text("f"), "(not there)");
+}
+
+TEST_F(UnpackTest, AllLayersTogetherHaveALimitPacked) {
+  const std::string layer = TarWriter().File("f", "text").Finish();
+  layout_.AddLayer(layer, kPlain).AddLayer(layer, kPlain).Finish();
+  limits_.bytes = 2 * layer.size();
+  ASSERT_EQ(ErrorOf(), "fine");
+  limits_.bytes -= 1;
+  EXPECT_THAT(ErrorOf(), HasSubstr("more than " + HumanBytes(limits_.bytes) + ", packed"));
+  EXPECT_EQ(Text("f"), "(not there)");
 }
 
 TEST_F(UnpackTest, ALinkInTheLayoutIsNotFollowed) {
