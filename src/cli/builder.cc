@@ -27,7 +27,9 @@ void Builder::Consider(const config::Config& config, const ParsedArgs& args) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   events_.say("Nix builds in the background: " + all);
+  names_ = {names.begin(), names.end()};
   if (const auto started = Start(names, args); !started) {
+    names_.clear();
     events_.say("cannot build environments: " + started.error().what);
   }
 }
@@ -56,6 +58,7 @@ Result<void> Builder::Start(const std::vector<std::string>& names, const ParsedA
 void Builder::Ended() {
   ended_.reset();
   (void)child_.Wait();
+  names_.clear();
   events_.done();
 }
 

@@ -28,6 +28,8 @@ class Builder {
   /// Starts with what is not there yet and was not tried before, unless it is at work already; then
   /// whoever hears `done` asks again. `args` are those of the server: --config, --project.
   void Consider(const config::Config& config, const ParsedArgs& args);
+  /// Whether it is at work on the environment of this name.
+  bool Builds(std::string_view name) const { return names_.contains(name); }
   /// What failed is tried again.
   void Forget() { tried_.clear(); }
 
@@ -37,7 +39,8 @@ class Builder {
 
   boost::asio::io_context& loop_;
   Events events_;
-  std::set<std::string> tried_ = {};  ///< by what they are made of
+  std::set<std::string> tried_ = {};               ///< by what they are made of
+  std::set<std::string, std::less<>> names_ = {};  ///< what the child makes
   Child child_ = {};
   std::optional<boost::asio::posix::stream_descriptor> ended_ = {};
 };

@@ -61,9 +61,10 @@ void ListText(const Catalogue& catalogue, Console& console) {
   std::string usable, unavailable;
   for (const Listing& each : catalogue.List()) {
     if (each.unavailable) {
-      unavailable +=
-          fmt::format("{:<14} {}\n{:<14} fix: {}\n", each.name, Indented(each.unavailable->what),
-                      "", Printable(each.unavailable->hint));
+      const Error& why = *each.unavailable;
+      unavailable += fmt::format("{:<14} {}\n", each.name, Indented(why.what));
+      if (!why.hint.empty())
+        unavailable += fmt::format("{:<14} fix: {}\n", "", Printable(why.hint));
       continue;
     }
     const std::string from =
@@ -269,7 +270,9 @@ Result<int> RunEnv(const ParsedArgs& args, Console& console) {
 
 constexpr Flag kFlags[] = {
     {"--json", "", "print one JSON document"},
-    {"--names", "", "with list: print the usable names and nothing else"},
+    {"--names", "",
+     "print names and nothing else; with list: what can be used; with build, update and remove: "
+     "what they take"},
     {"--name", "NAME",
      "with add: what it is called, instead of what the flake calls it; with pull: print the "
      "section of a configuration that makes it NAME"},
@@ -281,10 +284,11 @@ constexpr Word kWords[] = {
     {"list", "every environment, and why one cannot be used"},
     {"show", "one environment: programs, variables, limits, sources", Values::kEnvironment},
     {"add", "have Nix make an environment of a flake, and keep it"},
-    {"build", "make what Nix has not made yet: all, or those named", Values::kEnvironment},
-    {"update", "the same with the newest of what their flakes name", Values::kEnvironment},
-    {"remove", "forget one that was added", Values::kEnvironment},
-    {"gc", "remove what nobody names any more"},
+    {"build", "make what Nix has not made yet: all, or those named", Values::kEnvironment, "build"},
+    {"update", "the same with the newest of what their flakes name", Values::kEnvironment,
+     "update"},
+    {"remove", "forget one that was added, or an image", Values::kEnvironment, "remove"},
+    {"gc", "remove what this configuration does not name"},
     {"pull", "fetch or unpack an image, so that 'image = \"REF\"' works"}};
 
 }  // namespace
@@ -302,11 +306,14 @@ const Command kEnvCommand = {
         "~/.config/igloo/environments, NIX_SANDBOX_DIR, ~/.config/nix-sandbox-mcp/sandboxes and\n"
         "what igloo was installed with, and from the configuration. Of one name the\n"
         "configuration's is the one that counts, then one that was added, then the directory.\n"
-        "'add' and 'flake = ...' in the configuration have Nix build a package, pinned in a lock\n"
-        "of its own: it stays the same until 'update'. An environment that is not there yet is\n"
-        "built when it is first used.\n"
+        "'add', 'flake = ...' in the configuration and NIX_SANDBOX_ENVS (flakes with commas\n"
+        "between them) have Nix build a package, pinned in a lock of its own: it stays the same\n"
+        "until 'update'. An environment that is not there yet is built when it is first used.\n"
         "An image that 'image = ...' names is fetched by 'pull' alone, with skopeo; one on this\n"
-        "machine (oci:PATH, oci-archive:PATH) is unpacked by it, or when it is first used.\n\n"
+        "machine (oci:PATH, oci-archive:PATH) is unpacked by it, or when it is first used.\n"
+        "'gc' goes by the configuration and the NIX_SANDBOX_ENVS that it is given: what only\n"
+        "another --config or another value names is removed, and so is an image of a path that no\n"
+        "section names. What was added, or fetched from a registry, stays until 'remove'.\n\n"
         "Examples:\n"
         "  igloo env add nixpkgs#ripgrep\n"
         "  igloo env add github:owner/repo#tools --name tools\n"

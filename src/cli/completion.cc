@@ -20,6 +20,10 @@ std::string Replace(std::string_view text, char what, std::string_view with) {
 /// Inside single quotes of a POSIX shell.
 std::string Quoted(std::string_view text) { return "'" + Replace(text, '\'', "'\\''") + "'"; }
 
+/// Whose names are meant by kEnvironment: what 'igloo env WORD --names' prints. The choices have
+/// the word; without one it is every environment that can be used.
+std::string_view NamesOf(std::string_view choices) { return choices.empty() ? "list" : choices; }
+
 /// How bash finds the values of a kind; empty: nothing to offer.
 std::string BashValues(Values values, std::string_view choices) {
   switch (values) {
@@ -30,7 +34,7 @@ std::string BashValues(Values values, std::string_view choices) {
     case Values::kDirectory:
       return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$current\")";
     case Values::kEnvironment:
-      return "_igloo_words \"$(\"$1\" env list --names 2>/dev/null)\"";
+      return fmt::format("_igloo_words \"$(\"$1\" env {} --names 2>/dev/null)\"", NamesOf(choices));
     case Values::kChoices:
       return fmt::format("_igloo_words '{}'", choices);
   }
@@ -108,6 +112,14 @@ void ZshCase(const Command& command, std::string& out) {
   out += "\n      ;;\n";
 }
 
+/// One function for all places where an environment stands: it looks which one this is.
+void ZshNames(const Command& command, std::string& out) {
+  for (const Word& word : command.words) {
+    if (word.values != Values::kEnvironment || word.choices.empty()) continue;
+    out += fmt::format("    {}:{}) from={} ;;\n", command.name, word.name, word.choices);
+  }
+}
+
 std::string FishQuoted(std::string_view text) {
   return "'" + Replace(Replace(text, '\\', "\\\\"), '\'', "\\'") + "'";
 }
@@ -121,7 +133,7 @@ std::string FishValues(Values values, std::string_view choices) {
     case Values::kDirectory:
       return " -x -a '(__fish_complete_directories)'";
     case Values::kEnvironment:
-      return " -x -a '(igloo env list --names 2>/dev/null)'";
+      return fmt::format(" -x -a '(igloo env {} --names 2>/dev/null)'", NamesOf(choices));
     case Values::kChoices:
       return fmt::format(" -x -a {}", FishQuoted(choices));
   }
@@ -174,8 +186,9 @@ std::string BashCompletion(std::span<const Command* const> commands) {
 }
 
 std::string ZshCompletion(std::span<const Command* const> commands) {
-  std::string names, cases;
+  std::string names, cases, others;
   for (const Command* command : commands) {
+    ZshNames(*command, others);
     names += "    " + Quoted(fmt::format("{}:{}", command->name, command->summary)) + "\n";
     ZshCase(*command, cases);
   }
@@ -183,7 +196,11 @@ std::string ZshCompletion(std::span<const Command* const> commands) {
          "# zsh completion for igloo, made by 'igloo completion zsh'\n"
          "_igloo_environments() {\n"
          "  local -a names\n"
-         "  names=(${(f)\"$(igloo env list --names 2>/dev/null)\"})\n"
+         "  local from=list\n"
+         "  case $words[1]:$words[2] in\n" +
+         others +
+         "  esac\n"
+         "  names=(${(f)\"$(igloo env $from --names 2>/dev/null)\"})\n"
          "  compadd -a names\n"
          "}\n"
          "_igloo() {\n"

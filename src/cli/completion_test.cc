@@ -17,7 +17,9 @@ constexpr Flag kFlags[] = {
     {"--timeout", "SECONDS", "how long"},
     {"--json", "", "for programs"},
 };
-constexpr Word kWords[] = {{"list", "all"}, {"show", "one", Values::kEnvironment}};
+constexpr Word kWords[] = {{"list", "all"},
+                           {"show", "one", Values::kEnvironment},
+                           {"remove", "one", Values::kEnvironment, "remove"}};
 constexpr Word kChoosing[] = {{"add", "it", Values::kChoices, "a b"},
                               {"print", "it", Values::kChoices, "a b"}};
 
@@ -63,7 +65,8 @@ TEST(BashCompletionTest, KnowsCommandsFlagsAndValues) {
         "    run:--wall) _igloo_words 'thick thin'; return ;;\n", "    run:--timeout) return ;;\n",
         "    env:show) _igloo_words \"$(\"$1\" env list --names 2>/dev/null)\"; return ;;\n",
         "    run) _igloo_words '--env --file --project --wall --timeout --json --help' ;;\n",
-        "    env) _igloo_words 'list show --help' ;;\n", "complete -F _igloo igloo\n"}) {
+        "    env:remove) _igloo_words \"$(\"$1\" env remove --names 2>/dev/null)\"; return ;;\n",
+        "    env) _igloo_words 'list show remove --help' ;;\n", "complete -F _igloo igloo\n"}) {
     EXPECT_THAT(script, HasSubstr(part));
   }
   EXPECT_THAT(script, Not(HasSubstr("run:--json)"))) << "a switch has no value";
@@ -75,9 +78,11 @@ TEST(ZshCompletionTest, QuotesWhatZshWouldRead) {
        {"#compdef igloo\n", "    'run:run it'\n",
         "'--env=[what'\\''s inside \\[all of it\\]]:NAME:_igloo_environments'",
         "'--file=[a file]:FILE:_files'", "'--wall=[how strong]:NAME:(thick thin)'",
-        "'--json[for programs]'", "'1:word:(list show)'"}) {
+        "'--json[for programs]'", "'1:word:(list show remove)'", "'2:show:_igloo_environments'",
+        "    env:remove) from=remove ;;\n"}) {
     EXPECT_THAT(script, HasSubstr(part));
   }
+  EXPECT_THAT(script, Not(HasSubstr("'2:remove:"))) << "zsh takes one rule for a place";
 }
 
 TEST(FishCompletionTest, KnowsCommandsFlagsAndValues) {
@@ -86,7 +91,8 @@ TEST(FishCompletionTest, KnowsCommandsFlagsAndValues) {
        {"complete -c igloo -n __fish_use_subcommand -a run -d 'run it'\n",
         "-l env -x -a '(igloo env list --names 2>/dev/null)' -d 'what\\'s inside [all of it]'\n",
         "-l file -r -F -d 'a file'\n", "-l wall -x -a 'thick thin' -d 'how strong'\n",
-        "-l json -d 'for programs'\n"}) {
+        "-l json -d 'for programs'\n",
+        "__fish_seen_subcommand_from remove' -x -a '(igloo env remove --names 2>/dev/null)'\n"}) {
     EXPECT_THAT(script, HasSubstr(part));
   }
 }

@@ -163,13 +163,31 @@ Result<void> CheckNewName(const std::string& name, const ParsedArgs& args, const
   return {};
 }
 
+/// By then there is nothing that 'igloo env build' knows.
+std::string AddHint(const ParsedArgs& args) {
+  const auto name = args.Get("--name");
+  return "correct it or try again: igloo env add " + ShellQuote(args.words[1]) +
+         (name ? " --name " + ShellQuote(*name) : "");
+}
+
+/// For shells: what 'build' and 'update' take. Looks at nothing but the configuration.
+Result<int> PrintNames(const ParsedArgs& args, Console& console) {
+  IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
+  std::string names;
+  for (const Flake& flake : FlakesOf(config)) names += flake.name + "\n";
+  console.Out(names);
+  return 0;
+}
+
 }  // namespace
 
 Result<int> EnvBuild(const ParsedArgs& args, Console& console) {
+  if (args.Has("--names")) return PrintNames(args, console);
   return BuildAll(args, nix::Pins::kKeep, console);
 }
 
 Result<int> EnvUpdate(const ParsedArgs& args, Console& console) {
+  if (args.Has("--names")) return PrintNames(args, console);
   return BuildAll(args, nix::Pins::kRenew, console);
 }
 
@@ -195,9 +213,11 @@ Result<int> EnvAdd(const ParsedArgs& args, Console& console) {
               .wanted = nix::Wanted{.key = name, .name = name, .reference = reference}};
   Outcome outcome = BuildOne(settings, flake, nix::Pins::kKeep, console);
   if (!outcome.built) {
+    Error error = std::move(outcome.built).error();
     // What was never there does not become a broken one.
     if (fresh) (void)place.Remove();
-    return Wrap("'" + ToText(reference) + "' was not added", std::move(outcome.built).error());
+    if (fresh && error.hint == nix::AgainHint(*flake.wanted)) error.hint = AddHint(args);
+    return Wrap("'" + ToText(reference) + "' was not added", std::move(error));
   }
   return Finish({std::move(outcome)}, args, console);
 }

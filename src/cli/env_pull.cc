@@ -4,6 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <cstdlib>
 #include <sstream>
 
@@ -12,10 +15,13 @@
 #include "cli/console.h"
 #include "cli/images.h"
 #include "cli/programs.h"
+#include "clients/render.h"
+#include "config/check_value.h"
 
 namespace igloo::cli {
 namespace {
 
+namespace json = boost::json;
 using image::Image;
 using image::Reference;
 
@@ -70,6 +76,26 @@ Result<Image> Take(const Reference& reference, Console& console) {
   return store.Add(reference, program);
 }
 
+/// A path may have anything in it.
+std::string TomlText(std::string_view text) { return clients::Quote(ToUtf8(text)); }
+
+/// What a configuration needs for it. A dot would begin another table.
+std::string Section(const std::string& name, const Reference& reference) {
+  return fmt::format("[environments.{}]\nimage = {}\n", name.contains('.') ? TomlText(name) : name,
+                     TomlText(ToText(reference)));
+}
+
+json::object ToObject(const Reference& reference, const Image& taken, const std::string& section) {
+  json::array notes;
+  for (const std::string& note : taken.record.notes) notes.push_back(json::string(ToUtf8(note)));
+  return {{"reference", ToUtf8(ToText(reference))},
+          {"digest", "sha256:" + taken.record.digest},
+          {"bytes", taken.record.bytes},
+          {"files", taken.record.entries},
+          {"notes", std::move(notes)},
+          {"configuration", section}};
+}
+
 }  // namespace
 
 Result<int> PullImage(const ParsedArgs& args, Console& console) {
@@ -77,17 +103,27 @@ Result<int> PullImage(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'igloo env pull' takes the name of one image",
                 "for example: igloo env pull docker.io/library/debian:12");
   }
+  const std::string name = args.Get("--name").value_or("NAME");
+  // Before anything is fetched.
+  if (!config::IsName(name)) {
+    return Fail(Errc::kInvalidArgument, "'" + Printable(name) + "' cannot be a name",
+                "names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or "
+                "digit");
+  }
   IGLOO_ASSIGN(const Reference reference, ReferenceHere(args.words[1]));
   if (reference.kind == Reference::Kind::kDirectory) {
     return Fail(Errc::kInvalidArgument, "a directory needs no pulling",
-                "name it in the configuration: image = \"" + Printable(reference.path) + "\"");
+                "name it in the configuration: image = " + TomlText(reference.path));
   }
   IGLOO_ASSIGN(const Image taken, Take(reference, console));
+  if (args.Has("--json")) {
+    console.Out(json::serialize(ToObject(reference, taken, Section(name, reference))) + "\n");
+    return 0;
+  }
   console.Note(fmt::format("sha256:{} is unpacked: {} in {} files", taken.record.digest,
                            HumanBytes(taken.record.bytes), taken.record.entries));
   for (const std::string& note : taken.record.notes) console.Note("note: " + Printable(note));
-  console.Out(fmt::format("[environments.{}]\nimage = \"{}\"\n",
-                          args.Get("--name").value_or("NAME"), Printable(ToText(reference))));
+  console.Out(Section(name, reference));
   return 0;
 }
 

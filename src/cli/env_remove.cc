@@ -100,9 +100,24 @@ Result<std::string> RunCollector(const nix::Settings& settings, Console& console
   return last;
 }
 
+/// For shells: what was added, unless a file has the last word on its name.
+Result<int> PrintAdded(const ParsedArgs& args, Console& console) {
+  IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
+  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  std::string names;
+  for (const nix::Wanted& added : nix::Added(settings)) {
+    const auto own = config.environments.find(added.name);
+    const bool in_file = own != config.environments.end() && !own->second.file.empty();
+    if (!in_file) names += added.name + "\n";
+  }
+  console.Out(names);
+  return 0;
+}
+
 }  // namespace
 
 Result<int> EnvRemove(const ParsedArgs& args, Console& console) {
+  if (args.Has("--names")) return PrintAdded(args, console);
   if (args.words.size() != 2) {
     return Fail(Errc::kInvalidArgument, "'igloo env remove' takes the name of one environment",
                 "igloo env list shows them");
@@ -120,21 +135,19 @@ Result<int> EnvRemove(const ParsedArgs& args, Console& console) {
   const nix::Place place(settings, name);
   const bool added = config::IsName(name) && place.ReadAdded();
   IGLOO_ASSIGN(const bool image, added ? Result<bool>(false) : RemoveImage(name));
-  if (image) {
-    console.Out("removed: " + Printable(name) + "\n");
-    return 0;
-  }
-  if (!added) {
+  if (!added && !image) {
     return Fail(Errc::kNotFound,
                 "'" + Printable(name) + "' is none that 'igloo env add' added or 'pull' fetched",
                 "igloo env list shows where each one comes from");
   }
-  IGLOO_TRY(place.Remove());
+  if (added) IGLOO_TRY(place.Remove());
   if (args.Has("--json")) {
-    console.Out(json::serialize(json::object{{"removed", json::array{json::string(name)}}}) + "\n");
+    const json::array removed{json::string(ToUtf8(name))};
+    console.Out(json::serialize(json::object{{"removed", removed}}) + "\n");
   } else {
-    console.Out(fmt::format("removed: {}\n", name));
-    console.Note(kFreeHint);
+    console.Out("removed: " + Printable(name) + "\n");
+    // An image is gone at once.
+    if (added) console.Note(kFreeHint);
   }
   return 0;
 }

@@ -1,5 +1,8 @@
 #include "cli/reloading.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include "cli/environments.h"
 #include "cli/flakes.h"
 #include "cli/images.h"
@@ -14,10 +17,36 @@ std::vector<watch::Watched> ConfigurationFiles(const ParsedArgs& args) {
   return {{.path = choice.path}};
 }
 
+std::vector<watch::Watched> OtherConfigurationFiles(const config::Config& config,
+                                                    Sandboxes sandboxes) {
+  std::vector<watch::Watched> files;
+  // A project's file counts only while it is trusted as it is.
+  if (!config.project.path.empty()) files.push_back({.path = config.project.path + "/igloo.toml"});
+  if (sandboxes != Sandboxes::kServe) return files;
+  const auto own = config::LoadSandboxMcpConfig(ReadVariables());
+  if (own && !own->file.empty()) files.push_back({.path = own->file});
+  return files;
+}
+
+std::string StampOf(const std::vector<watch::Watched>& files) {
+  std::string stamp = "files:";
+  for (const watch::Watched& each : files) {
+    struct stat info{};
+    if (::stat(each.path.c_str(), &info) != 0) info = {};
+    // The time of its last change cannot be set back, unlike that of its content.
+    stamp += fmt::format(" {} {}:{} {} {}.{}", each.path, info.st_dev, info.st_ino, info.st_size,
+                         info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+  }
+  return stamp;
+}
+
 std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Config& config,
                                       Sandboxes sandboxes) {
   const config::Variables variables = ReadVariables();
   std::vector<watch::Watched> sources = ConfigurationFiles(args);
+  for (watch::Watched& file : OtherConfigurationFiles(config, sandboxes)) {
+    sources.push_back(std::move(file));
+  }
   for (const std::string& place : ArtifactPlaces(config)) {
     sources.push_back({.path = place, .in_each = "metadata.json"});
   }
@@ -30,9 +59,7 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
     if (own.source.kind != config::SourceKind::kArtifact) continue;
     sources.push_back({.path = own.source.value + "/metadata.json"});
   }
-  // A project's file counts only while it is trusted as it is.
   if (!config.project.path.empty()) {
-    sources.push_back({.path = config.project.path + "/igloo.toml"});
     if (config.project.use_flake) {
       sources.push_back({.path = config.project.path + "/flake.nix"});
       sources.push_back({.path = config.project.path + "/flake.lock"});
@@ -41,12 +68,10 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
     if (!state.empty()) sources.push_back({.path = state + "/trust", .in_each = "."});
   }
   if (sandboxes == Sandboxes::kServe) {
-    if (const auto own = config::LoadSandboxMcpConfig(variables)) {
-      if (!own->file.empty()) sources.push_back({.path = own->file});
-      if (!own->sandboxes_path.empty()) {
-        sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
-        sources.push_back({.path = ImagesFile()});
-      }
+    const auto own = config::LoadSandboxMcpConfig(variables);
+    if (own && !own->sandboxes_path.empty()) {
+      sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
+      sources.push_back({.path = ImagesFile()});
     }
   }
   return sources;

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "audit/journal.h"
@@ -67,6 +69,14 @@ void RaiseOpenFiles() {
 
 std::string Line(const Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
+}
+
+/// Whether somebody named it or made it. What the host has no programs for is no news to anybody.
+bool AskedFor(const std::string& name, const config::Config& config,
+              const std::vector<environment::Listing>& rows) {
+  if (config.environments.contains(name)) return true;
+  const auto row = std::ranges::find(rows, name, &environment::Listing::name);
+  return row != rows.end() && row->provider != "host";
 }
 
 /// Everything of a server that lives as long as it does. The members' order matters: what runs on
@@ -158,19 +168,23 @@ class Server {
   }
 
   Result<std::shared_ptr<const tools::Setup>> Load() {
+    // Before it is read: what is written meanwhile is the next change.
+    std::string stamp = StampOf(ConfigurationFiles(serving_.args));
+    std::set<std::string> remarks;
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
     if (serving_.adapt) serving_.adapt(config);
     // Before anything else is read, so that no change is missed.
     const Sandboxes sandboxes =
         serving_.sandboxes ? serving_.sandboxes(config) : Sandboxes::kIgnore;
     Follow(SourcesOf(serving_.args, config, sandboxes));
+    stamp += StampOf(OtherConfigurationFiles(config, sandboxes));
     config::SandboxScan scan;
     if (sandboxes == Sandboxes::kServe) {
       IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
       scan = config::ScanSandboxes(own.sandboxes_path);
       AddSandboxImages(scan, config);
-      for (const std::string& note : scan.notes) serving_.say(note);
-      for (const config::SandboxProblem& each : scan.problems) serving_.say(Line(each.error));
+      remarks.insert(scan.notes.begin(), scan.notes.end());
+      for (const config::SandboxProblem& each : scan.problems) remarks.insert(Line(each.error));
     }
     SetJournal(config.audit);
     sessions_->SetLimits({.most = config.session.most,
@@ -183,9 +197,43 @@ class Server {
     auto setup =
         std::make_shared<tools::Setup>(std::move(config), read, CallersVariable, std::move(scan));
     for (const environment::ArtifactProblem& each : setup->catalogue().problems()) {
-      serving_.say("'" + each.directory + "' is no environment: " + Line(each.error));
+      remarks.insert("'" + each.directory + "' is no environment: " + Line(each.error));
     }
+    Remark(std::move(remarks));
+    TellUnusable(*setup);
+    read_again_ = stamp != stamp_;
+    stamp_ = std::move(stamp);
     return setup;
+  }
+
+  /// Says what was not said about the configuration before.
+  void Remark(std::set<std::string> remarks) {
+    for (const std::string& each : remarks) {
+      if (!remarks_.contains(each)) serving_.say(Printable(each, Newlines::kKeep));
+    }
+    remarks_ = std::move(remarks);
+  }
+
+  /// Clients see only what can be used: whoever asked for something else hears why, and when that
+  /// is over. What is being built may well become usable.
+  void TellUnusable(const tools::Setup& setup) {
+    const std::vector<environment::Listing> rows = setup.catalogue().List();
+    std::map<std::string, std::string> now;
+    for (const tools::Unusable& each : setup.unusable()) {
+      if (!AskedFor(each.name, setup.config(), rows)) continue;
+      const bool awaited = builder_ && builder_->Builds(each.name);
+      // Nix's own words may be among it.
+      const std::string why = awaited ? "" : Printable(Line(each.why), Newlines::kKeep);
+      if (!awaited && unusable_[each.name] != why) {
+        serving_.say(fmt::format("environment '{}' cannot be used: {}", each.name, why));
+      }
+      now.emplace(each.name, why);
+    }
+    for (const auto& [name, why] : unusable_) {
+      const bool ready = !now.contains(name) && setup.Find(name) != nullptr;
+      if (ready) serving_.inform(fmt::format("environment '{}' is ready", name));
+    }
+    unusable_ = std::move(now);
   }
 
   /// The way by which `igloo session` and `igloo repl` come.
@@ -261,6 +309,7 @@ class Server {
       co_await signals.async_wait(token);
       if (error) co_return;
       builder_->Forget();
+      stamp_.clear();  // whoever asks for it is told that it was done
       Reload();
     }
   }
@@ -272,14 +321,18 @@ class Server {
                    Line(changed.error()));
       return;
     }
-    serving_.inform("the configuration was read again");
+    if (read_again_) serving_.inform("the configuration was read again");
     if (*changed) core_->Announce(mcp::change::Tools{});
   }
 
   Console& console_;
   Serving serving_;
   tools::Store store_ = {};
-  std::string unwatched_ = {};  ///< why not everything is watched, as it was said
+  std::string unwatched_ = {};          ///< why not everything is watched, as it was said
+  std::set<std::string> remarks_ = {};  ///< about the configuration, as said
+  std::map<std::string, std::string> unusable_ = {};  ///< why, as it was said; empty: it is built
+  std::string stamp_ = {};                            ///< of the files that were read
+  bool read_again_ = false;                           ///< they had changed
   std::optional<audit::Journal> journal_ = {};
   std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
   bool complained_ = false;            ///< that calls are not written down

@@ -103,6 +103,8 @@ TEST(EnvCommand, AnswersMistakesWithAdvice) {
   expect({"env", "list", "python"}, "igloo env show python");
   expect({"env", "show"}, "takes the name of one environment");
   expect({"env", "show", "pyton"}, "did you mean 'python'?");
+  expect({"env", "pull", "docker.io/library/debian:12", "--name", "a]b"}, "cannot be a name");
+  expect({"env", "pull", "/a \"b\""}, R"(image = "/a \"b\"")");
 }
 
 TEST(Memory, IsTheRunsOwnLimit) {

@@ -147,6 +147,14 @@ TEST_F(Original, OlderNamesOfTheArgumentsWork) {
             "old\n");
 }
 
+TEST(OriginalCommand, NamesItsVariables) {
+  const Outcome help =
+      RunProgram({.program = BinDirectory() + "/nix-sandbox-mcp", .args = {"--help"}});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("NIX_SANDBOX_ENVS"), HasSubstr("NIX_SANDBOX_METADATA"),
+                              HasSubstr("PROJECT_DIR")));
+}
+
 TEST(OriginalCommand, NeedsNoFlagsAndTakesItsOwn) {
   McpClient client({.program = "nix-sandbox-mcp", .args = {"--stdio", "--log-level", "debug"}});
   client.Initialize("2024-11-05");

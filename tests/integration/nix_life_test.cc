@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "support/mcp.h"
 #include "support/nix.h"
 
 namespace igloo::testing {
@@ -12,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 class NixLife : public WithNix {
@@ -63,7 +65,8 @@ TEST_F(NixLife, WhatCannotBeBuiltIsNotAdded) {
   const Outcome added = Igloo({"env", "add", Flake("tools") + "#missing"});
   EXPECT_EQ(added.status, 125);
   EXPECT_THAT(added.err,
-              AllOf(HasSubstr("was not added"), HasSubstr("Package 'missing' not found in flake")));
+              AllOf(HasSubstr("was not added"), HasSubstr("Package 'missing' not found in flake"),
+                    HasSubstr("try again: igloo env add "), Not(HasSubstr("igloo env build"))));
   EXPECT_FALSE(fs::exists(State("missing")));
   EXPECT_EQ(Listed("missing"), "");
 }
@@ -100,6 +103,27 @@ TEST_F(NixLife, NamesThatAreTakenAreRefused) {
   EXPECT_EQ(Igloo({"env", "build", "mine"}).status, 0);
   EXPECT_THAT(Igloo({"env", "remove", "mine"}).err,
               AllOf(HasSubstr("is configured at " + Path(kUsual)), HasSubstr("igloo env gc")));
+  // What shells offer behind these words.
+  EXPECT_EQ(Igloo({"env", "build", "--names"}).out, "hello\nmine\n");
+  EXPECT_EQ(Igloo({"env", "remove", "--names"}).out, "hello\n");
+}
+
+TEST_F(NixLife, AServerSaysWhatIsReadyAndWhatIsNot) {
+  Hello("one");
+  const auto section = [&](const std::string& name, const std::string& attribute) {
+    return "[environments." + name + "]\ninterpreter = \"sh\"\nflake = \"" + Flake("tools") + "#" +
+           attribute + "\"\n";
+  };
+  Configure(section("x", "hello") + section("y", "waits") + section("bad", "missing"));
+  McpClient client({.env = Variables()});
+  client.Initialize();
+  EXPECT_TRUE(client.running().WaitForErrors("environment 'x' is ready"));
+  EXPECT_TRUE(client.running().WaitForErrors("environment 'y' is ready"));
+  EXPECT_TRUE(client.running().WaitForErrors("environment 'bad' cannot be used: "));
+  const std::string said = client.running().Finish().err;
+  EXPECT_EQ(said.find("'bad' cannot"), said.rfind("'bad' cannot")) << said;
+  EXPECT_THAT(said, AllOf(HasSubstr("Package 'missing' not found"), Not(HasSubstr("read again")),
+                          Not(HasSubstr("not been built yet"))));
 }
 
 TEST_F(NixLife, TheCollectorTakesWhatNobodyNames) {

@@ -1,6 +1,7 @@
 // nix-sandbox-mcp's variables and options, through igloo under that name.
 
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <boost/json/serialize.hpp>
 
@@ -57,6 +58,29 @@ TEST_F(NixSandboxMcp, TakesTheConfigurationOfItsWrapperAsData) {
               HasSubstr("Unknown environment: 'data'"))
       << "no closure is to be had, and nothing stands in for it";
   EXPECT_FALSE(std::filesystem::exists(Path("executed")));
+}
+
+TEST_F(NixSandboxMcp, WhatItCannotServeIsSaidOnce) {
+  McpClient client =
+      Start({"NIX_SANDBOX_METADATA={\"environments\":{\"python\":{\"backend\":\"jail\","
+             "\"exec\":\"/nowhere/run\"}}}",
+             "NIX_SANDBOX_ENVS=--bad"});
+  client.Initialize("2024-11-05");
+  EXPECT_TRUE(client.running().WaitForErrors("environment 'python' cannot be used: "));
+  EXPECT_TRUE(client.running().WaitForErrors("'--bad' is no flake"));
+  // Something else changes, and nothing of the configuration.
+  Add("home/.config/nix-sandbox-mcp/sandboxes/x", "mine");
+  EXPECT_TRUE(WaitFor([&] {
+    const JsonObject answer = client.Run("mine", "echo served");
+    return !answer.contains("error") && TextOf(answer) == "served\n";
+  }));
+  EXPECT_THAT(client.running().errors(), Not(HasSubstr("read again")));
+  client.running().Signal(SIGHUP);
+  EXPECT_TRUE(client.running().WaitForErrors("the configuration was read again"));
+  const std::string said = client.running().Finish().err;
+  for (const char* name : {"environment 'python' cannot", "'--bad' is no flake"}) {
+    EXPECT_EQ(said.find(name, said.find(name) + 1), std::string::npos) << said;
+  }
 }
 
 TEST_F(NixSandboxMcp, ABrokenConfigurationOfItsWrapperIsSaid) {

@@ -133,9 +133,9 @@ int NixSandboxMcpMain(std::span<const std::string> words, Console& console) {
     console.Out(
         "nix-sandbox-mcp - one MCP tool that runs code in sandboxes, served by igloo\n\n"
         "Usage: nix-sandbox-mcp [--stdio] [--log-level trace|debug|info|warn|error]\n\n"
-        "Variables: NIX_SANDBOX_METADATA, NIX_SANDBOX_DIR, PROJECT_DIR, PROJECT_MOUNT,\n"
-        "SESSION_IDLE_TIMEOUT, SESSION_MAX_LIFETIME, RUST_LOG; igloo's own configuration counts\n"
-        "as well.\n");
+        "Variables: NIX_SANDBOX_ENVS (flakes, with commas between them), NIX_SANDBOX_METADATA,\n"
+        "NIX_SANDBOX_DIR, PROJECT_DIR, PROJECT_MOUNT, SESSION_IDLE_TIMEOUT, SESSION_MAX_LIFETIME,\n"
+        "RUST_LOG; igloo's own configuration counts as well.\n");
     return 0;
   }
   if (args && args->Has("--version")) {
