@@ -71,7 +71,7 @@
 
       templates.default = {
         # With a store that lies elsewhere, Nix 2.8 takes a path for one outside of it, and newer ones miss the text's.
-        path = if lib.versionOlder builtins.nixVersion "2.9" then "${self}/nix/templates/default" else ./nix/templates/default;
+        path = if builtins.compareVersions builtins.nixVersion "2.9" < 0 then "${self}/nix/templates/default" else ./nix/templates/default;
         description = "Your own sandbox environments: data-science and nix-tools";
       };
     };

@@ -65,11 +65,19 @@ in
     touch $out
   '';
 
-  server = let server = self.lib.mkServer { inherit pkgs; config = ../tests/nix/server.toml; inherit (packages) igloo; }; in
-    pkgs.runCommand "check-server" { } ''
+  server =
+    let
+      server = self.lib.mkServer { inherit pkgs; config = ../tests/nix/server.toml; inherit (packages) igloo; };
+      inherit (self.lib.fromToml { inherit pkgs; config = ../tests/nix/server.toml; }) environments;
+    in
+    pkgs.runCommand "check-server" { nativeBuildInputs = [ pkgs.jq ]; } ''
       config=${server}/share/igloo/config.toml
       grep -qF '"timeout_seconds" = 60' $config
-      grep -qF '"path" = "${(self.lib.fromToml { inherit pkgs; config = ../tests/nix/server.toml; }).environments.data}"' $config
+      grep -qF '"path" = "${environments.data}"' $config
+      # Named by its section alone: the bundled artifact of that name has a time of its own.
+      grep -qF '"path" = "${environments.shell}"' $config
+      test "$(jq .timeout_seconds ${environments.shell}/metadata.json)" = 20
+      test "$(grep -c '"path"' $config)" = 2
       test "$(ls ${server}/share/igloo/environments | tr '\n' ' ')" = "python shell "
       touch $out
     '';

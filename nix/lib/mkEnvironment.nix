@@ -11,7 +11,7 @@ let
 
   settings = removeAttrs arguments [ "pkgs" "packages" "igloo" ];
 
-  # A82: these two are always there.
+  # A shell and the basic programs are always there.
   contents = packages ++ [ pkgs.bash pkgs.coreutils ];
 
   root = pkgs.buildEnv {
@@ -29,9 +29,21 @@ let
   });
 
   program = if igloo == null then "igloo" else lib.getExe' igloo "igloo";
-  checked = if builtins.isList packages then metadata else throw "environment '${name}': 'packages' is a list";
+
+  # A path of the source becomes one of the store.
+  isPackage = each: builtins.isPath each || (builtins.isAttrs each && each ? outPath)
+    || (builtins.isString each && builtins.substring 0 (builtins.stringLength store) each == store);
+  store = "${builtins.storeDir}/";
+  wrong = builtins.head (builtins.filter (each: !isPackage each) packages);
+  fail = what: throw "environment '${name}': 'packages' is a list${what}";
+  checked =
+    if !builtins.isList packages then fail ""
+    else if !builtins.all isPackage packages then
+      fail " of packages, and ${if builtins.isString wrong then builtins.toJSON wrong else "a ${builtins.typeOf wrong}"} is none"
+    else metadata;
 in
-pkgs.runCommand "sandbox-${name}"
+# What is wrong with the name is said before it is used.
+builtins.seq metadata (pkgs.runCommand "sandbox-${name}"
 {
   metadata = builtins.toJSON checked;
   passAsFile = [ "metadata" ];
@@ -54,4 +66,4 @@ pkgs.runCommand "sandbox-${name}"
   printf '#!%s\nexec %s run --artifact %s "$@"\n' ${pkgs.runtimeShell} ${lib.escapeShellArg program} $out > $out/bin/run
   printf '#!%s\nexec %s session-agent --artifact %s "$@"\n' ${pkgs.runtimeShell} ${lib.escapeShellArg program} $out > $out/bin/session-run
   chmod 755 $out/bin/run $out/bin/session-run
-''
+'')

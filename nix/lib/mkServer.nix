@@ -8,10 +8,10 @@ let
   parsed = import ./fromToml.nix { inherit pkgs config; directory = null; };
   inherit (parsed) values;
 
-  # 'preset' means what this machine has, which may be another thing than what was built here, or nothing: the file of
-  # the server names the artifact, with the limits of the file in it.
+  # A preset, also one that only the section's name says, means what this machine has, which may be another thing than
+  # what was built here, or nothing: the file of the server names the artifact, with the limits of the file in it.
   built = name: given:
-    if !(given ? preset) then given
+    if !(parsed.environments ? ${name}) then given
     else removeAttrs given [ "preset" ] // { path = "${parsed.environments.${name}}"; };
   written = values // lib.optionalAttrs (values ? environments) {
     environments = lib.mapAttrs built values.environments;

@@ -57,6 +57,12 @@ in
       assertion = cfg.configFile == null || values == { };
       message = "${option}: configFile replaces settings, presets and environments; use either it or them.";
     }]
+    ++ map
+      (name: {
+        assertion = !(cfg.environments ? ${name});
+        message = "${option}: '${name}' stands in presets and in environments; keep one of them, or give yours another name.";
+      })
+      cfg.presets
     ++ map (problem: { assertion = false; message = "${option}.settings: ${problem}"; }) decoded.problems
     # Refused here and not at run time: a system that is built should do what its configuration says.
     ++ lib.optionals (decoded.problems == [ ]) (map

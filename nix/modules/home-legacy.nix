@@ -4,15 +4,15 @@ let
   inherit (lib) mkOption types;
   cfg = config.programs.sandbox-mcp;
   option = type: default: description: mkOption { inherit type default description; };
+  inherit (import ./refuse.nix { inherit lib; }) refuse refuseJson isToml;
 
-  presetOf = name: if name == "javascript" then "node" else name;
   sandboxes = [ "shell" "go" "python" "javascript" "rust" "java" "network-tools" "apisix" ];
 
-  # "512M", "2G", or megabytes.
-  size = builtins.match "([1-9][0-9]*)([MG]?)B?" cfg.maxMemory;
-  megabytes = builtins.fromJSON (lib.head size) * (if lib.last size == "G" then 1024 else 1);
-
-  refuse = wrong: message: { assertion = !wrong; inherit message; };
+  # What was a setting for all sandboxes is one of each of them, in a file of sandbox-mcp's own. Their defaults keep
+  # what these defaults say: 60 seconds, and at most 512 MB.
+  usual = { enabledSandboxes = lib.take 6 sandboxes; sandboxTimeout = 60; maxMemory = "512M"; };
+  own = key: "'sandbox-mcp --pull' writes sandbox-mcp/sandboxes/NAME/config.json into ~/.config, with '${key}' for each sandbox";
+  changed = name: instead: refuse (cfg.${name} != usual.${name}) "programs.sandbox-mcp.${name}: this cannot be changed here: ${instead}.";
 in
 {
   options.programs.sandbox-mcp = {
@@ -21,11 +21,11 @@ in
     settings = option (types.attrsOf types.anything) { } "Renamed to programs.igloo.clients.claude-desktop.settings.";
     configFile = option (types.nullOr types.path) null "Renamed to programs.igloo.configFile, which is TOML.";
     nixPath = option (types.nullOr types.str) null "Not needed any more: environments are built ahead, not with every run.";
-    enabledSandboxes = option (types.listOf (types.enum sandboxes)) [ "shell" "go" "python" "javascript" "rust" "java" ]
-      "Renamed to programs.igloo.settings.environments.";
-    sandboxTimeout = option types.ints.positive 60 "Renamed to programs.igloo.settings.defaults.timeout_seconds.";
-    maxMemory = option types.str "512M" "Renamed to programs.igloo.settings.defaults.memory_mb.";
-    maxCpuCores = option (types.nullOr types.ints.positive) null "Cores of a sandbox; igloo limits time on them instead.";
+    enabledSandboxes = option (types.listOf (types.enum sandboxes)) usual.enabledSandboxes
+      "Not to be changed any more: 'sandbox-mcp' offers all of its sandboxes.";
+    sandboxTimeout = option types.ints.positive usual.sandboxTimeout "Not to be changed here any more: each sandbox has its own.";
+    maxMemory = option types.str usual.maxMemory "Not to be changed here any more: each sandbox has its own.";
+    maxCpuCores = option (types.nullOr types.ints.positive) null "Cores of a sandbox; not available yet.";
     args = option (types.listOf types.str) [ ] "Renamed to programs.igloo.args.";
     env = option (types.attrsOf types.str) { } "Renamed to programs.igloo.env.";
   };
@@ -37,22 +37,20 @@ in
       program = lib.mkDefault "sandbox-mcp";
       serverName = lib.mkDefault "sandbox-mcp";
       inherit (cfg) args env;
-      configFile = lib.mkIf (cfg.configFile != null) cfg.configFile;
+      configFile = lib.mkIf (cfg.configFile != null && isToml cfg.configFile) cfg.configFile;
       clients.claude-desktop = { enable = lib.mkDefault true; inherit (cfg) settings; };
-      settings = lib.mkIf (cfg.configFile == null) {
-        defaults.timeout_seconds = lib.mkDefault cfg.sandboxTimeout;
-        defaults.memory_mb = lib.mkIf (size != null) (lib.mkDefault megabytes);
-        environments = lib.genAttrs (map presetOf (lib.remove "apisix" cfg.enabledSandboxes)) (preset: { inherit preset; });
-      };
     };
     warnings = [ "programs.sandbox-mcp has become programs.igloo: see its options." ]
       ++ lib.optional (cfg.nixPath != null) "programs.sandbox-mcp.nixPath has no effect any more.";
     assertions = [
-      (refuse (size == null) "programs.sandbox-mcp.maxMemory: write it as \"512M\" or \"2G\".")
+      (refuseJson "programs.sandbox-mcp.configFile" cfg.configFile
+        "for the program 'sandbox-mcp' write xdg.configFile.\"sandbox-mcp/config.json\".source")
+      (changed "enabledSandboxes"
+        "'sandbox-mcp' offers all of its sandboxes, and clients choose among its tools")
+      (changed "sandboxTimeout" (own "timeout"))
+      (changed "maxMemory" (own "resources.memory"))
       (refuse (cfg.maxCpuCores != null)
-        "programs.sandbox-mcp.maxCpuCores: igloo has no limit of cores; programs.igloo.settings.limits.cpu_seconds limits the time on them.")
-      (refuse (lib.elem "apisix" cfg.enabledSandboxes)
-        "programs.sandbox-mcp.enabledSandboxes: apisix is made from an image, which Nix does not fetch; 'igloo env pull' does.")
+        "programs.sandbox-mcp.maxCpuCores: igloo has no limit of cores yet; remove it.")
     ];
   };
 }

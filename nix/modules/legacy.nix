@@ -9,24 +9,25 @@ let
 
   flag = default: description: mkOption { type = types.bool; inherit default description; };
   any = default: type: description: mkOption { inherit default type description; };
-  refuse = wrong: message: { assertion = !wrong; inherit message; };
+  inherit (import ./refuse.nix { inherit lib; }) refuse refuseJson isToml;
 
   moved = old: "${old} has become services.igloo: see its options.";
-  isToml = file: file == null || lib.hasSuffix ".toml" (toString file);
+  # The user and the group that sandbox-mcp had by itself are made here; others must be there.
+  absent = kind: name: name != null && !(config.users.${kind} ? ${name});
 in
 {
   options.services.sandbox-mcp = {
     enable = flag false "Renamed to services.igloo.enable, with one tool for each environment.";
     package = any null (types.nullOr types.package) "Renamed to services.igloo.package.";
     configFile = any null (types.nullOr types.path) "Renamed to services.igloo.configFile, which is TOML.";
-    user = any null (types.nullOr types.str) "Renamed to services.igloo.user.";
-    group = any null (types.nullOr types.str) "Renamed to services.igloo.group.";
+    user = any null (types.nullOr types.str) "Renamed to services.igloo.user; made if it is 'sandbox-mcp'.";
+    group = any null (types.nullOr types.str) "Renamed to services.igloo.group; made if it is 'sandbox-mcp'.";
   };
 
   options.services.claude-sandbox = {
     enable = flag false "Renamed to services.igloo.enable.";
     network = flag true "Whether code reaches the network; see services.igloo.settings.defaults.network.";
-    bubblewrap.enable = flag true "Renamed to services.igloo.settings.defaults.backend = \"bubblewrap\".";
+    bubblewrap.enable = flag true "Sandboxes of namespaces, which igloo's own backend makes; bubblewrap itself is not used.";
     bubblewrap.extraPackages = any [ ] (types.listOf types.package) "Renamed to services.igloo.environments.NAME.packages.";
     container.enable = flag false "Sandboxes as containers; not available yet.";
     container.extraModules = any [ ] (types.listOf types.anything) "NixOS modules of the container.";
@@ -45,18 +46,25 @@ in
         user = lib.mkIf (mcp.user != null) mcp.user;
         group = lib.mkIf (mcp.group != null) mcp.group;
       };
+      users.users = lib.mkIf (mcp.user == "sandbox-mcp") {
+        sandbox-mcp = { isSystemUser = true; inherit (config.services.igloo) group; home = "/var/lib/igloo"; description = "Igloo's server"; };
+      };
+      users.groups = lib.mkIf (mcp.group == "sandbox-mcp") { sandbox-mcp = { }; };
       warnings = [ (moved "services.sandbox-mcp") ];
       assertions = [
-        (refuse (!isToml mcp.configFile)
-          "services.sandbox-mcp.configFile: a service reads igloo's config.toml, not sandbox-mcp's JSON; write services.igloo.settings, or start 'sandbox-mcp' from a client, which reads it.")
+        (refuseJson "services.sandbox-mcp.configFile" mcp.configFile
+          "write services.igloo.settings, or start 'sandbox-mcp' from a client, which reads it")
+        (refuse (absent "users" mcp.user)
+          "services.sandbox-mcp.user: there is no user '${toString mcp.user}'; add users.users.${toString mcp.user}.")
+        (refuse (absent "groups" mcp.group)
+          "services.sandbox-mcp.group: there is no group '${toString mcp.group}'; add users.groups.${toString mcp.group}.")
       ];
     })
 
     (lib.mkIf claude.enable {
       services.igloo = {
         enable = true;
-        settings.defaults.backend = lib.mkIf claude.bubblewrap.enable (lib.mkDefault "bubblewrap");
-        environments = lib.mkIf (claude.bubblewrap.extraPackages != [ ]) {
+        environments = lib.mkIf (claude.bubblewrap.enable && claude.bubblewrap.extraPackages != [ ]) {
           claude-sandbox = { interpreter_type = "bash"; packages = claude.bubblewrap.extraPackages; };
         };
       };

@@ -11,6 +11,7 @@ let
   projectPath = toString project;
   atHome = project != null && lib.any (top: lib.hasPrefix "${top}/" projectPath) [ "/home" "/root" ];
   writable = project != null && cfg.settings.project.mode == "readwrite";
+  backends = [ cfg.settings.defaults.backend ] ++ lib.mapAttrsToList (_: each: each.backend) cfg.settings.environments;
 
   # systemd is no shell: it reads C's escapes in double quotes, and has words of its own behind '%' and '$'.
   quote = word:
@@ -55,6 +56,10 @@ in
         assertion = cfg.tokenFile == null || !lib.hasPrefix builtins.storeDir (toString cfg.tokenFile);
         message = "services.igloo.tokenFile: everybody can read the Nix store; keep the token elsewhere.";
       }
+      {
+        assertion = !lib.elem "bubblewrap" backends;
+        message = "services.igloo.settings: backend \"bubblewrap\" is the program /usr/bin/bwrap, which NixOS has not; keep \"jail\", igloo's own.";
+      }
     ];
 
     environment.systemPackages = [ cfg.package ];
@@ -96,13 +101,13 @@ in
         AmbientCapabilities = "";
         LockPersonality = true;
         ProtectClock = true;
-        ProtectHostname = true;
         ProtectKernelModules = true;
         RestrictRealtime = true;
-        RestrictSUIDSGID = true;
         # SECURITY: not here, because sandboxes could not be built: RestrictNamespaces (they are namespaces),
         # ProtectKernelTunables, ProtectKernelLogs, ProtectControlGroups and ProtectProc (the kernel mounts no new /proc
-        # where the old one is partly hidden), PrivateUsers (there would be no ids to map).
+        # where the old one is partly hidden), PrivateUsers (there would be no ids to map), RestrictSUIDSGID (its filter
+        # answers openat2 with ENOSYS, and igloo opens what it mounts with nothing else), ProtectHostname (a sandbox has
+        # a host name of its own, and its filter refuses sethostname in every namespace).
       };
     };
   };

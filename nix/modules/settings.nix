@@ -56,9 +56,12 @@ let
     in
     lib.genAttrs heads node;
 
-  # What was set: options that were not touched are null, and their sections empty.
+  # What was set: options that were not touched are null, and their sections empty. A package is a path to its files; a
+  # path stays where it is.
   strip = value:
-    if !lib.isAttrs value then value
+    if lib.isDerivation value then "${value}"
+    else if builtins.isPath value then toString value
+    else if !lib.isAttrs value then value
     else lib.filterAttrs (_: each: each != null && each != { }) (lib.mapAttrs (_: strip) value);
 in
 {

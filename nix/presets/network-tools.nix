@@ -8,7 +8,7 @@
     iproute2
     iputils
     inetutils
-    nettools
+    (pkgs.net-tools or pkgs.nettools) # its name in older releases
     curl
     wget
     dnsutils

@@ -42,7 +42,8 @@ in
   badEnv = all (env: fails (meta { inherit env; })) [ { "A-B" = "x"; } { A = 1; } [ ] ];
   badNetwork = fails (meta { network = "bridge"; });
   badBackend = fails (meta { backend = "docker"; });
-  badPackages = fails (mkSandbox (bash // { packages = pkgs.bash; })).drvPath;
+  badPackages = all (packages: fails (mkSandbox (bash // { inherit packages; })).drvPath) [ pkgs.bash [ "bash" ] [ null ] [ { } ] [ [ pkgs.bash ] ] ];
+  packagesByPath = !fails (mkSandbox (bash // { packages = [ "${pkgs.bash}" pkgs.jq ]; })).manifest;
 
   presetsAreRight = all (preset: preset ? image || !fails (mkMetadata (removeAttrs preset [ "packages" ]))) (lib.attrValues presets);
   presetsSayTheirNames = all (name: presets.${name}.name == name) (lib.attrNames presets);
@@ -53,6 +54,12 @@ in
   layers = let made = server.environments.data.manifest; in
     made.name == "data" && made.timeout_seconds == 60 && made.env.PYTHONPATH == "/workspace" && !(made ? aliases);
   shared = server.environments.shell.manifest.timeout_seconds == 20 && server.environments.shell.manifest.aliases == [ "bash" ];
+  serverNamesArtifacts =
+    let
+      fakes = { writeText = _: text: text; runCommand = name: _: script: if lib.hasPrefix "sandbox-" name then "/made/${name}" else script; };
+      made = import ../../nix/lib/mkServer.nix { pkgs = pkgs // fakes; config = ./server.toml; igloo = pkgs.bash; };
+    in
+    all (line: lib.hasInfix line made) [ "\"path\" = \"/made/sandbox-shell\"" "\"path\" = \"/made/sandbox-data\"" "\"alias\" = \"data\"" ];
   onlyNamedPresets = lib.attrNames server.presets == [ "python" "shell" ];
   presetsAsTheyAre = server.presets.python.manifest.timeout_seconds == 30;
   aliasesAreNoArtifacts = !(server.environments ? py);

@@ -70,10 +70,11 @@ in
   onIsFine = fine (igloo { });
   onMakesItsUser = (igloo { }).users.users.igloo.isSystemUser && (igloo { }).users.groups ? igloo;
   onNeedsUserNamespaces = (igloo { }).security.unprivilegedUsernsClone;
-  hardened = all (key: (unit (igloo { })).${key} == true) [ "NoNewPrivileges" "PrivateTmp" "ProtectHome" "RestrictSUIDSGID" "Delegate" ]
+  hardened = all (key: (unit (igloo { })).${key} == true) [ "NoNewPrivileges" "PrivateTmp" "ProtectHome" "LockPersonality" "Delegate" ]
     && (unit (igloo { })).ProtectSystem == "strict" && (unit (igloo { })).ReadWritePaths == [ ];
-  # Sandboxes are namespaces with a /proc of their own.
-  hardenedNotTooMuch = !any (key: unit (igloo { }) ? ${key}) [ "RestrictNamespaces" "PrivateUsers" "ProtectKernelTunables" "ProtectProc" ];
+  # Sandboxes are namespaces with a /proc and a host name of their own, and what they show is opened with openat2.
+  hardenedNotTooMuch = !any (key: unit (igloo { }) ? ${key})
+    [ "RestrictNamespaces" "PrivateUsers" "ProtectKernelTunables" "ProtectKernelLogs" "ProtectControlGroups" "ProtectProc" "ProtectHostname" "RestrictSUIDSGID" ];
 
   otherUser = let config = igloo { user = "me"; group = "us"; }; in
     (unit config).User == "me" && config.users.users == { } && config.users.groups == { };
@@ -89,6 +90,11 @@ in
   own = (toml { environments.tools = { interpreter_type = "bash"; packages = [ pkgs.ripgrep ]; }; settings.environments.tools.timeout_seconds = 5; }).environments
     == { tools = { path = "/nix/store/${hash}-sandbox-tools"; timeout_seconds = 5; }; };
   presets = (toml { presets = [ "go" ]; }).environments == { go.path = "/nix/store/${hash}-sandbox-go"; };
+  presetAndOwn = says "'go' stands in presets and in environments" (igloo { presets = [ "go" ]; environments.go = { interpreter = [ "go" "run" ]; packages = [ pkgs.go ]; }; });
+  pathOfPackage = (toml { settings.environments.sci.path = fake "sandbox-sci" { self = throw "a package is looked into"; }; }).environments
+    == { sci.path = "/nix/store/${hash}-sandbox-sci"; };
+  pathOfNix = let given.settings.environments.sci.path = /srv/sci; in
+    fine (igloo given) && (toml given).environments == { sci.path = "/srv/sci"; };
   project = let config = igloo { settings.project.path = "/srv/code"; }; in (unit config).ProtectHome == true && (unit config).ReadWritePaths == [ ];
   projectAtHome = (unit (igloo { settings.project.path = "/home/me/code"; })).ProtectHome == "read-only";
   projectToWrite = let config = igloo { settings.project = { path = "/srv/code"; mode = "readwrite"; }; }; in (unit config).ReadWritePaths == [ "/srv/code" ];
@@ -105,6 +111,8 @@ in
   unknownPreset = says "Unknown preset: pythn" (igloo { settings.environments.a.preset = "pythn"; });
   noSource = says "Environment 'a' must specify 'preset' or 'flake'" (igloo { settings.environments.a = { }; });
   relativePath = says "is relative" (igloo { settings.project.path = "code"; });
+  bubblewrap = says "/usr/bin/bwrap" (igloo { settings.defaults.backend = "bubblewrap"; });
+  bubblewrapOfOne = says "/usr/bin/bwrap" (igloo { settings.environments.a = { preset = "python"; backend = "bubblewrap"; }; });
   notYet = says "settings.defaults.backend: this igloo does not have it yet" (igloo { settings.defaults.backend = "microvm"; });
   notYetNetwork = says "settings.defaults.network" (igloo { settings.defaults.network = "internet"; });
   fileAndSettings = says "configFile replaces" (igloo { configFile = "/etc/igloo.toml"; settings.audit.code = true; });
@@ -112,15 +120,22 @@ in
   tokenInStore = says "Nix store" (igloo { tokenFile = "/nix/store/${hash}-token"; });
   tokenElsewhere = lib.hasSuffix "--token-file /run/keys/igloo" (exec (igloo { tokenFile = "/run/keys/igloo"; }));
 
-  sandboxMcp = let config = nixos { sandbox-mcp = { enable = true; user = "sandbox-mcp"; group = "g"; }; }; in
+  sandboxMcp = let config = nixos { sandbox-mcp = { enable = true; user = "sandbox-mcp"; group = "sandbox-mcp"; }; }; in
     lib.hasPrefix "/nix/store/${hash}-igloo-for-sandbox-mcp/bin/igloo mcp " (exec config) && (unit config).User == "sandbox-mcp"
+    && config.users.users.sandbox-mcp.group == "sandbox-mcp" && config.users.groups ? sandbox-mcp
     && config.services.igloo.settings.daemon.tools == "per-environment" && config.warnings != [ ] && fine config;
   sandboxMcpToml = let config = nixos { sandbox-mcp = { enable = true; configFile = "/etc/a.toml"; }; }; in
     fine config && config.services.igloo.configFile == "/etc/a.toml";
   sandboxMcpJson = says "not sandbox-mcp's JSON" (nixos { sandbox-mcp = { enable = true; configFile = "/etc/a.json"; }; });
+  sandboxMcpUser = let config = nixos { sandbox-mcp = { enable = true; user = "me"; group = "us"; }; }; in
+    says "there is no user 'me'" config && says "there is no group 'us'" config;
+  sandboxMcpUserOfOthers = fine (evalWith ../../nix/modules/nixos.nix {
+    services.sandbox-mcp = { enable = true; user = "me"; group = "us"; };
+    users = { users.me.isNormalUser = true; groups.us = { }; };
+  });
   sandboxMcpOverridden = (nixos { sandbox-mcp.enable = true; igloo.package = fake "mine" { }; }).services.igloo.package.name == "mine";
   claudeSandbox = let config = nixos { claude-sandbox = { enable = true; network = false; bubblewrap.extraPackages = [ pkgs.ripgrep ]; }; }; in
-    fine config && config.services.igloo.settings.defaults.backend == "bubblewrap" && config.services.igloo.environments ? claude-sandbox;
+    fine config && config.services.igloo.settings.defaults.backend == null && config.services.igloo.environments ? claude-sandbox;
   claudeSandboxNetwork = says "claude-sandbox.network" (nixos { claude-sandbox.enable = true; });
   claudeSandboxContainer = says "no containers yet" (nixos { claude-sandbox = { enable = true; network = false; container.enable = true; }; });
   claudeSandboxMachine = says "no virtual machines yet" (nixos { claude-sandbox = { enable = true; network = false; vm.enable = true; }; });
@@ -141,11 +156,17 @@ in
     == { type = "stdio"; command = "/nix/store/${hash}-igloo/bin/nix-sandbox-mcp"; args = [ ]; env.A = "1"; };
   homeUnknownClient = fails (home { igloo = { enable = true; clients.emacs.enable = true; }; }).programs.igloo.clients;
   homeNotYet = says "programs.igloo.settings.environments.a.network" (home { igloo = { enable = true; settings.environments.a = { preset = "shell"; network = "host"; }; }; });
-  homeSandboxMcp = let config = home { sandbox-mcp = { enable = true; maxMemory = "2G"; enabledSandboxes = [ "shell" "javascript" ]; settings.theme = "dark"; }; }; in
-    fine config && builtins.fromTOML config.xdg.configFile."igloo/config.toml".source.text
-    == { defaults = { timeout_seconds = 60; memory_mb = 2048; }; environments = { shell.preset = "shell"; node.preset = "node"; }; }
+  homeBubblewrap = fine (home { igloo = { enable = true; settings.defaults.backend = "bubblewrap"; }; });
+  homeSandboxMcp = let config = home { sandbox-mcp = { enable = true; settings.theme = "dark"; }; }; in
+    fine config && builtins.fromTOML config.xdg.configFile."igloo/config.toml".source.text == { }
     && (builtins.fromJSON config.xdg.configFile."Claude/claude_desktop_config.json".text).mcpServers.sandbox-mcp.command == "/nix/store/${hash}-igloo-for-sandbox-mcp/bin/sandbox-mcp";
   homeSandboxMcpCores = says "maxCpuCores" (home { sandbox-mcp = { enable = true; maxCpuCores = 2; }; });
-  homeSandboxMcpMemory = says "maxMemory" (home { sandbox-mcp = { enable = true; maxMemory = "much"; }; });
-  homeSandboxMcpApisix = says "image" (home { sandbox-mcp = { enable = true; enabledSandboxes = [ "apisix" ]; }; });
+  # It has its own files for these, and would not look at igloo's.
+  homeSandboxMcpMemory = says "'resources.memory'" (home { sandbox-mcp = { enable = true; maxMemory = "2G"; }; });
+  homeSandboxMcpTime = says "'timeout'" (home { sandbox-mcp = { enable = true; sandboxTimeout = 5; }; });
+  homeSandboxMcpSome = says "offers all of its sandboxes" (home { sandbox-mcp = { enable = true; enabledSandboxes = [ "shell" ]; }; });
+  homeSandboxMcpToml = let config = home { sandbox-mcp = { enable = true; configFile = "/etc/a.toml"; }; }; in
+    fine config && config.programs.igloo.configFile == "/etc/a.toml";
+  homeSandboxMcpJson = let config = home { sandbox-mcp = { enable = true; configFile = "/etc/a.json"; }; }; in
+    says "not sandbox-mcp's JSON" config && config.programs.igloo.configFile == null;
 }

@@ -10,7 +10,8 @@ done
 flags=()
 if [ -n "$linking" ]; then
   if [ -z "$static" ]; then
-    flags+=(-Wl,-dynamic-linker,@libc@/ld-linux-x86-64.so.2 -Wl,-rpath,@libc@:@gcc-lib@)
+    # With a sysroot, the linker does not look into the run paths of libraries for what these need.
+    flags+=(-Wl,-dynamic-linker,@libc@/ld-linux-x86-64.so.2 -Wl,-rpath,@libc@:@gcc-lib@ -Wl,--allow-shlib-undefined)
   fi
   for flag in $NIX_LDFLAGS; do
     case $flag in

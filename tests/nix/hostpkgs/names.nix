@@ -3,15 +3,9 @@
 {
   nixfmt = pkgs.writeShellScriptBin "nixfmt" "echo 'hostpkgs has no nixfmt' >&2; exit 1";
 
-  bashInteractive = pkgs.bash;
-  bashNonInteractive = pkgs.bash;
-  bind = pkgs.dig;
-  coreutils-full = pkgs.coreutils;
+  bashInteractive = pkgs.bash; # 'nix develop' asks for it
   dnsutils = pkgs.dig;
   jdk_headless = pkgs.jdk;
-  openjdk = pkgs.jdk;
-  netcat-openbsd = pkgs.netcat;
-  nodejs-slim = pkgs.nodejs;
+  net-tools = pkgs.nettools;
   runtimeShell = "${pkgs.bash}/bin/bash";
-  unixtools = { inherit (pkgs) nettools; ping = pkgs.iputils; };
 }
