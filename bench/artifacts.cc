@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Static: a closure of one's own has nothing of the host's.
-constexpr const char* kProgram = "/bin/busybox";
+constexpr const char* kProgram = "/bin/bash-static";
 
 std::string StorePath(std::size_t number) { return fmt::format("/nix/store/{:032d}-pkg", number); }
 
@@ -33,7 +33,7 @@ void MakeStore(const std::string& prefix, std::size_t packages) {
 
 Result<FakeArtifacts> FakeArtifacts::Make(std::size_t artifacts, std::size_t packages) {
   if (::access(kProgram, X_OK) != 0) {
-    return Fail(Errc::kNotFound, "not installed; get it with: apt install busybox-static");
+    return Fail(Errc::kNotFound, "not installed; get it with: apt install bash-static");
   }
   IGLOO_ASSIGN(TempDir directory, TempDir::Make("/tmp"));
   FakeArtifacts made(std::move(directory), artifacts);

@@ -273,7 +273,7 @@ void Field::AddClosure(std::size_t packages) {
       shared_->environments.emplace_back(*std::move(opened));
   const auto make = [&environment] {
     const environment::RunRequest request{
-        .what = environment::Program{{environment.interpreter[0], "true"}}};
+        .what = environment::Program{{environment.interpreter[0], "-c", ":"}}};
     return session::PlanFor(environment, request);
   };
   add("closure", "prepared", "").once =
