@@ -15,9 +15,7 @@
 namespace igloo::environment {
 namespace {
 
-using sandbox::HostTree;
 using sandbox::Link;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
