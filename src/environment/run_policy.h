@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "environment/environment.h"
+#include "network/wanted.h"
 #include "sandbox/policy.h"
 
 namespace igloo::environment {
@@ -67,6 +68,7 @@ struct RunRequest {
   /// What the run writes to the environment's own directories (Environment::copied) is kept in
   /// memory and dropped with it.
   sandbox::Access root = sandbox::Access::kReadOnly;
+  network::Wanted network = {};
   std::uint32_t extra_descriptors = 0;  ///< that the program gets as 3, 4, ...
   /// igloo gets a descriptor of the working directory, to read what the run left there.
   bool hand_out = false;

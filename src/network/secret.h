@@ -19,6 +19,7 @@ struct Secret {
   std::string placeholder = {};  ///< what the sandbox holds instead
   Name domain;                   ///< the one place that gets the value
   std::string header = {};       ///< the one header that may hold it; empty: any
+  bool operator==(const Secret&) const = default;
 };
 
 /// A placeholder for a secret of this name that nobody can guess.

@@ -1,0 +1,83 @@
+#include "network/wanted.h"
+
+#include <set>
+
+namespace igloo::network {
+namespace {
+
+/// Each port of the sandbox's loopback leads to one place.
+Result<void> CheckPorts(const Wanted& wanted) {
+  std::set<std::uint16_t> listened, outside;
+  if (wanted.level == Level::kAllow || wanted.level == Level::kInternet) {
+    listened.insert(kProxyPort);
+  }
+  for (const std::uint16_t port : wanted.reach) {
+    if (port == 0) return Fail(Errc::kInvalidArgument, "there is no port 0 to reach");
+    if (listened.insert(port).second) continue;
+    return Fail(Errc::kInvalidArgument,
+                port == kProxyPort
+                    ? "port 3128 cannot be reached: igloo's proxy listens on it inside"
+                    : "port " + std::to_string(port) + " is to be reached twice",
+                "leave one of them out");
+  }
+  for (const PublishedPort& port : wanted.publish) {
+    if (port.inside == 0 || port.outside == 0) {
+      return Fail(Errc::kInvalidArgument, "there is no port 0 to publish");
+    }
+    if (!outside.insert(port.outside).second) {
+      return Fail(Errc::kInvalidArgument,
+                  "port " + std::to_string(port.outside) + " of the host is published twice",
+                  "choose another one for the second: HOST:BOX");
+    }
+    // What igloo itself listens on inside is no server of the sandbox's.
+    if (!listened.contains(port.inside)) continue;
+    return Fail(Errc::kInvalidArgument,
+                "port " + std::to_string(port.inside) +
+                    " of the sandbox cannot be published: igloo listens on it inside",
+                "let the server in the sandbox listen on another port");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view Name(Level level) {
+  switch (level) {
+    case Level::kNone:
+      return "none";
+    case Level::kAllow:
+      return "allow";
+    case Level::kInternet:
+      return "internet";
+    case Level::kHost:
+      return "host";
+  }
+  return "?";
+}
+
+Result<void> Check(const Wanted& wanted) {
+  const bool proxied = wanted.level == Level::kAllow || wanted.level == Level::kInternet;
+  if (!proxied && !wanted.rules.empty()) {
+    return Fail(Errc::kInvalidArgument,
+                "rules are of no use with the network '" + std::string(Name(wanted.level)) + "'",
+                "use the network 'allow', or leave the rules out");
+  }
+  if (!proxied && !wanted.secrets.empty()) {
+    return Fail(Errc::kInvalidArgument,
+                "secrets need igloo's proxy, which the network '" +
+                    std::string(Name(wanted.level)) + "' does not have",
+                "use the network 'allow', and allow the secret's domain");
+  }
+  if (wanted.level == Level::kHost && !(wanted.publish.empty() && wanted.reach.empty())) {
+    return Fail(Errc::kInvalidArgument,
+                "a sandbox in the host's network has all ports of the host already",
+                "leave the ports out, or use another network");
+  }
+  for (const std::string& rule : wanted.rules) {
+    if (const auto parsed = ParseRule(rule); !parsed) return std::unexpected(parsed.error());
+  }
+  for (const Secret& secret : wanted.secrets) IGLOO_TRY(CheckSecret(secret));
+  return CheckPorts(wanted);
+}
+
+}  // namespace igloo::network

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "network/rules.h"
+#include "network/secret.h"
+
+namespace igloo::network {
+
+/// How far a sandbox reaches.
+enum class Level : std::uint8_t {
+  kNone,      ///< no further than its own loopback
+  kAllow,     ///< what its rules allow
+  kInternet,  ///< everything but closed ranges, and what its rules open of those
+  kHost,      ///< the host's own network: a right that must be named
+};
+std::string_view Name(Level level);  ///< "none", "allow", ...
+
+/// A port of the host's loopback that leads to one of the sandbox's own.
+struct PublishedPort {
+  std::uint16_t outside = 0, inside = 0;
+  auto operator<=>(const PublishedPort&) const = default;
+};
+
+/// What somebody wants a sandbox to reach, and to be reached by.
+struct Wanted {
+  Level level = Level::kNone;
+  std::vector<std::string> rules = {};
+  std::vector<Secret> secrets = {};
+  std::vector<PublishedPort> publish = {};
+  std::vector<std::uint16_t> reach = {};  ///< ports of the host's loopback, by the same numbers
+  bool raw_sockets = false;
+
+  /// Whether anything but its own loopback is there for it.
+  bool connected() const { return level != Level::kNone || !publish.empty() || !reach.empty(); }
+  bool operator==(const Wanted&) const = default;
+};
+
+/// Where the proxy listens inside.
+inline constexpr std::uint16_t kProxyPort = 3128;
+
+/// Refuses what contradicts itself: rules that cannot be read, ports that two want, secrets without
+/// a proxy.
+Result<void> Check(const Wanted& wanted);
+
+}  // namespace igloo::network
