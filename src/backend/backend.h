@@ -44,6 +44,8 @@ class Sandbox {
 
   /// Sockets that listen inside, in the order of the plan's Listen steps.
   std::vector<UniqueFd> listeners = {};
+  /// Sockets of its Sockets step, made inside and not connected.
+  std::vector<UniqueFd> sockets = {};
   /// Directories that the plan hands out, in its order.
   std::vector<UniqueFd> handed_out = {};
   Timeline timeline = {};

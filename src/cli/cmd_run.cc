@@ -120,8 +120,10 @@ UniqueFd OpenInput(const RunOptions& options) {
 /// Output as it comes, or nothing but the captured text for --json.
 Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
                                        std::uint64_t kept, backend::Backend& backend,
-                                       cgroup::Groups& groups) {
-  session::RunIo io{.input = OpenInput(options), .capture_limit = kept};
+                                       cgroup::Groups& groups, session::Proxy::Options proxy) {
+  session::RunIo io{.input = OpenInput(options),
+                    .capture_limit = kept,
+                    .network = session::OwnNetwork{options.request.network, std::move(proxy)}};
   IGLOO_ASSIGN(io.group, TakeGroup(groups, plan));
   if (options.json) {
     // What nobody will read is not worth waiting for.
@@ -157,6 +159,13 @@ void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
   }
 }
 
+void SayWhatWasRefused(const session::RunResult& result, Console& console) {
+  for (const session::Refusal& each : result.refused) {
+    console.Note(RefusalText(each) +
+                 (each.rule.empty() ? "" : "; --allow '" + each.rule + "' would allow it"));
+  }
+}
+
 Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console) {
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kNames, options.request, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
@@ -172,8 +181,8 @@ Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console
 
 Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& console,
                        std::uint64_t main_micros) {
-  IGLOO_ASSIGN(auto programs, FindPrograms());
-  Wall wall(std::move(programs));
+  IGLOO_ASSIGN(const auto programs, FindPrograms());
+  Wall wall(programs);
   // It starts while we read and plan.
   if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
   cgroup::Groups groups(cgroup::Find());
@@ -181,11 +190,13 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   IGLOO_ASSIGN(const session::RunResult result,
-               ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups));
+               ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
+                           ProxyFor(programs)));
   if (options.json) {
     console.Out(ResultJson(result));
   } else {
     SayHowItEnded(plan, chosen.environment.limits, result, console);
+    SayWhatWasRefused(result, console);
   }
   if (options.timing) console.Err(TimelineText(result, main_micros));
   return result.exit_code;

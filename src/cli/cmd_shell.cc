@@ -43,6 +43,7 @@ Result<void> CheckWords(const ParsedArgs& args) {
 struct Prepared {
   sandbox::Plan plan = {};
   config::Backend backend = config::Backend::kJail;
+  network::Wanted network = {};
 };
 
 Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& console) {
@@ -59,7 +60,7 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
-  return Prepared{std::move(plan), chosen.backend};
+  return Prepared{std::move(plan), chosen.backend, std::move(request.network)};
 }
 
 Result<int> Start(const ParsedArgs& args, Console& console) {
@@ -74,15 +75,16 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
                 "'igloo shell' needs a terminal on standard input and output",
                 "without one, use 'igloo run --env NAME -- PROGRAM'");
   }
-  IGLOO_ASSIGN(auto programs, FindPrograms());
-  Wall wall(std::move(programs));
+  IGLOO_ASSIGN(const auto programs, FindPrograms());
+  Wall wall(programs);
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
-  IGLOO_ASSIGN(auto group, TakeGroup(groups, prepared.plan));
+  session::RunIo io{.network = session::OwnNetwork{prepared.network, ProxyFor(programs)}};
+  IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,
-               RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(group), console));
+               RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(io), console));
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }

@@ -22,8 +22,13 @@ Result<std::string> FindProgram(std::string_view name) {
 
 Result<backend::jail::Programs> FindPrograms() {
   IGLOO_ASSIGN(std::string jail, FindProgram("igloo-jail"));
-  std::string init = jail.substr(0, jail.rfind('/')) + "/igloo-init";
-  return backend::jail::Programs{std::move(jail), std::move(init)};
+  const std::string directory = jail.substr(0, jail.rfind('/'));
+  return backend::jail::Programs{
+      .jail = jail, .init = directory + "/igloo-init", .proxy = directory + "/igloo-proxy"};
+}
+
+session::Proxy::Options ProxyFor(const backend::jail::Programs& programs) {
+  return {.program = programs.proxy};
 }
 
 Result<std::string> FindIgloo() {

@@ -27,17 +27,21 @@ int OpenKeyboard() {
   return fd >= 0 ? fd : ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
+session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal) {
+  io.terminal = std::move(terminal);
+  return io;
+}
+
 class Relay {
  public:
-  Relay(const sandbox::Plan& plan, backend::Backend& backend, Pty pty,
-        std::optional<cgroup::Lease> group, Console& console)
+  Relay(const sandbox::Plan& plan, backend::Backend& backend, Pty pty, session::RunIo io,
+        Console& console)
       : console_(console),
         outer_(loop_, pty.outer.Release()),
         keyboard_(loop_, OpenKeyboard()),
         signals_(loop_),
         drained_(loop_),
-        run_(loop_, plan, backend,
-             session::RunIo{.terminal = std::move(pty.inner), .group = std::move(group)}) {}
+        run_(loop_, plan, backend, OnTerminal(std::move(io), std::move(pty.inner))) {}
 
   Result<session::RunResult> Run() {
     for (const int signal :
@@ -138,10 +142,9 @@ class Relay {
 }  // namespace
 
 Result<session::RunResult> RunOnTerminal(const sandbox::Plan& plan, backend::Backend& backend,
-                                         Pty pty, std::optional<cgroup::Lease> group,
-                                         Console& console) {
+                                         Pty pty, session::RunIo io, Console& console) {
   IGLOO_ASSIGN(RawMode raw, RawMode::Enter(STDIN_FILENO));
-  Relay relay(plan, backend, std::move(pty), std::move(group), console);
+  Relay relay(plan, backend, std::move(pty), std::move(io), console);
   auto result = relay.Run();
   // While the signals are still caught: none can come between the relay's end and this.
   raw.Leave();

@@ -12,7 +12,6 @@ namespace igloo::cli {
 /// caller's (standard input and output), until the program ends. A signal that would end igloo ends
 /// the program first, so the caller's terminal is always left as it was.
 Result<session::RunResult> RunOnTerminal(const sandbox::Plan& plan, backend::Backend& backend,
-                                         Pty pty, std::optional<cgroup::Lease> group,
-                                         Console& console);
+                                         Pty pty, session::RunIo io, Console& console);
 
 }  // namespace igloo::cli

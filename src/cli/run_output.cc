@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <string_view>
@@ -20,7 +21,26 @@ json::object StreamJson(const session::CappedText& text) {
   return {{"text", ToUtf8(text.kept())}, {"bytes", text.total()}, {"cut", text.cut()}};
 }
 
+json::array RefusalsJson(const std::vector<session::Refusal>& refusals) {
+  json::array out;
+  for (const session::Refusal& each : refusals) {
+    out.push_back(json::object{{"place", ToUtf8(each.place)},
+                               {"reason", ToUtf8(each.reason)},
+                               {"rule", ToUtf8(each.rule)},
+                               {"times", each.times}});
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string RefusalText(const session::Refusal& refusal) {
+  std::string text = refusal.place.empty()
+                         ? "its network: " + Printable(refusal.reason)
+                         : Printable(refusal.place) + ": " + Printable(refusal.reason);
+  if (refusal.times > 1) text += fmt::format(" ({} times)", refusal.times);
+  return text;
+}
 
 std::string ResultJson(const session::RunResult& result) {
   const json::object document{
@@ -32,7 +52,8 @@ std::string ResultJson(const session::RunResult& result) {
       {"duration_ms", static_cast<double>(result.usage.wall_micros) / 1000.0},
       {"cpu_ms", static_cast<double>(result.usage.cpu_micros) / 1000.0},
       {"peak_memory_kb", result.usage.peak_kib},
-      {"landlock_abi", result.usage.landlock_abi}};
+      {"landlock_abi", result.usage.landlock_abi},
+      {"refused", RefusalsJson(result.refused)}};
   return json::serialize(document) + "\n";
 }
 

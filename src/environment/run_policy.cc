@@ -136,6 +136,46 @@ void AddDriver(const Environment& environment, const RunRequest& request, const 
   policy.argv.push_back(std::string(kCodeDirectory) + "/" + environment.code_file);
 }
 
+/// For programs that go by variables, in the ways in which they are written.
+void NameProxy(std::map<std::string, std::string>& variables) {
+  const std::string place = "127.0.0.1:" + std::to_string(network::kProxyPort);
+  for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
+    variables[name] = "http://" + place;
+  }
+  // socks5h: names go to the proxy as they are, there is nobody inside to ask.
+  for (const char* name : {"ALL_PROXY", "all_proxy"}) variables[name] = "socks5h://" + place;
+  for (const char* name : {"NO_PROXY", "no_proxy"}) {
+    variables[name] = "localhost,127.0.0.1,::1";
+  }
+  // Node asks for its variables to be asked for.
+  variables["NODE_USE_ENV_PROXY"] = "1";
+}
+
+Result<void> AddNetwork(const network::Wanted& wanted, sandbox::Policy& policy) {
+  IGLOO_TRY(network::Check(wanted));
+  if (wanted.level == network::Level::kHost) {
+    policy.network = sandbox::HostNetwork("somebody asked for the network 'host'");
+    return {};
+  }
+  if (!wanted.connected()) return {};
+  sandbox::ConnectedNetwork network{
+      .tier = std::string(Name(wanted.level)), .rules = wanted.rules, .reach = wanted.reach};
+  for (const network::Secret& secret : wanted.secrets) {
+    std::string text = secret.name + " for " + secret.domain.text();
+    if (!secret.header.empty()) text += ", in " + secret.header;
+    network.secrets.push_back(std::move(text));
+  }
+  for (const network::PublishedPort& port : wanted.publish) {
+    network.publish.push_back({port.outside, port.inside});
+  }
+  policy.network = std::move(network);
+  if (wanted.proxied()) policy.listen.push_back(network::kProxyPort);
+  policy.listen.insert(policy.listen.end(), wanted.reach.begin(), wanted.reach.end());
+  policy.sockets = network::kSocketsPerPort * static_cast<std::uint32_t>(wanted.publish.size());
+  if (wanted.proxied()) NameProxy(policy.variables);
+  return {};
+}
+
 }  // namespace
 
 Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request) {
@@ -156,6 +196,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   policy.variables["TERM"] = "dumb";
   policy.variables["USER"] = policy.identity.name;
   policy.variables["PWD"] = request.place.directory;
+  IGLOO_TRY(AddNetwork(request.network, policy));
   for (const auto& [name, value] : request.variables) policy.variables[name] = value;
   policy.cwd = request.place.directory;
   policy.limits = environment.limits;

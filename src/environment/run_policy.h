@@ -83,8 +83,8 @@ struct RunRequest {
   bool views = true;
 };
 
-/// The policy of a run in an environment: its limits, no network, /workspace as home, nothing
-/// inherited.
+/// The policy of a run in an environment: its limits, the network that was asked for and no other,
+/// /workspace as home, nothing inherited.
 Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request);
 
 }  // namespace igloo::environment

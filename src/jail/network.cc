@@ -77,14 +77,17 @@ bool HasNoSockets(int proc_fd) {
          IsZero(text, "TCP6: inuse") && IsZero(text, "UDP6: inuse") && IsZero(text, "RAW6: inuse");
 }
 
+int PlainSocket() { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
 int ListenOn(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd = PlainSocket();
   if (fd < 0) return -1;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && listen(fd, 64) == 0) {
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      listen(fd, 1024) == 0) {
     return fd;
   }
   CloseQuietly(fd);

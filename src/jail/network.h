@@ -16,6 +16,8 @@ uint64_t CountersOf(int proc_fd);
 /// Whether no Internet socket is open in it.
 bool HasNoSockets(int proc_fd);
 
+/// A socket of it that is not connected.
+int PlainSocket();
 /// A socket that listens on 127.0.0.1:port in it.
 int ListenOn(uint16_t port);
 

@@ -193,6 +193,18 @@ bool Listen(Setup& setup, const Op& op) {
   return true;
 }
 
+bool Sockets(Setup& setup, const Op& op) {
+  for (uint32_t i = 0; i < op.mode; ++i) {
+    const int fd = PlainSocket();
+    if (fd < 0) return false;
+    ops::Reply reply{};
+    reply.kind = static_cast<uint32_t>(ops::ReplyKind::kSocket);
+    SendReply(setup.job->reply(), reply, fd);
+    CloseQuietly(fd);
+  }
+  return true;
+}
+
 /// SECURITY: a descriptor of the sandbox's own memory; whoever holds it looks below it without
 /// following links.
 bool HandOut(Setup& setup, const Op& op) {
@@ -250,9 +262,9 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,     Directory,     Symlink,  File,    Bind,  Tmpfs, Proc,
-    MaskFile, MaskDirectory, ReadOnly, Overlay, Pivot, Seal,  Network,
-    Hostname, NoNamespaces,  Listen,   HandOut, Bound, Drop,  BecomeInit,
+    Root,          Directory, Symlink, File,  Bind, Tmpfs,      Proc,     MaskFile,
+    MaskDirectory, ReadOnly,  Overlay, Pivot, Seal, Network,    Hostname, NoNamespaces,
+    Listen,        Sockets,   HandOut, Bound, Drop, BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

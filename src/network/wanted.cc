@@ -8,9 +8,7 @@ namespace {
 /// Each port of the sandbox's loopback leads to one place.
 Result<void> CheckPorts(const Wanted& wanted) {
   std::set<std::uint16_t> listened, outside;
-  if (wanted.level == Level::kAllow || wanted.level == Level::kInternet) {
-    listened.insert(kProxyPort);
-  }
+  if (wanted.proxied()) listened.insert(kProxyPort);
   for (const std::uint16_t port : wanted.reach) {
     if (port == 0) return Fail(Errc::kInvalidArgument, "there is no port 0 to reach");
     if (listened.insert(port).second) continue;
@@ -56,13 +54,12 @@ std::string_view Name(Level level) {
 }
 
 Result<void> Check(const Wanted& wanted) {
-  const bool proxied = wanted.level == Level::kAllow || wanted.level == Level::kInternet;
-  if (!proxied && !wanted.rules.empty()) {
+  if (!wanted.proxied() && !wanted.rules.empty()) {
     return Fail(Errc::kInvalidArgument,
                 "rules are of no use with the network '" + std::string(Name(wanted.level)) + "'",
                 "use the network 'allow', or leave the rules out");
   }
-  if (!proxied && !wanted.secrets.empty()) {
+  if (!wanted.proxied() && !wanted.secrets.empty()) {
     return Fail(Errc::kInvalidArgument,
                 "secrets need igloo's proxy, which the network '" +
                     std::string(Name(wanted.level)) + "' does not have",

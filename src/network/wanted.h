@@ -36,13 +36,17 @@ struct Wanted {
   std::vector<std::uint16_t> reach = {};  ///< ports of the host's loopback, by the same numbers
   bool raw_sockets = false;
 
-  /// Whether anything but its own loopback is there for it.
-  bool connected() const { return level != Level::kNone || !publish.empty() || !reach.empty(); }
+  /// Whether its programs reach others through igloo-proxy.
+  bool proxied() const { return level == Level::kAllow || level == Level::kInternet; }
+  /// Whether igloo-proxy has anything to do for it.
+  bool connected() const { return proxied() || !publish.empty() || !reach.empty(); }
   bool operator==(const Wanted&) const = default;
 };
 
 /// Where the proxy listens inside.
 inline constexpr std::uint16_t kProxyPort = 3128;
+/// How many connections to one published port there can be at once.
+inline constexpr std::uint32_t kSocketsPerPort = 32;
 
 /// Refuses what contradicts itself: rules that cannot be read, ports that two want, secrets without
 /// a proxy.

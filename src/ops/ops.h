@@ -28,6 +28,7 @@ enum class Code : uint16_t {
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
+  kSockets,          ///< make `mode` sockets that are not connected, hand them out
   kHandOut,          ///< hand the directory `path` out
   kBoundPrivileges,  ///< empty the bounding set, lock securebits, set no_new_privs
   kDropPrivileges,   ///< give up every capability
@@ -49,7 +50,8 @@ struct Op {
   uint32_t size;                  ///< of the whole operation, header, strings and padding included
   uint64_t device, inode;         ///< identity of a mount source, as the planner saw it
   uint64_t bytes, inodes;         ///< capacity of a tmpfs; 0 inodes: not limited
-  uint32_t mode;                  ///< permission bits; type of a mount source; port of kListen
+  uint32_t mode;                  ///< permission bits; type of a mount source; port of kListen;
+                                  ///< number of kSockets
   int32_t fd;                     ///< position among the request's descriptors, or -1
   uint32_t owner_uid, owner_gid;  ///< kFlagMapOwner: whose files become the sandbox user's
   uint32_t path_size;             ///< without the NUL
@@ -143,6 +145,7 @@ enum class ReplyKind : uint32_t {
   kReady,        ///< the template stands
   kFailed,       ///< step and sys_errno say where and why
   kListening,    ///< carries a listening socket made inside
+  kSocket,       ///< carries a socket made inside, not connected
   kHandedOut,    ///< carries a directory of the sandbox's
   kTimeline,
 };

@@ -67,6 +67,9 @@ std::string Show(const Step& step) {
             return fmt::format("{:<10} 127.0.0.1:{} inside, socket handed to igloo", "listen",
                                s.port);
           },
+          [](const step::Sockets& s) {
+            return fmt::format("{:<10} {} made inside, handed to igloo", "sockets", s.count);
+          },
           [](const step::HandOut& s) {
             return fmt::format("{:<10} {} to igloo, to read what is left there", "hand out",
                                Printable(s.path));
@@ -124,6 +127,24 @@ void ShowPayload(const Payload& payload, std::string& out) {
                      payload.seccomp == Seccomp::kDefault ? "default" : "debug (ptrace allowed)");
 }
 
+void ShowNetwork(const ConnectedNetwork& network, std::string& out) {
+  out += fmt::format("network\n  {:<10} {}\n", "tier", Printable(network.tier));
+  for (const std::string& rule : network.rules) {
+    out += fmt::format("  {:<10} {}\n", "allow", Printable(rule));
+  }
+  for (const std::string& secret : network.secrets) {
+    out += fmt::format("  {:<10} {}\n", "secret", Printable(secret));
+  }
+  for (const auto& port : network.publish) {
+    out += fmt::format("  {:<10} 127.0.0.1:{} outside leads to 127.0.0.1:{} inside\n", "publish",
+                       port.outside, port.inside);
+  }
+  for (const std::uint16_t port : network.reach) {
+    out +=
+        fmt::format("  {:<10} 127.0.0.1:{} inside leads to the same port outside\n", "reach", port);
+  }
+}
+
 }  // namespace
 
 std::string Describe(const Plan& plan) {
@@ -136,7 +157,10 @@ std::string Describe(const Plan& plan) {
       "by root, one of its own)\n",
       plan.identity.uid, plan.identity.gid);
   out += "namespaces\n  user mount pid ipc uts cgroup";
-  out += std::holds_alternative<NoNetwork>(plan.network) ? " net\n" : "\n";
+  out += std::holds_alternative<HostNetwork>(plan.network) ? "\n" : " net\n";
+  if (const auto* connected = std::get_if<ConnectedNetwork>(&plan.network)) {
+    ShowNetwork(*connected, out);
+  }
   out += "environment\n";
   for (const Step& step : plan.environment) out += "  " + Show(step) + "\n";
   out += "every sandbox of it\n";

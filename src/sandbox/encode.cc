@@ -100,6 +100,7 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Hostname& s) { Append(out, Make(Code::kHostname), {}, s.name); },
           [&](const step::NoMoreNamespaces&) { Append(out, Make(Code::kNoNamespaces)); },
           [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },
+          [&](const step::Sockets& s) { Append(out, WithMode(Make(Code::kSockets), s.count)); },
           [&](const step::HandOut& s) { Append(out, Make(Code::kHandOut), s.path); },
           [&](const step::BoundPrivileges&) { Append(out, Make(Code::kBoundPrivileges)); },
           [&](const step::DropPrivileges&) { Append(out, Make(Code::kDropPrivileges)); },

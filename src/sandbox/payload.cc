@@ -18,6 +18,10 @@ Result<void> CheckVariables(const std::map<std::string, std::string>& variables)
 }
 
 Result<void> CheckNetwork(const Policy& policy) {
+  if (policy.sockets > kMaxSockets) {
+    return Fail(Errc::kInvalidArgument, "a sandbox cannot hand out that many sockets",
+                "publish fewer ports");
+  }
   const auto* host = std::get_if<HostNetwork>(&policy.network);
   if (host == nullptr) return {};
   if (host->reason.empty()) {
@@ -25,7 +29,7 @@ Result<void> CheckNetwork(const Policy& policy) {
                 "say why the sandbox needs it; every plan shows that");
   }
   // SECURITY: such a port would be one of the host itself, open to everyone on it.
-  if (!policy.listen.empty()) {
+  if (!policy.listen.empty() || policy.sockets != 0) {
     return Fail(Errc::kInvalidArgument,
                 "a sandbox in the host's network cannot listen on ports of its own",
                 "leave out the ports, or the host's network");

@@ -326,7 +326,7 @@ class Planner {
     std::ranges::move(StepsOf(Part::kFresh), std::back_inserter(steps));
     steps.push_back(step::BoundPrivileges{});
     // Last: a cold run makes the namespace beside everything above, and entering waits for that.
-    if (std::holds_alternative<NoNetwork>(policy_.network)) {
+    if (!std::holds_alternative<HostNetwork>(policy_.network)) {
       steps.push_back(step::PrivateNetwork{});
     }
   }
@@ -339,6 +339,7 @@ class Planner {
       if (frozen) steps.push_back(step::ReadOnly{path});
     }
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
+    if (policy_.sockets != 0) steps.push_back(step::Sockets{policy_.sockets});
     for (const std::string& path : policy_.hand_out) steps.push_back(step::HandOut{path});
     steps.push_back(step::DropPrivileges{});
     steps.push_back(step::StartInit{});

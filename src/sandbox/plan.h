@@ -87,6 +87,11 @@ struct Listen {
   std::uint16_t port = 0;
   bool operator==(const Listen&) const = default;
 };
+/// Sockets that are not connected yet.
+struct Sockets {
+  std::uint32_t count = 0;
+  bool operator==(const Sockets&) const = default;
+};
 struct HandOut {
   std::string path;
   bool operator==(const HandOut&) const = default;
@@ -106,7 +111,7 @@ struct StartInit {
 using Step = std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind,
                           step::Tmpfs, step::Overlay, step::Proc, step::Mask, step::ReadOnly,
                           step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Hostname,
-                          step::NoMoreNamespaces, step::Listen, step::HandOut,
+                          step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
                           step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
@@ -129,6 +134,7 @@ inline constexpr std::size_t kMaxResourceLimits = 32;
 inline constexpr std::size_t kMaxPathRules = 1024;
 inline constexpr std::size_t kMaxStrings = 65536;  ///< arguments, and again variables
 inline constexpr std::size_t kMaxExtraDescriptors = 8;
+inline constexpr std::uint32_t kMaxSockets = 1024;
 
 /// What igloo-init does for the payload, behind every backend alike.
 struct Payload {

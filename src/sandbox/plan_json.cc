@@ -90,6 +90,9 @@ json::object StepJson(const Step& step) {
           },
           [](const step::NoMoreNamespaces&) { return json::object{{"op", "no_more_namespaces"}}; },
           [](const step::Listen& s) { return json::object{{"op", "listen"}, {"port", s.port}}; },
+          [](const step::Sockets& s) {
+            return json::object{{"op", "sockets"}, {"count", s.count}};
+          },
           [](const step::HandOut& s) {
             return json::object{{"op", "hand_out"}, {"path", Text(s.path)}};
           },
@@ -135,15 +138,34 @@ json::object PayloadJson(const Payload& payload) {
           {"terminal", payload.terminal == Terminal::kOwn}};
 }
 
+json::object NetworkJson(const Network& network) {
+  return std::visit(
+      Overloaded{[](const NoNetwork&) { return json::object{{"tier", "none"}}; },
+                 [](const ConnectedNetwork& connected) {
+                   json::array publish, reach;
+                   for (const auto& port : connected.publish) {
+                     publish.push_back(
+                         json::object{{"outside", port.outside}, {"inside", port.inside}});
+                   }
+                   for (const std::uint16_t port : connected.reach) reach.push_back(port);
+                   return json::object{{"tier", Text(connected.tier)},
+                                       {"allow", TextsJson(connected.rules)},
+                                       {"secrets", TextsJson(connected.secrets)},
+                                       {"publish", std::move(publish)},
+                                       {"reach", std::move(reach)}};
+                 },
+                 [](const HostNetwork& host) {
+                   return json::object{{"tier", "host"}, {"reason", Text(host.reason)}};
+                 }},
+      network);
+}
+
 }  // namespace
 
 std::string ToJson(const Plan& plan) {
-  const auto* host = std::get_if<HostNetwork>(&plan.network);
-  json::object network{{"tier", host != nullptr ? "host" : "none"}};
-  if (host != nullptr) network["reason"] = Text(host->reason);
   const json::object document{
       {"identity", json::object{{"uid", plan.identity.uid}, {"gid", plan.identity.gid}}},
-      {"network", std::move(network)},
+      {"network", NetworkJson(plan.network)},
       {"environment", StepsJson(plan.environment)},
       {"fresh", StepsJson(plan.fresh)},
       {"run", StepsJson(plan.run)},

@@ -88,7 +88,21 @@ struct HostNetwork {
 struct NoNetwork {
   bool operator==(const NoNetwork&) const = default;
 };
-using Network = std::variant<NoNetwork, HostNetwork>;
+/// No device but loopback, too; what leads further are sockets on it that igloo-proxy holds. Here
+/// is what it does with them, for people to read: it is igloo that tells it.
+struct ConnectedNetwork {
+  struct Port {
+    std::uint16_t outside = 0, inside = 0;
+    bool operator==(const Port&) const = default;
+  };
+  std::string tier = {};                  ///< "none": ports only
+  std::vector<std::string> rules = {};    ///< what it lets through
+  std::vector<std::string> secrets = {};  ///< names, and where they go; never values
+  std::vector<Port> publish = {};
+  std::vector<std::uint16_t> reach = {};
+  bool operator==(const ConnectedNetwork&) const = default;
+};
+using Network = std::variant<NoNetwork, ConnectedNetwork, HostNetwork>;
 
 struct Identity {
   std::uint32_t uid = 1000, gid = 1000;
@@ -130,6 +144,9 @@ struct Policy {
   std::string cwd = {};
   /// Loopback ports to listen on inside; the sockets come out to igloo.
   std::vector<std::uint16_t> listen = {};
+  /// How many sockets, not connected, are made inside and come out to igloo: whoever holds one can
+  /// connect to what listens inside.
+  std::uint32_t sockets = 0;
   /// Directories in memory of the run's own that come out to igloo, which reads what was left
   /// there.
   std::vector<std::string> hand_out = {};

@@ -101,6 +101,12 @@ asio::awaitable<void> Box::WatchSetup() {
     }
   }
   setup_.close();
+  if (connection_) {
+    if (auto attached = connection_->Attach(*sandbox_); !attached) {
+      sandbox_->Kill();
+      co_return Fail(std::move(attached).error(), false);
+    }
+  }
   if (events_.built) events_.built();
 }
 

@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "cgroup/groups.h"
+#include "session/connection.h"
 
 namespace igloo::session {
 
@@ -34,6 +35,8 @@ class Box : public std::enable_shared_from_this<Box> {
   /// if there is one.
   Result<void> Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life,
                      wire::Birth birth = wire::Birth::kStarted);
+  /// Its network, beyond loopback. Before Start.
+  void Connect(std::shared_ptr<Connection> connection) { connection_ = std::move(connection); }
   /// Begins to send orders and to hear reports.
   void Watch();
   void Tell(wire::ToInit kind);
@@ -54,6 +57,7 @@ class Box : public std::enable_shared_from_this<Box> {
   wire::Nonce nonce_ = wire::NewNonce();
   wire::Life life_ = wire::Life::kOnce;
   std::unique_ptr<backend::Sandbox> sandbox_ = {};
+  std::shared_ptr<Connection> connection_ = {};  // shared with whoever asks it for refusals
   boost::asio::posix::stream_descriptor control_, setup_;
   std::string orders_ = {};  ///< the start message, and what is said before it is sent
   bool start_sent_ = false;

@@ -49,6 +49,7 @@ Result<void> Interpreter::State::Start() {
     adoption = std::move(meeting.first);
     channels.extra.push_back(std::move(meeting.second));
   }
+  box->Connect(options.connection);
   pumps[0].OpenResting(std::move(pipes.output));
   pumps[1].OpenResting(std::move(pipes.error));
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
@@ -203,6 +204,7 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
                     .parts = std::move(parts),
                     .lost_before = std::exchange(loss, std::nullopt),
                     .wall_micros = MonotonicMicros() - began};
+  if (options.connection) result.refused = options.connection->TakeRefusals();
   if (done) {
     result.exit_code = done->status;
     result.value = std::move(done->value);

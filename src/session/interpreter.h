@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "cgroup/groups.h"
+#include "session/connection.h"
 #include "session/driver_frames.h"
 #include "session/output.h"
 #include "session/verdict.h"
@@ -37,6 +38,7 @@ struct CallResult {
   std::vector<Part> parts = {};
   std::optional<std::string> value = {};  ///< of a last expression
   std::optional<Loss> lost_before = {};   ///< the interpreter had to be started anew for this call
+  std::vector<Refusal> refused = {};      ///< by its network, since the last call
   bool lost_now = false;                  ///< it ended with this call
   bool gone = false;                      ///< and its sandbox with it
   std::int64_t wall_micros = 0;
@@ -54,6 +56,8 @@ struct InterpreterOptions {
   /// Where the first interpreter comes from; none: igloo-init starts it. Those after it are
   /// started.
   std::shared_ptr<Zygote> zygote = {};
+  /// What the plan's network leads to; none: nothing.
+  std::shared_ptr<Connection> connection = {};
 };
 
 /// A sandbox whose program is an interpreter's driver: variables last from call to call, and files

@@ -91,8 +91,8 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Take(std::shared_ptr<const Recipe
 }
 
 asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
-  if (open.started) co_return Result<void>();  // it waited for this
-  auto started = co_await open.interpreter->Start();
+  Result<void> started;
+  if (!open.started) started = co_await open.interpreter->Start();
   if (!started && open.zygote) {
     Note(started.error().what);
     Blame(open.zygote);
@@ -102,6 +102,8 @@ asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
     started = co_await open.interpreter->Start();
   }
   open.started = started.has_value();
+  // Not before: of those that wait, only one could have the ports.
+  if (started && open.connection) started = open.connection->Publish();
   co_return started;
 }
 
@@ -119,6 +121,13 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe
                              .zygote = zygote};
   // A fork takes milliseconds; who waits for one longer is better off without.
   if (zygote) options.start_limit = zygote->ready() ? kForkLimit : kLoadLimit;
+  if (recipe->network.connected()) {
+    if (options_.proxy == nullptr) {
+      return Fail(Errc::kFailedPrecondition, "interpreters with a network cannot be made here");
+    }
+    open->connection = std::make_shared<Connection>(loop_, *options_.proxy, recipe->network);
+    options.connection = open->connection;
+  }
   IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan));
   open->interpreter =
       std::make_unique<Interpreter>(loop_, recipe->plan, backend_, std::move(options));

@@ -25,13 +25,15 @@ struct Recipe {
   std::size_t most = 4;                   ///< that wait at once; 0: none does
   std::size_t capture_limit = 8U << 20;
   std::uint64_t output_limit = 0;
+  network::Wanted network = {};  ///< beyond what its plan says of it: values of secrets
   bool operator==(const Recipe&) const = default;
 };
 
 /// An interpreter and what it was made of, which it refers to.
 struct OpenInterpreter {
-  std::shared_ptr<const Recipe> recipe = {};  // shared with others of its kind
-  std::shared_ptr<Zygote> zygote = {};        // shared with its siblings; null: it was started
+  std::shared_ptr<const Recipe> recipe = {};    // shared with others of its kind
+  std::shared_ptr<Zygote> zygote = {};          // shared with its siblings; null: it was started
+  std::shared_ptr<Connection> connection = {};  // shared with the interpreter; null: no network
   std::unique_ptr<Interpreter> interpreter = {};
   bool started = false;
 };
@@ -47,6 +49,8 @@ class Pool {
     std::function<bool()> roomy = {};
     /// Hears what goes wrong in the background, a sentence each.
     std::function<void(std::string_view)> note = {};
+    /// For interpreters with a network.
+    Proxy* proxy = nullptr;
     std::chrono::milliseconds fade{60'000};  ///< unused for this long: half of them go
   };
 

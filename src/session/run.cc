@@ -51,7 +51,11 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
                             }})),
         feed(loop),
         pumps{OutputPump(loop, PumpOptions(0)), OutputPump(loop, PumpOptions(1))},
-        changed(loop) {}
+        changed(loop) {
+    if (!io.network || !io.network->wanted.connected()) return;
+    proxy = std::make_unique<Proxy>(loop, std::move(io.network->proxy));
+    io.connection = std::make_shared<Connection>(loop, *proxy, std::move(io.network->wanted));
+  }
 
   Result<void> Start();
   Result<void> UsePipes(backend::Channels& channels);
@@ -77,6 +81,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
 
   const sandbox::Plan& plan;
+  std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
   RunIo io;
   std::shared_ptr<Box> box;  // shared with the coroutines that watch it
   InputFeed feed;
@@ -113,6 +118,8 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
 Result<void> Run::State::Start() {
   backend::Channels channels;
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
+  if (io.connection) IGLOO_TRY(io.connection->Publish());
+  box->Connect(io.connection);
   return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce);
 }
 
@@ -225,6 +232,7 @@ Result<RunResult> Run::State::Finish() {
   result.output = pumps[0].TakeCaptured();
   result.error = pumps[1].TakeCaptured();
   result.usage = ended;
+  if (io.connection) result.refused = io.connection->TakeRefusals();
   result.timeline = sandbox.timeline;
   result.reported_micros = reported_micros;
   return result;
@@ -234,6 +242,7 @@ void Run::State::CloseAll() {
   box->Close();
   feed.Close();
   for (OutputPump& each : pumps) each.Close();
+  if (proxy) proxy->Close();
 }
 
 Run::Run(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend, RunIo io)

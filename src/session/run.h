@@ -12,10 +12,16 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "cgroup/groups.h"
+#include "session/connection.h"
 #include "session/output.h"
 #include "session/verdict.h"
 
 namespace igloo::session {
+
+struct OwnNetwork {
+  network::Wanted wanted = {};
+  Proxy::Options proxy = {};
+};
 
 /// Where a run's bytes come from and go to.
 struct RunIo {
@@ -36,6 +42,10 @@ struct RunIo {
   std::function<void(std::string_view)> heard = {};
   /// A program that writes more to one stream is ended; 0: it is not.
   std::uint64_t output_limit = 0;
+  /// What the plan's network leads to; none: nothing.
+  std::shared_ptr<Connection> connection = {};
+  /// Instead: a network with an igloo-proxy for this run alone.
+  std::optional<OwnNetwork> network = {};
 };
 
 struct RunResult {
@@ -44,6 +54,7 @@ struct RunResult {
   int signal = 0;
   CappedText output{0}, error{0};
   wire::Ended usage = {};
+  std::vector<Refusal> refused = {};  ///< by its network
   /// Directories that the plan hands out, as the run left them. Nothing inside runs any more.
   std::vector<UniqueFd> handed_out = {};
   backend::Timeline timeline = {};

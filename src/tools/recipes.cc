@@ -36,7 +36,8 @@ Result<session::Recipe> Plan(const Order& order) {
                          .preload = order.where.preload,
                          .most = order.where.warm,
                          .capture_limit = kept,
-                         .output_limit = kEndlessOutput * kept};
+                         .output_limit = kEndlessOutput * kept,
+                         .network = request.network};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(order.where.environment, request));
   return recipe;
 }
@@ -64,7 +65,8 @@ Result<std::shared_ptr<const session::Recipe>> Recipes::For(const Order& order,
                 .processes = request.processes,
                 .open_files = request.open_files,
                 .place = request.place,
-                .variables = request.variables};
+                .variables = request.variables,
+                .network = request.network};
   auto found = std::ranges::find(kept_, key, &Kept::key);
   if (found != kept_.end() && now_micros - found->planned_micros < kNewMicros) {
     return found->recipe;

@@ -29,6 +29,7 @@ class Recipes {
     std::optional<std::uint64_t> memory_bytes = {}, processes = {}, open_files = {};
     environment::Place place = {};
     std::map<std::string, std::string> variables = {};
+    network::Wanted network = {};
     bool operator==(const Key&) const = default;
   };
   struct Kept {

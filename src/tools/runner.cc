@@ -33,6 +33,7 @@ Finished FinishedFrom(session::CallResult result) {
   run.usage.wall_micros = static_cast<std::uint64_t>(result.wall_micros);
   run.usage.cpu_micros = result.cpu_micros;
   run.usage.peak_kib = result.peak_kib;
+  run.refused = std::move(result.refused);
   return finished;
 }
 
@@ -50,7 +51,11 @@ Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options
       options_(std::move(options)),
       groups_(cgroup::Find()),
       jail_(std::move(programs), backend::jail::Mode::kPrepared),
-      pool_(loop, jail_, groups_, {.roomy = {}, .note = options_.note}),
+      proxy_(loop, {.program = programs_.proxy,
+                    .resolver = options_.resolver,
+                    .record = options_.decided,
+                    .note = options_.note}),
+      pool_(loop, jail_, groups_, {.roomy = {}, .note = options_.note, .proxy = &proxy_}),
       turns_(loop, options_.at_once) {}
 
 Runner::~Runner() = default;
@@ -58,6 +63,7 @@ Runner::~Runner() = default;
 void Runner::Close() {
   turns_.Close();
   pool_.Close();
+  proxy_.Close();
 }
 
 Result<backend::Backend*> Runner::BackendFor(config::Backend kind) {
@@ -75,6 +81,9 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
                     .keep = session::Keep::kFirstAndLast,
                     .heard = std::move(heard),
                     .output_limit = kEndlessOutput * kept};
+  if (order.request.network.connected()) {
+    io.connection = std::make_shared<session::Connection>(loop_, proxy_, order.request.network);
+  }
   IGLOO_ASSIGN(io.group, session::TakeGroup(groups_, plan));
   return io;
 }

@@ -68,6 +68,9 @@ class Runner {
     session::LeftLimits left = {};
     /// Hears what goes wrong in the background, a sentence each.
     std::function<void(std::string_view)> note = {};
+    /// Hears every decision about what a sandbox may reach.
+    std::function<void(const network::Record&)> decided = {};
+    std::string resolver = {};  ///< addresses of name servers; empty: this machine's
   };
 
   Runner(boost::asio::io_context& loop, backend::jail::Programs programs, Options options);
@@ -95,6 +98,8 @@ class Runner {
     return pool_.Sibling(of);
   }
   boost::asio::io_context& loop() { return loop_; }
+  /// Through which sandboxes with a network reach it.
+  session::Proxy& proxy() { return proxy_; }
 
  private:
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,
@@ -111,6 +116,7 @@ class Runner {
   cgroup::Groups groups_;
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};
+  session::Proxy proxy_;
   session::Pool pool_;
   Recipes recipes_ = {};
   Turns turns_;

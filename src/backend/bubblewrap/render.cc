@@ -130,6 +130,7 @@ class Renderer {
   }
   Result<void> Put(const step::HandOut& s) { return Cannot("hand '" + s.path + "' out"); }
   Result<void> Put(const step::Listen&) { return Cannot("hand out a listening socket"); }
+  Result<void> Put(const step::Sockets&) { return Cannot("hand out sockets"); }
   /// bwrap always sets no_new_privs; securebits say nothing once both are so.
   Result<void> Put(const step::BoundPrivileges&) { return {}; }
   Result<void> Put(const step::DropPrivileges&) {

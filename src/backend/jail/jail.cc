@@ -61,6 +61,9 @@ class JailSandbox : public Sandbox {
       case ops::ReplyKind::kListening:
         listeners.push_back(std::move(received.fd));
         return {};
+      case ops::ReplyKind::kSocket:
+        sockets.push_back(std::move(received.fd));
+        return {};
       case ops::ReplyKind::kHandedOut:
         handed_out.push_back(std::move(received.fd));
         return {};

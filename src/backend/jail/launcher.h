@@ -15,6 +15,7 @@ namespace igloo::backend::jail {
 struct Programs {
   std::string jail = {};
   std::string init = {};
+  std::string proxy = {};  ///< igloo-proxy, for sandboxes with a network
 };
 
 /// One packet from a reply socket.

@@ -1,0 +1,207 @@
+#include "session/connection.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "session/asio.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+using network::AddForward;
+using network::Level;
+using network::Record;
+
+namespace {
+
+constexpr std::size_t kMostRefusals = 32;
+constexpr int kBacklog = 128;
+
+std::string NextName() {
+  static std::uint64_t last = 0;
+  return "run-" + std::to_string(::getpid()) + "-" + std::to_string(++last);
+}
+
+/// SECURITY: on the host's loopback, never on an address that others reach.
+Result<UniqueFd> ListenOutside(std::uint16_t port) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int yes = 1;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+      ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      ::listen(fd.get(), kBacklog) == 0) {
+    return fd;
+  }
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot publish at port " + std::to_string(port) + " of this machine",
+                 saved_errno == EADDRINUSE
+                     ? "something listens there already; choose another port: "
+                       "--publish HOST:BOX"
+                     : "choose another port: --publish HOST:BOX");
+}
+
+std::string Canonical(const std::string& rule) {
+  const auto parsed = network::ParseRule(rule);
+  return parsed ? ToText(*parsed) : rule;
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wanted)
+    : loop_(loop), proxy_(proxy), wanted_(std::move(wanted)), name_(NextName()), listener_(loop) {
+  proxy_.Enter(name_, *this);
+}
+
+Connection::~Connection() {
+  proxy_.Leave(name_);
+  if (handed_over_ && proxy_.pid() == served_by_)
+    proxy_.Send(network::RemoveSandbox{name_}, {}, [](auto) {});
+}
+
+void Connection::Rename(std::string name) {
+  if (handed_over_ || !proxy_.Enter(name, *this)) return;
+  proxy_.Leave(name_);
+  name_ = std::move(name);
+}
+
+Result<void> Connection::Publish() {
+  if (!outside_.empty()) return {};
+  for (const network::PublishedPort& port : wanted_.publish) {
+    IGLOO_ASSIGN(UniqueFd fd, ListenOutside(port.outside));
+    outside_.push_back({.listener = Descriptor(loop_, fd.Release()),
+                        .order = {.kind = AddForward::Kind::kPublish, .port = port.inside}});
+  }
+  if (attached_) WatchAll(outside_);
+  return {};
+}
+
+Result<void> Connection::Attach(backend::Sandbox& sandbox) {
+  const std::size_t own = wanted_.proxied() ? 1 : 0;
+  if (sandbox.listeners.size() != own + wanted_.reach.size() ||
+      sandbox.sockets.size() != wanted_.publish.size() * network::kSocketsPerPort) {
+    return Fail(Errc::kProtocol, "the sandbox did not hand out the sockets of its network",
+                "raise the limit on open files: ulimit -n 4096");
+  }
+  if (wanted_.proxied()) listener_.assign(sandbox.listeners.front().Release());
+  for (std::size_t i = 0; i < wanted_.reach.size(); ++i) {
+    inside_.push_back({.listener = Descriptor(loop_, sandbox.listeners[own + i].Release()),
+                       .order = {.kind = AddForward::Kind::kReach, .port = wanted_.reach[i]}});
+  }
+  sandbox.listeners.clear();
+  sockets_ = std::move(sandbox.sockets);
+  sandbox.sockets.clear();
+  attached_ = true;
+  if (listener_.is_open()) Watch(listener_);
+  WatchAll(inside_);
+  WatchAll(outside_);
+  return {};
+}
+
+void Connection::Watch(Descriptor& listener) {
+  listener.async_wait(Descriptor::wait_read,
+                      [weak = weak_from_this()](boost::system::error_code error) {
+                        const auto self = weak.lock();
+                        if (self && !error) self->HandOver();
+                      });
+}
+
+void Connection::WatchAll(std::vector<Door>& doors) {
+  for (Door& each : doors) Watch(each.listener);
+}
+
+void Connection::HandOver() {
+  if (std::exchange(handed_over_, true)) return;
+  const auto told = [weak = weak_from_this()](const Result<void>& done) {
+    const auto self = weak.lock();
+    if (self && !done) self->Refuse("", done.error().what, "");
+  };
+  network::AddSandbox add{
+      .sandbox = name_,
+      .tier = wanted_.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow,
+      .rules = wanted_.rules,
+      .secrets = wanted_.secrets};
+  add.rules.insert(add.rules.end(), once_.begin(), once_.end());
+  std::vector<UniqueFd> own;
+  if (listener_.is_open()) own.emplace_back(listener_.release());
+  proxy_.Send(std::move(add), std::move(own), told);
+  served_by_ = proxy_.pid();
+  auto socket = sockets_.begin();
+  for (std::vector<Door>* doors : {&inside_, &outside_}) {
+    for (Door& door : *doors) {
+      std::vector<UniqueFd> descriptors;
+      descriptors.emplace_back(door.listener.release());
+      door.order.sandbox = name_;
+      if (door.order.kind == AddForward::Kind::kPublish) {
+        const auto end = socket + network::kSocketsPerPort;
+        std::move(socket, end, std::back_inserter(descriptors));
+        socket = end;
+      }
+      proxy_.Send(door.order, std::move(descriptors), told);
+    }
+    doors->clear();
+  }
+  sockets_.clear();
+}
+
+void Connection::Allow(const std::string& rule, Duration duration, Proxy::Answer answer) {
+  if (const auto parsed = network::ParseRule(rule); !parsed) {
+    return answer(std::unexpected(parsed.error()));
+  }
+  if (!wanted_.proxied()) {
+    return answer(Fail(Errc::kFailedPrecondition, "'" + name_ + "' has no network to allow more of",
+                       "start it with --network allow"));
+  }
+  (duration == Duration::kOnce ? once_ : wanted_.rules).push_back(Canonical(rule));
+  ReplaceRules(std::move(answer));
+}
+
+void Connection::ReplaceRules(Proxy::Answer answer) {
+  if (!handed_over_) return answer({});  // they count from the first connection on
+  if (proxy_.pid() != served_by_) {
+    return answer(Fail(Errc::kFailedPrecondition,
+                       "the network of '" + name_ + "' is closed: igloo-proxy has ended",
+                       "start another sandbox"));
+  }
+  network::ReplaceRules replace{
+      .sandbox = name_,
+      .tier = wanted_.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow,
+      .rules = wanted_.rules};
+  replace.rules.insert(replace.rules.end(), once_.begin(), once_.end());
+  proxy_.Send(std::move(replace), {}, std::move(answer));
+}
+
+void Connection::Hear(const Record& record) {
+  if (record.event == Record::Event::kOpened) return;
+  if (!record.refusal.empty()) {
+    Refuse(record.host + ":" + std::to_string(record.port), record.refusal, record.remedy);
+    return;
+  }
+  const auto used = std::ranges::find(once_, record.rule);
+  if (used == once_.end()) return;
+  once_.erase(used);
+  ReplaceRules([](auto) {});
+}
+
+void Connection::Refuse(std::string place, std::string reason, std::string rule) {
+  const auto same = std::ranges::find_if(
+      refusals_, [&](const Refusal& each) { return each.place == place && each.reason == reason; });
+  if (same != refusals_.end()) {
+    ++same->times;
+  } else if (refusals_.size() < kMostRefusals) {
+    refusals_.push_back({std::move(place), std::move(reason), std::move(rule), 1});
+  }
+}
+
+std::vector<Refusal> Connection::TakeRefusals() {
+  if (handed_over_) proxy_.Settle();
+  return std::exchange(refusals_, {});
+}
+
+}  // namespace igloo::session

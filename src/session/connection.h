@@ -1,0 +1,87 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "network/wanted.h"
+#include "session/proxy.h"
+
+namespace igloo::session {
+
+/// Something that code wanted to reach and may not.
+struct Refusal {
+  std::string place = {};   ///< host and port
+  std::string reason = {};  ///< why not
+  std::string rule = {};    ///< the one that would allow it; empty: none does
+  std::uint64_t times = 0;
+  bool operator==(const Refusal&) const = default;
+};
+
+/// The network of one sandbox: sockets that were made inside it, and what they lead to. igloo-proxy
+/// gets them when somebody connects for the first time, so a sandbox that has a network and does
+/// not use it costs what one without does. Made with std::make_shared; one thread.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  /// `proxy` outlives it.
+  Connection(boost::asio::io_context& loop, Proxy& proxy, network::Wanted wanted);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// How records and people call it; a number of its own unless somebody knows better. Not once
+  /// igloo-proxy knows it.
+  void Rename(std::string name);
+  const std::string& name() const { return name_; }
+
+  /// Takes the ports of the host that are to lead inside. Fails when somebody has them.
+  Result<void> Publish();
+  /// Takes the sockets of a sandbox that stands.
+  Result<void> Attach(backend::Sandbox& sandbox);
+
+  enum class Duration : std::uint8_t {
+    kSession,  ///< as long as the sandbox lives
+    kOnce,     ///< until the first connection that it allowed has ended
+  };
+  /// Allows more, at once. The answer says whether it counts now.
+  void Allow(const std::string& rule, Duration duration, Proxy::Answer answer);
+
+  /// A decision about it.
+  void Hear(const network::Record& record);
+  /// What was refused since the last time.
+  std::vector<Refusal> TakeRefusals();
+
+ private:
+  using Descriptor = boost::asio::posix::stream_descriptor;
+  struct Door {
+    Descriptor listener;
+    network::AddForward order = {};
+  };
+
+  void Watch(Descriptor& listener);
+  void WatchAll(std::vector<Door>& doors);
+  /// Somebody connects, or the rules change: from here on igloo-proxy has everything.
+  void HandOver();
+  void ReplaceRules(Proxy::Answer answer);
+  void Refuse(std::string place, std::string reason, std::string rule);
+
+  boost::asio::io_context& loop_;
+  Proxy& proxy_;
+  network::Wanted wanted_;
+  std::vector<std::string> once_ = {};  ///< rules for one connection each
+  std::string name_;
+  Descriptor listener_;  ///< the proxy's own, inside
+  std::vector<Door> inside_ = {}, outside_ = {};
+  std::vector<UniqueFd> sockets_ = {};  ///< made inside, for those outside
+  bool attached_ = false, handed_over_ = false;
+  pid_t served_by_ = -1;  ///< the igloo-proxy that has everything
+  std::vector<Refusal> refusals_ = {};
+};
+
+}  // namespace igloo::session
