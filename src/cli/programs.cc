@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/file.h"
@@ -28,7 +29,9 @@ Result<backend::jail::Programs> FindPrograms() {
 }
 
 session::Proxy::Options ProxyFor(const backend::jail::Programs& programs) {
-  return {.program = programs.proxy};
+  // As everything that speaks TLS has it: a file of certificates instead of the machine's.
+  const char* roots = std::getenv("SSL_CERT_FILE");
+  return {.program = programs.proxy, .roots = roots != nullptr ? roots : ""};
 }
 
 Result<std::string> FindIgloo() {

@@ -87,11 +87,11 @@ class Server {
       : console_(console), serving_(std::move(serving)) {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
     if (!serving_.inform) serving_.inform = serving_.say;
-    runner_ = std::make_unique<tools::Runner>(
-        loop_, std::move(programs),
-        tools::Runner::Options{.at_once = RunsAtOnce(),
-                               .left = {.file_bytes = kMostOfAFile},
-                               .note = [this](std::string_view text) { serving_.say(text); }});
+    tools::Runner::Options running{.at_once = RunsAtOnce(),
+                                   .left = {.file_bytes = kMostOfAFile},
+                                   .note = [this](std::string_view text) { serving_.say(text); },
+                                   .proxy = ProxyFor(programs)};
+    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(running));
     sessions_ = std::make_unique<tools::Sessions>(loop_, *runner_, tools::SessionLimits{});
     tools::ToolService::Parts parts{
         .face = std::move(serving_.face),

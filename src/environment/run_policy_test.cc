@@ -256,5 +256,55 @@ TEST(PolicyForRunTest, ThePolicyCanBePlanned) {
   EXPECT_EQ(plan->payload.time_ms, 7U);
 }
 
+TEST(PolicyForRunTest, ANetworkIsWhatItsPlanSays) {
+  const auto domain = network::Name::Parse("api.example");
+  ASSERT_TRUE(domain);
+  RunRequest request{.what = Code{"1"},
+                     .network = {.level = network::Level::kAllow,
+                                 .rules = {"api.example"},
+                                 .secrets = {{.name = "TOKEN",
+                                              .value = "very-secret",
+                                              .placeholder = *network::NewPlaceholder("TOKEN"),
+                                              .domain = *domain}},
+                                 .publish = {{8080, 80}},
+                                 .reach = {5432}},
+                     .variables = {{"NO_PROXY", "mine"}}};
+  const Policy policy = PolicyOf(request);
+  EXPECT_EQ(policy.network,
+            sandbox::Network(sandbox::ConnectedNetwork{.tier = "allow",
+                                                       .rules = {"api.example"},
+                                                       .secrets = {"TOKEN for api.example"},
+                                                       .publish = {{8080, 80}},
+                                                       .reach = {5432}}));
+  EXPECT_THAT(policy.listen, ::testing::ElementsAre(network::kProxyPort, 5432));
+  EXPECT_EQ(policy.sockets, network::kSocketsPerPort);
+  EXPECT_EQ(policy.variables.at("https_proxy"), "http://127.0.0.1:3128");
+  EXPECT_EQ(policy.variables.at("ALL_PROXY"), "socks5h://127.0.0.1:3128");
+  EXPECT_EQ(policy.variables.at("NO_PROXY"), "mine") << "what the user sets counts";
+  const auto plan = sandbox::MakePlan(policy, {});
+  ASSERT_TRUE(plan) << plan.error().what;
+  EXPECT_EQ(sandbox::ToJson(*plan).find("very-secret"), std::string::npos);
+  EXPECT_EQ(sandbox::Describe(*plan).find("very-secret"), std::string::npos);
+}
+
+TEST(PolicyForRunTest, PortsAloneNeedNoProxy) {
+  const Policy policy = PolicyOf({.what = Code{"1"}, .network = {.reach = {5432}}});
+  EXPECT_THAT(policy.listen, ::testing::ElementsAre(5432));
+  EXPECT_FALSE(policy.variables.contains("HTTP_PROXY"));
+  EXPECT_EQ(policy.sockets, 0U);
+}
+
+TEST(PolicyForRunTest, ABrokenRuleIsNoRun) {
+  EXPECT_FALSE(PolicyForRun(
+      Python(),
+      {.what = Code{"1"}, .network = {.level = network::Level::kAllow, .rules = {"127.1"}}}));
+}
+
+TEST(PolicyForRunTest, TheHostsNetworkIsARightOfItsOwn) {
+  const Policy policy = PolicyOf({.what = Code{"1"}, .network = {.level = network::Level::kHost}});
+  EXPECT_TRUE(std::holds_alternative<sandbox::HostNetwork>(policy.network));
+  EXPECT_TRUE(policy.listen.empty());
+}
+
 }  // namespace
 }  // namespace igloo::environment

@@ -22,7 +22,7 @@ inline constexpr std::size_t kMostRules = 100'000, kMostSecrets = 64;
 inline constexpr std::uint32_t kMostConnections = 1024;
 
 /// A sandbox whose programs reach the network through a listener made inside it. Descriptor: the
-/// listener.
+/// listener; none: it has forwards alone.
 struct AddSandbox {
   std::string sandbox = {};
   Tier tier = Tier::kAllow;

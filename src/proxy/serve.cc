@@ -97,13 +97,15 @@ class Server {
     if (boxes_.contains(command.sandbox)) {
       return Fail(Errc::kInvalidArgument, "sandbox '" + command.sandbox + "' is there already");
     }
-    if (descriptors.size() != 1 || !IsListener(descriptors.front().get())) {
+    // One that has ports and nothing else has none.
+    if (descriptors.size() > 1 ||
+        (descriptors.size() == 1 && !IsListener(descriptors.front().get()))) {
       return Fail(Errc::kProtocol, "a sandbox came without its listener");
     }
     IGLOO_ASSIGN(RuleSet rules, RuleSet::Parse(command.tier, command.rules));
     const std::string id = command.sandbox;
     auto box = std::make_shared<Box>(shared_, std::move(command), std::move(rules));
-    box->Listen(std::move(descriptors.front()));
+    if (!descriptors.empty()) box->Listen(std::move(descriptors.front()));
     boxes_.emplace(id, std::move(box));
     return {};
   }

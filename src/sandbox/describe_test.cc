@@ -38,8 +38,8 @@ Plan EveryStep() {
       step::PrivateNetwork{},
   };
   plan.run = {
-      step::ReadOnly{"/mem\x1b"}, step::Listen{8080}, step::HandOut{"/mem\x03"},
-      step::DropPrivileges{},     step::StartInit{},
+      step::ReadOnly{"/mem\x1b"}, step::Listen{8080},     step::Sockets{32},
+      step::HandOut{"/mem\x03"},  step::DropPrivileges{}, step::StartInit{},
   };
   plan.payload = {.argv = {"/bin/echo", "a b", "\x1b]0;owned"},
                   .env = {"A=1", "B=\x9b"},
@@ -67,6 +67,29 @@ TEST(DescribeTest, WithoutItThereIsNothingToWarnAbout) {
   EXPECT_THAT(Describe(EveryStep()), Not(HasSubstr("WARNING")));
   EXPECT_THAT(Describe(EveryStep()),
               HasSubstr("namespaces\n  user mount pid ipc uts cgroup net\n"));
+}
+
+TEST(DescribeTest, SaysWhatANetworkLeadsTo) {
+  Plan plan = EveryStep();
+  plan.network = ConnectedNetwork{.tier = "allow",
+                                  .rules = {"pypi.org"},
+                                  .secrets = {"TOKEN for api.example"},
+                                  .publish = {{8080, 80}},
+                                  .reach = {5432}};
+  EXPECT_THAT(Describe(plan), HasSubstr(R"(cgroup net
+network
+  tier       allow
+  allow      pypi.org
+  secret     TOKEN for api.example
+  publish    127.0.0.1:8080 outside leads to 127.0.0.1:80 inside
+  reach      127.0.0.1:5432 inside leads to the same port outside
+)"));
+  EXPECT_EQ(json::parse(ToJson(plan)).at("network"),
+            json::value({{"tier", "allow"},
+                         {"allow", {"pypi.org"}},
+                         {"secrets", {"TOKEN for api.example"}},
+                         {"publish", json::array{{{"outside", 8080}, {"inside", 80}}}},
+                         {"reach", {5432}}}));
 }
 
 TEST(DescribeTest, NothingInItReachesTheTerminalAsAControl) {
@@ -104,6 +127,7 @@ every sandbox of it
 this run
   freeze     /mem\x1b
   listen     127.0.0.1:8080 inside, socket handed to igloo
+  sockets    32 made inside, handed to igloo
   hand out   /mem\x03 to igloo, to read what is left there
   drop every capability
   start igloo-init

@@ -105,6 +105,7 @@ const auto& Examples() {
       Example{step::Hostname{"igloo"}, Decoded{.code = Code::kHostname, .text = "igloo"}},
       Example{step::NoMoreNamespaces{}, Decoded{.code = Code::kNoNamespaces}},
       Example{step::Listen{8080}, Decoded{.code = Code::kListen, .mode = 8080}},
+      Example{step::Sockets{32}, Decoded{.code = Code::kSockets, .mode = 32}},
       Example{step::HandOut{"/w"}, Decoded{.code = Code::kHandOut, .path = "/w"}},
       Example{step::BoundPrivileges{}, Decoded{.code = Code::kBoundPrivileges}},
       Example{step::DropPrivileges{}, Decoded{.code = Code::kDropPrivileges}},

@@ -36,6 +36,14 @@ TEST(CheckPolicyTest, PortsAreOfAPrivateNetworkOnly) {
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, Errc::kInvalidArgument);
   EXPECT_THAT(checked.error().what, HasSubstr("cannot listen"));
+  policy.listen.clear();
+  EXPECT_TRUE(CheckPolicy(policy));
+  policy.sockets = 1;
+  EXPECT_FALSE(CheckPolicy(policy));
+  policy.network = NoNetwork{};
+  EXPECT_TRUE(CheckPolicy(policy));
+  policy.sockets = kMaxSockets + 1;
+  EXPECT_FALSE(CheckPolicy(policy));
 }
 
 /// The error of MakePlan's last check for a payload of this size; none when it fits.

@@ -193,10 +193,11 @@ TEST(MakePlanTest, OnlyTheHostsNetworkComesWithoutAPrivateOne) {
 TEST(MakePlanTest, ListeningComesAfterTheNetworkAndBeforePrivilegesGo) {
   Policy policy = PolicyWith({});
   policy.listen = {80, 8080};
+  policy.sockets = 3;
   const Plan plan = PlanOf(policy);
   EXPECT_EQ(plan.fresh.back(), Step{step::PrivateNetwork{}});
-  EXPECT_THAT(plan.run, ElementsAre(step::Listen{80}, step::Listen{8080}, step::DropPrivileges{},
-                                    step::StartInit{}));
+  EXPECT_THAT(plan.run, ElementsAre(step::Listen{80}, step::Listen{8080}, step::Sockets{3},
+                                    step::DropPrivileges{}, step::StartInit{}));
 }
 
 TEST(MakePlanTest, HandsOutNothingButMemoryOfTheRunsOwn) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "tools/run_contract.h"
 
@@ -20,7 +22,7 @@ std::string LineOf(const Offered& offered) {
   if (!offered.description.empty()) line += ": " + Printable(offered.description);
   line += fmt::format(" [{:g} s, {}", static_cast<double>(offered.limits.time_ms) / 1000.0,
                       HumanBytes(offered.limits.memory_bytes));
-  if (offered.rights.network) line += ", network";
+  if (offered.rights.network) line += ", network: " + Printable(offered.reaches);
   if (offered.rights.writable_host) line += ", changes the project";
   return line + "]\n";
 }
@@ -81,8 +83,13 @@ std::string FitToClients(const std::string& text) {
 
 std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools) {
   const Offer offer = OfferOf(tools);
+  const bool connected =
+      std::ranges::any_of(setup.offered(), [](const Offered& each) { return each.rights.network; });
   std::string text = "Runs code in disposable sandboxes. " + HowToCall(offer) +
-                     " There is no network and no access to the user's files";
+                     (connected ? " Only environments that say so reach the network, through "
+                                  "proxy variables that are set; there is no access to the user's "
+                                  "files"
+                                : " There is no network and no access to the user's files");
   const auto& project = setup.config().project;
   if (project.path.empty()) {
     text += ".\n";

@@ -44,7 +44,7 @@ mcp::JsonObject OutputSchema() {
                {"signal", Property("integer", "that ended it; absent if none did")},
                {"session", Property("string", "the session it ran in; absent if it had none")},
                {"value", Property("string", "of a last expression; absent if there is none")},
-               {"notes", TextsProperty("what became of the session")},
+               {"notes", TextsProperty("what became of the session, and what its network refused")},
                {"sessions", SessionsProperty()},
                {"timed_out", Property("boolean", "it hit its time limit")},
                {"stdout", Property("string", "what it printed")},

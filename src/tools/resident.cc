@@ -22,6 +22,9 @@ class InterpreterResident : public Resident {
                       std::unique_ptr<session::OpenInterpreter> open)
       : runner_(runner), driver_(driver), open_(std::move(open)) {}
 
+  void Name(const std::string& session) override {
+    if (open_->connection) open_->connection->Rename(session);
+  }
   asio::awaitable<Result<void>> Start() override { return runner_.Start(*open_); }
   asio::awaitable<Result<session::CallResult>> Execute(session::Interpreter::Call call) override {
     return open_->interpreter->Execute(std::move(call));

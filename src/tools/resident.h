@@ -17,6 +17,8 @@ class Resident {
  public:
   virtual ~Resident() = default;
 
+  /// How decisions about its network call it; before Start.
+  virtual void Name(const std::string& session) = 0;
   virtual boost::asio::awaitable<Result<void>> Start() = 0;
   virtual boost::asio::awaitable<Result<session::CallResult>> Execute(
       session::Interpreter::Call call) = 0;

@@ -3,6 +3,7 @@
 #include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
+#include "base/text.h"
 #include "mcp/pch.h"
 #include "session/prepare.h"
 #include "session/workspace.h"
@@ -34,7 +35,20 @@ Finished FinishedFrom(session::CallResult result) {
   run.usage.cpu_micros = result.cpu_micros;
   run.usage.peak_kib = result.peak_kib;
   run.refused = std::move(result.refused);
+  NoteRefusals(finished);
   return finished;
+}
+
+void NoteRefusals(Finished& finished) {
+  for (const session::Refusal& each : finished.run.refused) {
+    std::string text = each.place.empty() ? "the network is closed" : each.place + " was refused";
+    if (each.times > 1) text += " " + std::to_string(each.times) + " times";
+    text += ": " + each.reason;
+    if (!each.rule.empty()) {
+      text += "; the user can allow it with the rule '" + each.rule + "' (igloo net allow)";
+    }
+    finished.notes.push_back(Printable(text));
+  }
 }
 
 const drivers::Driver* DriverOf(const config::Configured& where) {
@@ -45,16 +59,25 @@ const drivers::Driver* DriverOf(const config::Configured& where) {
   return runs_files ? drivers::FindDriver("command") : nullptr;
 }
 
+namespace {
+
+session::Proxy::Options ProxyOf(const backend::jail::Programs& programs,
+                                const Runner::Options& options) {
+  session::Proxy::Options proxy = options.proxy;
+  proxy.program = programs.proxy;
+  proxy.note = options.note;
+  return proxy;
+}
+
+}  // namespace
+
 Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options options)
     : loop_(loop),
       programs_(programs),
       options_(std::move(options)),
       groups_(cgroup::Find()),
       jail_(std::move(programs), backend::jail::Mode::kPrepared),
-      proxy_(loop, {.program = programs_.proxy,
-                    .resolver = options_.resolver,
-                    .record = options_.decided,
-                    .note = options_.note}),
+      proxy_(loop, ProxyOf(programs_, options_)),
       pool_(loop, jail_, groups_, {.roomy = {}, .note = options_.note, .proxy = &proxy_}),
       turns_(loop, options_.at_once) {}
 
@@ -174,6 +197,7 @@ asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancell
                     .looked_for_files = order.request.hand_out,
                     .time_limit_ms = plan->payload.time_ms,
                     .memory_limit_bytes = plan->payload.memory_bytes};
+  NoteRefusals(finished);
   if (!finished.run.handed_out.empty() && !cancellation.requested()) {
     finished.left = co_await ReadInSlices(finished.run.handed_out.front().get(),
                                           order.request.files, options_.left);

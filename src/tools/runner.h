@@ -37,11 +37,13 @@ struct Finished {
   std::string session = {};
   std::optional<std::string> value = {};  ///< of a last expression
   std::vector<session::Part> parts = {};  ///< pictures, tables
-  std::vector<std::string> notes = {};    ///< what became of the session, a sentence each
+  std::vector<std::string> notes = {};    ///< about session and network, a sentence each
 };
 
 /// What came of a call in an interpreter.
 Finished FinishedFrom(session::CallResult result);
+/// Tells in notes what its network refused, and which rule would allow it.
+void NoteRefusals(Finished& finished);
 
 /// Who wants to know how a run gets on.
 struct Listener {
@@ -68,9 +70,8 @@ class Runner {
     session::LeftLimits left = {};
     /// Hears what goes wrong in the background, a sentence each.
     std::function<void(std::string_view)> note = {};
-    /// Hears every decision about what a sandbox may reach.
-    std::function<void(const network::Record&)> decided = {};
-    std::string resolver = {};  ///< addresses of name servers; empty: this machine's
+    /// For sandboxes with a network. Its program and whom it tells are the runner's to say.
+    session::Proxy::Options proxy = {};
   };
 
   Runner(boost::asio::io_context& loop, backend::jail::Programs programs, Options options);

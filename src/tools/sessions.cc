@@ -121,6 +121,7 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   living->usual_time_ms = environment.limits.time_ms;
   order.driver = driver;
   IGLOO_ASSIGN(living->resident, parent ? parent->resident->Sibling() : parts_.open(order));
+  living->resident->Name(asked.id);
   sessions_.emplace(asked.id, living);
   if (clock_ == nullptr) {
     clock_ = std::make_unique<asio::steady_timer>(loop_);

@@ -24,6 +24,7 @@ class Fake : public Resident {
  public:
   Fake(asio::io_context& loop, int workspace) : wait_(loop), workspace_(workspace) {}
 
+  void Name(const std::string&) override {}
   asio::awaitable<Result<void>> Start() override { co_return Result<void>(); }
   asio::awaitable<Result<session::CallResult>> Execute(session::Interpreter::Call call) override {
     session::CallResult result;

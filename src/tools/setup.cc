@@ -26,6 +26,28 @@ Rights RightsOf(const sandbox::Policy& policy) {
   return rights;
 }
 
+std::string ReachOf(const sandbox::Network& network) {
+  constexpr std::size_t kMostNamed = 8;
+  if (std::holds_alternative<sandbox::HostNetwork>(network)) return "the network of the host";
+  const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
+  if (connected == nullptr) return "";
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
+  if (connected->tier == "internet") add("the Internet");
+  const std::size_t named = std::min(connected->rules.size(), kMostNamed);
+  for (std::size_t i = 0; i < named; ++i) add(connected->rules[i]);
+  if (connected->rules.size() > named) {
+    add(std::to_string(connected->rules.size() - named) + " more places");
+  }
+  if (connected->tier == "allow" && connected->rules.empty()) add("nothing until it is allowed");
+  for (const std::uint16_t port : connected->reach) add("127.0.0.1:" + std::to_string(port));
+  for (const auto& port : connected->publish) {
+    add("port " + std::to_string(port.inside) +
+        " published as 127.0.0.1:" + std::to_string(port.outside));
+  }
+  return text;
+}
+
 Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
              config::SandboxScan sandboxes)
     : number_(NextNumber()),
@@ -62,7 +84,8 @@ void Setup::Look(const environment::Listing& row) {
                       .aliases = row.aliases,
                       .description = row.description,
                       .limits = policy->limits,
-                      .rights = RightsOf(*policy)});
+                      .rights = RightsOf(*policy),
+                      .reaches = ReachOf(policy->network)});
 }
 
 const Offered* Setup::Find(std::string_view name) const {

@@ -23,6 +23,8 @@ struct Rights {
   bool operator==(const Rights&) const = default;
 };
 Rights RightsOf(const sandbox::Policy& policy);
+/// The network that a policy gives, in a few words.
+std::string ReachOf(const sandbox::Network& network);
 
 /// An environment that can be used, as clients are told about it.
 struct Offered {
@@ -31,6 +33,7 @@ struct Offered {
   std::string description = {};
   sandbox::Limits limits = {};
   Rights rights = {};
+  std::string reaches = {};  ///< what of the network, for people; empty: nothing
 };
 
 /// One that cannot, and why.

@@ -161,6 +161,7 @@ TEST(RenderTest, WhatBubblewrapLacksIsRefusedAndNamed) {
        "forbid programs in '/m'"},
       {step::Overlay{"/s", "/o"}, "show '/s' copy-on-write"},
       {step::Listen{80}, "hand out a listening socket"},
+      {step::Sockets{1}, "hand out sockets"},
   };
   for (const auto& row : rows) {
     const Error error = ErrorOf({row.step});
