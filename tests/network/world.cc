@@ -107,8 +107,15 @@ Outcome Namespace::RunHere(std::vector<std::string> words, std::string input) {
   return outcome;
 }
 
+namespace {
+bool is_root = false;
+}
+
+bool World::IsRoot() { return is_root; }
+
 void World::Enter() {
   const uid_t uid = ::geteuid();
+  is_root = uid == 0;
   const gid_t gid = ::getegid();
   if (::unshare(uid == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET) != 0) Die("namespaces");
   if (uid == 0) return;

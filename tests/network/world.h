@@ -51,6 +51,8 @@ class World {
   static World& Get();
   /// To be called before any thread is started: this process enters namespaces of its own.
   static void Enter();
+  /// Whether root itself made it; in a user's own namespace everybody is root.
+  static bool IsRoot();
 
   Namespace& inside() { return inside_; }
   /// What has reached servers since the last call, as lines: "HIT address port method path",

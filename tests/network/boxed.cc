@@ -1,0 +1,69 @@
+#include "boxed.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/file.h"
+
+namespace igloo::testing {
+namespace {
+
+/// Where igloo finds its configuration: the Internet's own name server.
+const std::string& ConfigurationHome() {
+  static const TempDir home = [] {
+    TempDir made = TempDir::Make(TempParent()).value();
+    std::ofstream(made.path() + "/config.toml") << "[network]\nresolver = \"93.184.216.53\"\n";
+    Shell("chmod -R a+rX " + made.path());
+    return made;
+  }();
+  static const std::string path = home.path();
+  return path;
+}
+
+}  // namespace
+
+Invocation BoxedInvocation(std::vector<std::string> words, std::vector<std::string> variables) {
+  Invocation invocation;
+  invocation.env = std::move(variables);
+  invocation.env.insert(invocation.env.end(),
+                        {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8",
+                         "SSL_CERT_FILE=" + World::Get().roots_file(),
+                         "XDG_STATE_HOME=" + ConfigurationHome() + "/state"});
+  std::vector<std::string> all = {BinDirectory() + "/igloo", "run", "--config",
+                                  ConfigurationHome() + "/config.toml"};
+  all.insert(all.end(), words.begin(), words.end());
+  if (!World::IsRoot()) {
+    // Root of the tests' own user namespace is nobody outside of it, and has no ids to give away.
+    const std::vector<std::string> user = {"/usr/bin/unshare", "--user", "--map-user=1000",
+                                           "--map-group=1000"};
+    all.insert(all.begin(), user.begin(), user.end());
+  }
+  invocation.program = all.front();
+  invocation.args.assign(all.begin() + 1, all.end());
+  return invocation;
+}
+
+Outcome Boxed(std::vector<std::string> words, std::string input,
+              std::vector<std::string> variables) {
+  Invocation invocation = BoxedInvocation(std::move(words), std::move(variables));
+  invocation.input = std::move(input);
+  return RunProgram(invocation);
+}
+
+pid_t ChildNamed(pid_t pid, const std::string& name) {
+  const std::string task = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
+  std::ifstream children(task + "/children");
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream comm("/proc/" + std::to_string(child) + "/comm");
+    std::string said;
+    std::getline(comm, said);
+    if (said == name) return child;
+    if (const pid_t below = ChildNamed(child, name); below > 0) return below;
+  }
+  return -1;
+}
+
+}  // namespace igloo::testing
