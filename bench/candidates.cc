@@ -11,6 +11,7 @@
 #include "bench/artifacts.h"
 #include "bench/launcher_runs.h"
 #include "bench/mcp.h"
+#include "bench/network.h"
 #include "bench/output.h"
 #include "bench/process.h"
 #include "bench/ready.h"
@@ -53,6 +54,7 @@ struct Field::Shared {
   Samples output_peak = {};
   LauncherRuns prepared, timed, cold;
   std::optional<McpServers> mcp = {};
+  std::optional<NetworkRuns> network = {};
   std::deque<ReadyRuns> ready = {};  // one of each language; candidates point to elements
   std::optional<ReadyRuns> session = {};
   PythonLoop python_loop = {};
@@ -74,6 +76,7 @@ Result<std::unique_ptr<Field>> Field::Make(std::string cache, Words mcp) {
   IGLOO_TRY(field->AddStore(600, 5));
   for (const std::size_t packages : {10, 100, 600}) field->AddClosure(packages);
   field->AddArtifacts();
+  field->AddNetwork();
   field->AddReady();
   field->AddOutput();
   field->AddMcp(std::move(mcp));
@@ -124,6 +127,8 @@ void Field::AddPrograms() {
         IGLOO_ASSIGN(const ProcessRun timed, RunSpawned(command));
         return shared_->one_shot_timeline.Add(timed);
       });
+  add("one_shot_allow", "igloo run --network allow",
+      Spawning(running({"--network", "allow", "--allow", "example.com"})));
   add("one_shot_bubblewrap", "igloo run --backend bubblewrap",
       Spawning(running({"--backend", "bubblewrap"})));
 }
@@ -311,6 +316,11 @@ void Field::AddArtifacts() {
   added->once = Spawning({{igloo, "run", "--env", "shell", "--", "/usr/bin/true"}, variable});
 }
 
+void Field::AddNetwork() {
+  NetworkRuns& runs = shared_->network.emplace(shared_->ground.programs());
+  for (Candidate& each : runs.Candidates()) candidates_.push_back(std::move(each));
+}
+
 std::vector<Sustained> SustainAll(Field& field, Windows windows) {
   std::vector<Sustained> out;
   const auto spawning = [&](std::string_view key) {
@@ -352,6 +362,7 @@ const Timeline& Field::one_shot_timeline() const { return shared_->one_shot_time
 const Timeline& Field::prepared_timeline() const { return shared_->prepared_timeline; }
 const Samples& Field::output_peak() const { return shared_->output_peak; }
 const McpServers& Field::mcp() const { return *shared_->mcp; }
+NetworkRuns& Field::network() { return *shared_->network; }
 unsigned Field::pool_misses() const {
   unsigned sum = 0;
   for (const ReadyRuns& each : shared_->ready) sum += each.misses();

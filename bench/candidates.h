@@ -32,6 +32,7 @@ struct Candidate {
 const Candidate* Find(const std::vector<Candidate>& candidates, std::string_view key);
 
 class McpServers;
+class NetworkRuns;
 
 /// The candidates and what they share. Not moved: they point into each other.
 class Field {
@@ -48,6 +49,7 @@ class Field {
   const Timeline& prepared_timeline() const;
   const Samples& output_peak() const;
   const McpServers& mcp() const;
+  NetworkRuns& network();
   /// How often no interpreter was ready for a sample of one.
   unsigned pool_misses() const;
   Ground& ground();
@@ -65,6 +67,7 @@ class Field {
   Result<void> AddStore(std::size_t packages, unsigned every);
   void AddClosure(std::size_t packages);
   void AddArtifacts();
+  void AddNetwork();
 
   std::unique_ptr<Shared> shared_;
   std::vector<Candidate> candidates_ = {};

@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 28> kGoals = {{
+constexpr std::array<Goal, 31> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
@@ -35,6 +35,10 @@ constexpr std::array<Goal, 28> kGoals = {{
     {"MCP fresh Python, faster than SDK and bwrap", "mcp_fresh_sdk", "mcp_fresh", Bar::kAtLeast,
      30},
     {"MCP tools/list, of a bare echo", "mcp_list", "mcp_echo", Bar::kAtMost, 3},
+    {"igloo run --network allow, of none", "one_shot_allow", "one_shot", Bar::kAtMost, 1.3},
+    {"bytes through igloo-proxy, of direct", "net_direct", "net_proxy", Bar::kAtLeast, 0.7},
+    {"a request, added by igloo-proxy, of haproxy", "net_hop", "net_hop_haproxy", Bar::kAtMost,
+     1.5},
     {"1 GB of output, of cat", "output_igloo", "output_cat", Bar::kAtMost, 1.3},
 }};
 

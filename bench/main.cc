@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "bench/candidates.h"
 #include "bench/mcp.h"
+#include "bench/network.h"
 #include "bench/report.h"
 #include "cli/console.h"
 
@@ -38,6 +39,7 @@ struct Options {
   unsigned ready = 12;    ///< interpreters that wait at once, for their memory
   unsigned fresh = 300;   ///< calls of the MCP server one after the other
   unsigned sessions = 200;
+  unsigned connections = 1000;  ///< idle, through igloo-proxy
   std::string only = {}, json = {}, peers = {};
   Words mcp = {};
   bool help = false;
@@ -93,11 +95,16 @@ bool IsReady(std::string_view key) {
           std::ranges::any_of(kEndings, [&](auto ending) { return key.ends_with(ending); }));
 }
 
+bool IsNetwork(std::string_view key) {
+  return key.starts_with("net_") || key == "one_shot_allow" || key == "one_shot";
+}
+
 bool Wanted(const Candidate& candidate, const std::string& only) {
   const bool sustained = candidate.key == "one_shot" || candidate.key == "bwrap_python";
   return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
          (sustained && Named("sustained", only)) || Named(candidate.key, only) ||
          (candidate.key.starts_with("mcp_") && Named("mcp", only)) ||
+         (IsNetwork(candidate.key) && Named("network", only)) ||
          (IsReady(candidate.key) && Named("ready", only));
 }
 
@@ -186,6 +193,12 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
     const Figures through = field->mcp().MeasureReady(options.fresh, options.sessions);
     results.ready.all.insert(results.ready.all.end(), through.all.begin(), through.all.end());
     results.ready.failure = through.failure;
+  }
+  if (options.only.empty() || Named("network", options.only)) {
+    console.Note("idle connections");
+    const Figures idle = field->network().MeasureIdle(options.connections);
+    results.ready.all.insert(results.ready.all.end(), idle.all.begin(), idle.all.end());
+    if (results.ready.failure.empty()) results.ready.failure = idle.failure;
   }
   results.ready.Tell("pool_misses", "samples for which none was ready, not counted",
                      field->pool_misses());
