@@ -27,6 +27,7 @@ let
         schema = join at.schema (if named then "NAME" else name);
         real = join at.real name;
         environment = if at.schema == "environments" then name else at.environment;
+        secret = if at.schema == "secrets" then name else at.secret;
       };
     in
     if named && !rules.isName name then
@@ -45,7 +46,7 @@ let
     in
     if checked ? problem then problem here.real checked.problem
     else [{
-      inherit (here) real environment;
+      inherit (here) real environment secret;
       inherit (row) path;
       inherit (checked) value;
       # A wall that is not there is not replaced by another: its environment is refused as a whole.
@@ -53,17 +54,22 @@ let
       unavailable = later || (!row.served && !isFallback);
     }];
 
-  facts = walk { schema = ""; real = ""; environment = null; } values;
+  facts = walk { schema = ""; real = ""; environment = null; secret = null; } values;
   right = filter (fact: fact ? value) facts;
 
   # Stored values by the path of their key: of the file, and of one environment.
-  stored = environment: listToAttrs (map (fact: { name = fact.path; inherit (fact) value; })
-    (filter (fact: fact.stored && fact.environment == environment) right));
+  store = belongs: listToAttrs (map (fact: { name = fact.path; inherit (fact) value; })
+    (filter (fact: fact.stored && belongs fact) right));
+  stored = environment: store (fact: fact.secret == null && fact.environment == environment);
   shared = stored null;
 
-  named = let all = values.environments or { }; in
+  # The sections below one whose members the user names.
+  sectionsOf = section: let all = values.${section} or { }; in
     if isAttrs all then builtins.removeAttrs all (filter (name: !rules.isName name || !isAttrs all.${name}) (attrNames all))
     else { };
+  named = sectionsOf "environments";
+  secrets = builtins.mapAttrs (name: _: store (fact: fact.secret == name)) (sectionsOf "secrets");
+  secretValue = name: key: fallback: secrets.${name}."secrets.NAME.${key}" or fallback;
   own = builtins.mapAttrs (name: _: stored name) named;
   ownValue = name: key: fallback: own.${name}."environments.NAME.${key}" or fallback;
 
@@ -119,6 +125,65 @@ let
     limitRows);
   backend = name: let all = shared."defaults.backend" or "jail"; in if named ? ${name} then ownValue name "backend" all else all;
 
+  tierOf = name: let all = shared."defaults.network" or "none"; in if named ? ${name} then ownValue name "network" all else all;
+  proxied = tier: elem tier [ "allow" "internet" ];
+  network = name:
+    let
+      tier = tierOf name;
+      mine = key: if named ? ${name} then ownValue name key [ ] else [ ];
+    in
+    {
+      inherit tier;
+      allow = (if tier == "allow" then shared."network.allow" or [ ] else [ ]) ++ mine "allow";
+      publish = mine "publish";
+      reach = mine "reach";
+      secrets = mine "secrets";
+    };
+  networkProblems = name:
+    let
+      wanted = network name;
+      missing = filter (secret: !(secrets ? ${secret})) wanted.secrets;
+      at = "environments.${name}";
+    in
+    if missing != [ ] then problem at "there is no secret '${head missing}'"
+    else if proxied wanted.tier then [ ]
+    else if wanted.secrets != [ ] then problem at "secrets need igloo's proxy, which the network '${wanted.tier}' does not have"
+    else if wanted.allow != [ ] then problem at "rules are of no use with the network '${wanted.tier}'"
+    else if wanted.tier == "host" && wanted.publish ++ wanted.reach != [ ] then
+      problem at "a sandbox in the host's network has all ports of the host already"
+    else [ ];
+
+  secretSources = [ "variable" "file" "command" ];
+  # The variable that holds its placeholder: "GITHUB_TOKEN" for "github-token".
+  inside = name:
+    let
+      small = stringToCharacters "abcdefghijklmnopqrstuvwxyz" ++ [ "-" "." ];
+      large = stringToCharacters "ABCDEFGHIJKLMNOPQRSTUVWXYZ" ++ [ "_" "_" ];
+    in
+    builtins.replaceStrings small large name;
+  stringToCharacters = text: builtins.genList (at: substring at 1 text) (stringLength text);
+  secretProblems = name:
+    let
+      given = filter (kind: values.secrets.${name} ? ${kind}) secretSources;
+      at = "secrets.${name}";
+    in
+    (if given == [ ] then problem at "this does not say where its value comes from: add variable, file or command"
+    else if length given > 1 then problem at "this comes from '${head given}' already: keep either that or '${builtins.elemAt given 1}'"
+    else [ ])
+    ++ (if values.secrets.${name}.hosts or [ ] == [ ] then problem at "this does not say whom it is for: add hosts" else [ ])
+    ++ (if builtins.match "[0-9].*" name != null then problem at "this cannot be a variable of that name: let it begin with a letter" else [ ])
+    ++ (if builtins.any (other: other < name && inside other == inside name) (attrNames secrets)
+    then problem at "another secret would be the same variable" else [ ]);
+  secret = name:
+    let from = head (filter (kind: values.secrets.${name} ? ${kind}) secretSources); in
+    {
+      inherit name from;
+      source = secretValue name from "";
+      hosts = secretValue name "hosts" [ ];
+      header = secretValue name "header" "";
+      inside = inside name;
+    };
+
   environment = name:
     let source = sourceOf name; behind = resolve [ ] name; in
     {
@@ -128,6 +193,7 @@ let
       description = ownValue name "description" "";
       backend = backend behind;
       limits = limits behind;
+      network = network behind;
       variables = attrNames (ownValue name "env" { });
       inherited = ownValue name "inherit_env.vars" [ ];
     };
@@ -141,11 +207,18 @@ let
 in
 {
   problems = map (fact: fact.problem) (filter (fact: fact ? problem)
-    (facts ++ concatMap sourceProblems (attrNames named) ++ cycles));
+    (facts ++ concatMap sourceProblems (attrNames named) ++ cycles ++ concatMap secretProblems (attrNames secrets)
+      ++ concatMap (name: if isAlias name then [ ] else networkProblems name) (attrNames named)));
 
   settings = {
     backend = backend "";
     limits = limits "";
+    network = {
+      tier = tierOf "";
+      allow = shared."network.allow" or [ ];
+      resolver = shared."network.resolver" or "";
+    };
+    secrets = map secret (attrNames secrets);
     audit = {
       enabled = fallback "audit.enabled";
       code = fallback "audit.code";

@@ -34,7 +34,11 @@ let
     megabytes = "whole megabytes from ${toString row.least} to ${toString row.most}";
     texts = "a list of texts";
     variables = "a list of names of environment variables";
+    resolvers = "ADDRESS or ADDRESS:PORT, or several with commas between";
+    rules = "a list of hosts, addresses or URLs that may be reached";
+    hosts = "a list of host names";
     ports = "a list of ports from 1 to 65535";
+    published = "a list of ports, or of texts \"HOST:BOX\"";
     "text table" = "a table of names and texts";
   }.${row.kind};
 
@@ -94,14 +98,28 @@ let
     else if row.kind == "inside" && !isInside value then wrong row "cannot be ${quote value}"
     else right value;
 
+  isPort = item: isInt item && item >= 1 && item <= 65535;
+  # The two ports of "HOST:BOX"; null: this is none.
+  pair = item:
+    let
+      parts = if isString item then match "([1-9][0-9]{0,4}):([1-9][0-9]{0,4})" item else null;
+      ports = map builtins.fromJSON parts;
+    in
+    if parts == null || !all isPort ports then null else ports;
+
+  # What a rule or a host name consists of is checked by igloo; here only what it cannot be.
   isItem = row: item:
-    if row.kind == "ports" then isInt item && item >= 1 && item <= 65535
+    if row.kind == "ports" then isPort item
+    else if row.kind == "published" then isPort item || pair item != null
     else isString item && item != "" && (row.kind != "variables" || isVariable item);
 
   list = row: value:
     if !isList value then wrongType row value
     # SECURITY: what a list of names holds instead may be a secret: it is not repeated.
     else if !all (isItem row) value then wrong row "holds something else"
+    else if row.kind == "published" then
+      right (map (item: if isInt item then "${toString item}:${toString item}" else item) value)
+    else if row.kind == "ports" then right value
     else right (map toString value);
 
   textTable = row: value:
@@ -116,6 +134,7 @@ let
     path = text;
     inside = text;
     name = text;
+    resolvers = text;
     choice = text;
     flag = row: value: if builtins.isBool value then right value else wrongType row value;
     count = number;
@@ -123,7 +142,10 @@ let
     megabytes = number;
     texts = list;
     variables = list;
+    rules = list;
+    hosts = list;
     ports = list;
+    published = list;
     "text table" = textTable;
   };
 in

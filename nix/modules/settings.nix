@@ -19,7 +19,11 @@ let
     megabytes = types.ints.between row.least row.most;
     texts = types.listOf types.str;
     variables = types.listOf types.str;
+    resolvers = types.str;
+    rules = types.listOf types.str;
+    hosts = types.listOf types.str;
     ports = types.listOf types.port;
+    published = types.listOf (types.either types.port types.str);
     "text table" = types.attrsOf types.str;
   }.${row.kind};
 

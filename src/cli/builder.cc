@@ -41,10 +41,8 @@ Result<void> Builder::Start(const std::vector<std::string>& names, const ParsedA
   for (const char* flag : {"--config", "--project"}) {
     if (const auto value = args.Get(flag)) argv.insert(argv.end(), {flag, *value});
   }
-  std::vector<std::string> variables;
-  for (char** each = ::environ; *each != nullptr; ++each) variables.emplace_back(*each);
   IGLOO_ASSIGN(child_,
-               Spawn({.program = igloo, .argv = argv, .env = variables, .own_session = true}));
+               Spawn({.program = igloo, .argv = argv, .env = OwnVariables(), .own_session = true}));
   UniqueFd watched = Duplicate(child_.pidfd());
   if (!watched) return Fail(Errc::kExhausted, "too many open files", kRaiseOpenFiles);
   ended_.emplace(loop_, watched.Release());

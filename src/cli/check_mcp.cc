@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/temp_dir.h"
 #include "base/text.h"
+#include "cli/caller.h"
 #include "cli/console.h"
 #include "cli/environments.h"
 #include "cli/mcp_peer.h"
@@ -67,7 +68,7 @@ struct Call {
 Result<Call> CallOfRun(const ParsedArgs& args, const std::vector<std::string>& tools,
                        Console& console) {
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-  const tools::Setup setup(std::move(config), ReadEnvironments, CallersVariable);
+  const tools::Setup setup(std::move(config), ReadEnvironments, TheCaller());
   for (const tools::Offered& each : setup.offered()) {
     const auto order = setup.OrderFor(each.name, {});
     if (!order) continue;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/agent_protocol.h"
+#include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"
@@ -179,7 +180,7 @@ Result<int> RunAgent(const ParsedArgs& args, Console& console) {
       WithNamedProject(args, [&](std::string_view note) { console.Note(note); });
   IGLOO_ASSIGN(config::Config config, ReadConfig(named, ProjectUse::kShow, console));
   IGLOO_ASSIGN(const std::string name, UseArtifact(*directory, config));
-  auto setup = std::make_shared<const tools::Setup>(std::move(config), ReadNamed, CallersVariable);
+  auto setup = std::make_shared<const tools::Setup>(std::move(config), ReadNamed, TheCaller());
   IGLOO_ASSIGN(const tools::Order order, setup->OrderFor(name, {}));
   const tools::Offered* offered = setup->Find(name);
   if (offered == nullptr || tools::InterpreterOf(order.where).empty()) {

@@ -79,6 +79,26 @@ std::string ShellWords(const std::vector<std::string>& words) {
   return out;
 }
 
+const std::string& Itself(const std::string& text) { return text; }
+
+/// The lines that say what an environment reaches; none when that is nothing, as for all.
+std::string NetworkText(const Config& config, const EnvironmentConfig& environment) {
+  const network::Wanted wanted = config::NetworkFor(config, environment.name);
+  if (!wanted.connected() && wanted.level == config.network) return "";
+  return Line("network", network::Name(wanted.level)) + Line("allow", List(wanted.rules, Itself)) +
+         Line("publish", List(wanted.publish, [](const auto& each) { return ToText(each); })) +
+         Line("reach", List(wanted.reach, [](auto each) { return each; })) +
+         Line("secrets", List(environment.network.secrets, Itself));
+}
+
+/// Where the value of a secret comes from; the value itself is read by nobody here.
+std::string SecretText(const config::SecretConfig& secret) {
+  return fmt::format("secret {}\n", secret.name) +
+         Line(config::Name(secret.source.kind), secret.source.value) +
+         Line("hosts", List(secret.hosts, Itself)) + Line("header", secret.header) +
+         Line("inside", secret.inside);
+}
+
 std::string EnvironmentText(const Config& config, const EnvironmentConfig& environment) {
   std::string out = fmt::format("environment {}\n", environment.name);
   out += Line(config::Name(environment.source.kind), environment.source.value);
@@ -87,16 +107,45 @@ std::string EnvironmentText(const Config& config, const EnvironmentConfig& envir
   out += Line("interpreter", ShellWords(environment.interpreter));
   out += Line("backend", config::Name(config::BackendFor(config, environment.name)));
   out += Line("limits", LimitsText(config::LimitsFor(config, environment.name)));
+  out += NetworkText(config, environment);
   // Names only: a configuration is often shown to others.
   out +=
       Line("variables", List(environment.variables, [](const auto& each) { return each.first; }));
-  out += Line("inherited", List(environment.inherit, [](const auto& each) { return each; }));
+  out += Line("inherited", List(environment.inherit, Itself));
   return out;
 }
 
 json::array Strings(const std::vector<std::string>& list) {
   json::array out;
   for (const std::string& each : list) out.emplace_back(ToUtf8(each));
+  return out;
+}
+
+json::object NetworkJson(const Config& config, const EnvironmentConfig& environment) {
+  const network::Wanted wanted = config::NetworkFor(config, environment.name);
+  json::array publish;
+  for (const network::PublishedPort& each : wanted.publish) publish.emplace_back(ToText(each));
+  json::array secrets;
+  for (const auto& each : config::SecretsFor(config, environment.name)) {
+    secrets.emplace_back(each.name);
+  }
+  return {{"tier", network::Name(wanted.level)},
+          {"allow", Strings(wanted.rules)},
+          {"publish", std::move(publish)},
+          {"reach", json::array(wanted.reach.begin(), wanted.reach.end())},
+          {"secrets", std::move(secrets)}};
+}
+
+json::array SecretsJson(const Config& config) {
+  json::array out;
+  for (const auto& [name, secret] : config.secrets) {
+    out.push_back(json::object{{"name", name},
+                               {"from", config::Name(secret.source.kind)},
+                               {"source", ToUtf8(secret.source.value)},
+                               {"hosts", Strings(secret.hosts)},
+                               {"header", ToUtf8(secret.header)},
+                               {"inside", secret.inside}});
+  }
   return out;
 }
 
@@ -109,6 +158,7 @@ json::object EnvironmentJson(const Config& config, const EnvironmentConfig& envi
           {"description", ToUtf8(environment.description)},
           {"backend", std::string(config::Name(config::BackendFor(config, environment.name)))},
           {"limits", LimitsJson(config::LimitsFor(config, environment.name))},
+          {"network", NetworkJson(config, environment)},
           {"variables", std::move(variables)},
           {"inherited", Strings(environment.inherit)},
           {"line", environment.where.line}};
@@ -150,16 +200,20 @@ std::string ConfigText(const Config& config) {
   std::string out = "every environment\n";
   out += Line("backend", config::Name(config.backend));
   out += Line("limits", LimitsText(config::LimitsFor(config, "")));
+  out += Line("network", network::Name(config.network));
+  out += Line("allow", List(config.allow, Itself));
+  out += Line("resolver", config.resolver);
   out += Line("artifacts", config.artifacts);
   if (!config.project.path.empty()) {
     out += "project\n" + Line("path", config.project.path) +
            Line("mode", config::Name(config.project.mode)) +
            Line("mount point", config.project.mount_point);
-    out += Line("inherited", List(config.project.inherit, [](const auto& each) { return each; }));
+    out += Line("inherited", List(config.project.inherit, Itself));
   }
   out += "server\n" + Line("tools", config::Name(config.daemon.tools)) +
          Line("sessions", SessionsText(config.session)) + Line("audit", AuditText(config.audit));
   for (const auto& each : config.environments) out += EnvironmentText(config, each.second);
+  for (const auto& each : config.secrets) out += SecretText(each.second);
   if (!config.unavailable.empty()) out += "not available yet, refused when used\n";
   for (const config::Unavailable& missing : config.unavailable) {
     out += Line(fmt::format("line {}", missing.where.line), missing.key);
@@ -198,6 +252,10 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"valid", decoded.problems.empty()},
       {"backend", std::string(config::Name(config.backend))},
       {"limits", LimitsJson(config::LimitsFor(config, ""))},
+      {"network", json::object{{"tier", network::Name(config.network)},
+                               {"allow", Strings(config.allow)},
+                               {"resolver", ToUtf8(config.resolver)}}},
+      {"secrets", SecretsJson(config)},
       {"audit", AuditJson(config.audit)},
       {"tools", config::Name(config.daemon.tools)},
       {"always_load", config.daemon.always_load},

@@ -1,7 +1,6 @@
 #include "cli/configure.h"
 
-#include <cstdlib>
-
+#include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/flakes.h"
 #include "cli/options.h"
@@ -12,13 +11,17 @@
 namespace igloo::cli {
 namespace {
 
-/// The caller's variables. A plan that is shown may be shown to anybody.
-config::Lookup LookupFor(Inherit inherit) {
-  return [inherit](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    if (value == nullptr) return std::nullopt;
-    return inherit == Inherit::kValues ? value : "(yours)";
-  };
+/// A plan that is shown may be shown to anybody, and is the same every time.
+Result<void> Complete(const config::Config& config, const config::Configured& configured,
+                      Inherit inherit, environment::RunRequest& request) {
+  if (inherit == Inherit::kValues) {
+    const config::Caller caller = TheCaller();
+    return config::Complete(config, configured, caller.variable, config::Secrets(caller.secret),
+                            request);
+  }
+  const config::Caller caller = NamesOfCaller();
+  return config::Complete(config, configured, caller.variable,
+                          config::Secrets(caller.secret, ShownPlaceholder), request);
 }
 
 }  // namespace
@@ -43,7 +46,7 @@ Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
     IGLOO_ASSIGN(configured.backend, ParseBackend(*backend));
   }
   if (args.Has("--as")) configured.backend = config::Backend::kBubblewrap;
-  IGLOO_TRY(config::Complete(config, configured, LookupFor(inherit), request));
+  IGLOO_TRY(Complete(config, configured, inherit, request));
   return configured;
 }
 

@@ -7,8 +7,6 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <cstdlib>
-#include <sstream>
 
 #include "base/spawn.h"
 #include "base/text.h"
@@ -25,24 +23,6 @@ namespace json = boost::json;
 using image::Image;
 using image::Reference;
 
-/// By the caller's own PATH; what is found is started by its path, with no shell in between.
-std::string FindInPath(std::string_view program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream places(path != nullptr ? path : "/usr/bin:/bin");
-  for (std::string place; std::getline(places, place, ':');) {
-    const std::string file = place + "/" + std::string(program);
-    if (place.starts_with('/') && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return {};
-}
-
-/// Registries ask for names and passwords: skopeo finds its own configuration.
-std::vector<std::string> OwnVariables() {
-  std::vector<std::string> all;
-  for (char** each = environ; *each != nullptr; ++each) all.emplace_back(*each);
-  return all;
-}
-
 Result<void> FetchWithSkopeo(const Reference& reference, const std::string& layout) {
   const std::string skopeo = FindInPath("skopeo");
   if (skopeo.empty()) {
@@ -55,6 +35,7 @@ Result<void> FetchWithSkopeo(const Reference& reference, const std::string& layo
   IGLOO_ASSIGN(Child child, Spawn({.program = skopeo,
                                    .argv = {"skopeo", "copy", "--", "docker://" + reference.path,
                                             "oci:" + layout + ":latest"},
+                                   // Registries ask for names and passwords: it finds its own.
                                    .env = OwnVariables(),
                                    .fds = {{2, 1}, {2, 2}}}));
   IGLOO_ASSIGN(const int status, child.Wait());

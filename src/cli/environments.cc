@@ -142,11 +142,6 @@ config::Catalogue ReadNamed(const config::Config& config) {
   return {config, std::move(found)};
 }
 
-std::optional<std::string> CallersVariable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name) {
   const std::string key = config::Canonical(config, name);
   const config::EnvironmentConfig* own = config::FindEnvironment(config, key);

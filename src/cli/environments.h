@@ -32,9 +32,6 @@ Result<std::string> UseArtifact(const std::string& directory, config::Config& co
 /// Only what the file itself names, and nothing that would have to be looked for.
 config::Catalogue ReadNamed(const config::Config& config);
 
-/// A variable of the caller's, for runs that inherit it.
-std::optional<std::string> CallersVariable(const std::string& name);
-
 /// The environment with this name or alias; looks at no more of the host than it needs. An image
 /// that lies on this machine is unpacked with its first use.
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name);

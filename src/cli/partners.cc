@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/interrupts.h"
+#include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/flakes.h"
 #include "cli/programs.h"
@@ -136,7 +137,7 @@ Result<std::unique_ptr<Partner>> BeginAlone(const ParsedArgs& args, const std::s
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
   IGLOO_TRY(BuildForUse(config, environment, console));
   auto setup =
-      std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, CallersVariable);
+      std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, TheCaller());
   IGLOO_ASSIGN(const tools::Order order, setup->OrderFor(environment, {}));
   const std::string interpreter(tools::InterpreterOf(order.where));
   const tools::Offered* offered = setup->Find(environment);

@@ -16,6 +16,7 @@
 #include "audit/journal.h"
 #include "base/text.h"
 #include "cli/builder.h"
+#include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/programs.h"
 #include "cli/sandbox_images.h"
@@ -195,7 +196,7 @@ class Server {
       return ReadEnvironmentsWith(now, serving_.brought);
     };
     auto setup =
-        std::make_shared<tools::Setup>(std::move(config), read, CallersVariable, std::move(scan));
+        std::make_shared<tools::Setup>(std::move(config), read, TheCaller(), std::move(scan));
     for (const environment::ArtifactProblem& each : setup->catalogue().problems()) {
       remarks.insert("'" + each.directory + "' is no environment: " + Line(each.error));
     }

@@ -139,7 +139,9 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
   }
   Configured out{.backend = BackendFor(config_, key),
                  .limits = LimitsFor(config_, key),
-                 .inherit = config_.project.inherit};
+                 .inherit = config_.project.inherit,
+                 .network = NetworkFor(config_, key),
+                 .secrets = SecretsFor(config_, key)};
   IGLOO_ASSIGN(out.environment,
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
   if (const environment::Artifact* artifact = ArtifactOf(key, own)) {

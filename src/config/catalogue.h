@@ -20,6 +20,9 @@ struct Configured {
   std::map<std::string, std::string> variables = {};
   /// Names of the caller's variables; the values are read when a run starts.
   std::vector<std::string> inherit = {};
+  /// What its runs reach, and the secrets that belong to it, whose values nobody has read yet.
+  network::Wanted network = {};
+  std::vector<SecretConfig> secrets = {};
   /// How many interpreters wait ready, at most, and what they have loaded.
   std::uint64_t warm = kUsualWarm;
   std::vector<std::string> preload = {};

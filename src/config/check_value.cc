@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "network/wanted.h"
 #include "sandbox/path.h"
 
 namespace igloo::config {
@@ -41,12 +42,9 @@ std::unexpected<Problem> WrongType(const Key& key, const Value& value) {
 /// Text that can become an argument, a path or a variable.
 bool IsWhole(std::string_view text) { return text.find('\0') == std::string_view::npos; }
 
-bool IsVariable(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !text.empty() && text.size() <= 256 && letter(text[0]) &&
-         std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+bool IsPorts(Kind kind) { return kind == Kind::kPorts || kind == Kind::kPublished; }
+bool IsPort(const std::int64_t* number) {
+  return number != nullptr && *number >= 1 && *number <= 65'535;
 }
 
 Checking CheckNumber(const Key& key, const Value& value) {
@@ -102,6 +100,23 @@ Checking CheckPath(const Key& key, const Value& value, const std::string& text,
   return Checked{.text = std::move(normal)};
 }
 
+/// "9.9.9.9", "[2620:fe::fe]:53", and several of them.
+bool AreResolvers(std::string_view text) {
+  while (true) {
+    const std::size_t comma = text.find(',');
+    std::string_view each = text.substr(0, comma);
+    // An address of version 6 has colons of its own.
+    const std::size_t colon = each.ends_with(']') ? std::string_view::npos : each.rfind(':');
+    if (colon != std::string_view::npos && !network::ParsePort(each.substr(colon + 1))) {
+      return false;
+    }
+    const auto host = network::ParseHost(each.substr(0, colon));
+    if (!host || !std::holds_alternative<network::Address>(*host)) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Checking CheckText(const Key& key, const Value& value, const PathRoots& roots) {
   const auto* text = std::get_if<std::string>(&value.data);
   if (text == nullptr) return WrongType(key, value);
@@ -114,12 +129,23 @@ Checking CheckText(const Key& key, const Value& value, const PathRoots& roots) {
   }
   if (key.shape.kind == Kind::kPath) return CheckPath(key, value, *text, roots);
   const bool unusable = (key.shape.kind == Kind::kName && !IsName(*text)) ||
-                        (key.shape.kind == Kind::kInside && !sandbox::CheckTarget(*text));
+                        (key.shape.kind == Kind::kInside && !sandbox::CheckTarget(*text)) ||
+                        (key.shape.kind == Kind::kResolvers && !AreResolvers(*text));
   if (unusable) {
     return Wrong(key, value,
                  fmt::format("'{}' cannot be \"{}\"", LastPart(key.path), Printable(*text)));
   }
   return Checked{.text = *text};
+}
+
+/// What makes an item of a list wrong beyond its type.
+std::optional<Error> WhyNot(Kind kind, const std::string& text) {
+  const auto error = [](const auto& parsed) {
+    return parsed ? std::nullopt : std::optional<Error>(parsed.error());
+  };
+  if (kind == Kind::kRules) return error(network::ParseRule(text));
+  if (kind == Kind::kHosts) return error(network::Name::Parse(text));
+  return std::nullopt;
 }
 
 Checking CheckList(const Key& key, const Value& value) {
@@ -136,9 +162,13 @@ Checking CheckList(const Key& key, const Value& value) {
                                : number != nullptr ? std::to_string(*number)
                                                    : std::string(TypeName(item))));
     };
-    if (key.shape.kind == Kind::kPorts) {
-      if (number == nullptr || *number < 1 || *number > 65'535) return wrong();
-      checked.list.push_back(std::to_string(*number));
+    const bool pair = key.shape.kind == Kind::kPublished && text != nullptr &&
+                      text->find(':') != std::string::npos;
+    if (pair ? !network::ParsePublished(*text) : IsPorts(key.shape.kind) && !IsPort(number)) {
+      return wrong();
+    }
+    if (IsPorts(key.shape.kind)) {
+      checked.list.push_back(pair ? *text : std::to_string(*number));
       continue;
     }
     if (text == nullptr || text->empty() || !IsWhole(*text)) return wrong();
@@ -149,6 +179,10 @@ Checking CheckList(const Key& key, const Value& value) {
       return std::unexpected(
           Problem{item.where, fmt::format("'{}' holds names, not values", LastPart(key.path)),
                   "write the name alone; its value is read when a run starts"});
+    }
+    if (auto why = WhyNot(key.shape.kind, *text)) {
+      return std::unexpected(Problem{item.where, std::move(why->what),
+                                     why->hint.empty() ? RightFor(key) : std::move(why->hint)});
     }
     checked.list.push_back(*text);
   }
@@ -189,12 +223,21 @@ bool IsName(std::string_view text) {
                              [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+bool IsVariable(std::string_view text) {
+  const auto letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+  };
+  return !text.empty() && text.size() <= 256 && letter(text[0]) &&
+         std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
 Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) {
   switch (key.shape.kind) {
     case Kind::kText:
     case Kind::kName:
     case Kind::kPath:
     case Kind::kInside:
+    case Kind::kResolvers:
     case Kind::kChoice:
       return CheckText(key, value, roots);
     case Kind::kFlag: {
@@ -208,7 +251,10 @@ Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) 
       return CheckNumber(key, value);
     case Kind::kTexts:
     case Kind::kVariables:
+    case Kind::kRules:
+    case Kind::kHosts:
     case Kind::kPorts:
+    case Kind::kPublished:
       return CheckList(key, value);
     case Kind::kTextTable:
       return CheckTextTable(key, value);

@@ -27,5 +27,7 @@ bool IsFallback(const Key& key, const Value& value);
 std::uint64_t FallbackNumber(const Key& key);
 
 bool IsName(std::string_view text);
+/// Whether it can be the name of an environment variable.
+bool IsVariable(std::string_view text);
 
 }  // namespace igloo::config

@@ -65,6 +65,27 @@ std::string_view Name(SourceKind kind) {
   return "";
 }
 
+std::string_view Name(SecretSource::Kind kind) {
+  switch (kind) {
+    case SecretSource::Kind::kVariable:
+      return "variable";
+    case SecretSource::Kind::kFile:
+      return "file";
+    case SecretSource::Kind::kCommand:
+      return "command";
+  }
+  return "";
+}
+
+std::string VariableFor(std::string_view secret) {
+  std::string out(secret);
+  for (char& c : out) {
+    if (c == '-' || c == '.') c = '_';
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return out;
+}
+
 Limits Layer(const Limits& over, const Limits& under) {
   Limits out = over;
   for (const auto field : {&Limits::time_ms, &Limits::memory_bytes, &Limits::cpu_ms,
@@ -108,6 +129,32 @@ Limits LimitsFor(const Config& config, std::string_view environment) {
 Backend BackendFor(const Config& config, std::string_view environment) {
   const EnvironmentConfig* found = FindEnvironment(config, environment);
   return found != nullptr ? found->backend.value_or(config.backend) : config.backend;
+}
+
+network::Wanted NetworkFor(const Config& config, std::string_view environment,
+                           std::optional<network::Level> level) {
+  const EnvironmentConfig* found = FindEnvironment(config, environment);
+  const NetworkConfig own = found != nullptr ? found->network : NetworkConfig{};
+  network::Wanted wanted{.level = level.value_or(own.level.value_or(config.network))};
+  if (level && !network::Proxied(*level)) return wanted;
+  if (wanted.level == network::Level::kAllow) wanted.rules = config.allow;
+  wanted.rules.insert(wanted.rules.end(), own.allow.begin(), own.allow.end());
+  wanted.publish = own.publish;
+  wanted.reach = own.reach;
+  return wanted;
+}
+
+std::vector<SecretConfig> SecretsFor(const Config& config, std::string_view environment) {
+  const EnvironmentConfig* found = FindEnvironment(config, environment);
+  std::vector<SecretConfig> secrets;
+  if (found == nullptr) return secrets;
+  for (const std::string& name : found->network.secrets) {
+    // One that is not there was refused when the file was read.
+    if (const auto at = config.secrets.find(name); at != config.secrets.end()) {
+      secrets.push_back(at->second);
+    }
+  }
+  return secrets;
 }
 
 Result<void> CheckAvailable(const Config& config, std::string_view section) {

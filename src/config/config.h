@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "config/value.h"
 #include "environment/run_policy.h"
+#include "network/wanted.h"
 
 namespace igloo::config {
 
@@ -52,6 +53,37 @@ struct Source {
 /// A ready Python takes a megabyte, a ready Node ten.
 inline constexpr std::uint64_t kUsualWarm = 4;
 
+/// What a file says about what one environment reaches.
+struct NetworkConfig {
+  std::optional<network::Level> level = {};
+  std::vector<std::string> allow = {};  ///< rules
+  std::vector<network::PublishedPort> publish = {};
+  std::vector<std::uint16_t> reach = {};
+  std::vector<std::string> secrets = {};  ///< names of [secrets.NAME]
+  bool operator==(const NetworkConfig&) const = default;
+};
+
+/// Where the value of a secret comes from.
+struct SecretSource {
+  enum class Kind { kVariable, kFile, kCommand } kind = Kind::kVariable;
+  std::string value = {};  ///< a name, an absolute path, or words
+  bool operator==(const SecretSource&) const = default;
+};
+std::string_view Name(SecretSource::Kind kind);  ///< the key that names it: "variable", ...
+
+/// A secret as a file has it: everything but its value, which is read with its first use.
+struct SecretConfig {
+  std::string name = {};
+  Position where = {};
+  std::string inside = {};  ///< the variable that holds its placeholder
+  SecretSource source = {};
+  std::vector<std::string> hosts = {};
+  std::string header = {};  ///< the only one that may hold it; empty: any
+  bool operator==(const SecretConfig&) const = default;
+};
+/// "GITHUB_TOKEN" for "github-token".
+std::string VariableFor(std::string_view secret);
+
 struct EnvironmentConfig {
   std::string name = {};
   std::string file = {};  ///< the file that configures it, and where in it
@@ -67,6 +99,7 @@ struct EnvironmentConfig {
   std::vector<std::string> interpreter = {};  ///< in words; empty: the environment's own
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};
+  NetworkConfig network = {};
   bool operator==(const EnvironmentConfig&) const = default;
 };
 
@@ -138,6 +171,10 @@ struct Config {
   bool out_of_reach = false;
   Backend backend = Backend::kJail;
   Limits limits = {};  ///< of every environment that does not say otherwise
+  network::Level network = network::Level::kNone;  ///< likewise
+  std::vector<std::string> allow = {};             ///< rules of all that have the level 'allow'
+  std::string resolver = {};                       ///< of the proxy; empty: the host's
+  std::map<std::string, SecretConfig> secrets = {};
   ProjectConfig project = {};
   std::string artifacts = {};  ///< directory of mkSandbox artifacts; empty: not named
   NixConfig nix = {};
@@ -164,6 +201,13 @@ const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view 
 Limits LimitsFor(const Config& config, std::string_view environment);
 
 Backend BackendFor(const Config& config, std::string_view environment);
+
+/// What runs in an environment reach, but for its secrets: those of SecretsFor belong to it.
+/// `level` beats the file's; at 'none' and 'host' nothing is left of what the file allows beyond
+/// that.
+network::Wanted NetworkFor(const Config& config, std::string_view environment,
+                           std::optional<network::Level> level = {});
+std::vector<SecretConfig> SecretsFor(const Config& config, std::string_view environment);
 
 /// Fails when `section` ("project", "daemon", ...) asks for something that is not available yet.
 Result<void> CheckAvailable(const Config& config, std::string_view section);

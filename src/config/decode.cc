@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "config/check_network.h"
 #include "config/check_value.h"
 #include "config/schema.h"
 #include "config/toml.h"
@@ -148,6 +149,8 @@ class Decoder {
                fmt::format("write [{}] and its keys below", Printable(real)));
     } else if (named && schema == "environments.NAME") {
       TakeEnvironment(member, *table, schema, real);
+    } else if (named && schema == "secrets.NAME") {
+      TakeSecret(member, *table, schema, real);
     } else {
       Walk(*table, schema, real);
     }
@@ -212,6 +215,19 @@ class Decoder {
     Walk(table, schema, real);
     target_.environment = nullptr;
     CheckSource(environment, table);
+  }
+
+  void TakeSecret(const Member& member, const Table& table, const std::string& schema,
+                  const std::string& real) {
+    // A key that a project's file may not have is refused by itself, and nothing is kept of it.
+    SecretConfig secret{
+        .name = member.key, .where = member.where, .inside = VariableFor(member.key)};
+    target_.secret = &secret;
+    Walk(table, schema, real);
+    target_.secret = nullptr;
+    if (options_.origin == Origin::kProject) return;
+    CheckSecret(secret, table, out_.problems);
+    out_.config.secrets.emplace(member.key, std::move(secret));
   }
 
   void CheckSource(EnvironmentConfig& environment, const Table& table) {
@@ -296,6 +312,7 @@ Decoded Decode(std::string_view text, const DecodeOptions& options) {
   Decoder decoder(options, out);
   decoder.Walk(*table, "", "");
   decoder.CheckAliases();
+  CheckNetworks(out.config, out.problems);
   std::ranges::sort(out.problems, {}, &Problem::where);
   std::ranges::sort(out.config.unavailable, {}, &Unavailable::where);
   return out;

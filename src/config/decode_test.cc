@@ -185,8 +185,7 @@ TEST(DecodeTest, WrongTypesSayWhatIsRight) {
                           "[environments.python] and its keys below"));
   EXPECT_THAT(Problems("[environments.node]\ndescription = 1979-05-27\npublish = [0]\n"),
               ElementsAre(HasSubstr("'description' cannot be a date or time"),
-                          "3:12: 'publish' cannot hold 0 | write a list of ports from 1 to 65535, "
-                          "for example publish = [8080]"));
+                          HasSubstr("3:12: 'publish' cannot hold 0 | write a list of ports")));
 }
 
 TEST(DecodeTest, AWordThatIsNearlyRightIsRecognised) {
@@ -251,7 +250,7 @@ TEST(DecodeTest, WhatIsNotAvailableYetIsListedAndTheRestServes) {
 transport = "http"
 [environments.web]
 preset = "python"
-network = "internet"
+raw_sockets = true
 limits.processes = 3
 [environments.data]
 preset = "node"
@@ -260,28 +259,27 @@ mounts = ["/srv:/data"]
 preset = "node"
 backend = "microvm"
 )");
-  EXPECT_THAT(
-      config.unavailable,
-      ElementsAre(Unavailable{"daemon",
-                              "daemon.transport",
-                              "daemon.transport = \"http\" is not available yet",
-                              "c.toml",
-                              {2, 1}},
-                  Unavailable{"environments.web",
-                              "environments.web.network",
-                              "environments.web.network = \"internet\" is not available yet",
-                              "c.toml",
-                              {5, 1}},
-                  Unavailable{"environments.data",
-                              "environments.data.mounts",
-                              "'environments.data.mounts' is not available yet",
-                              "c.toml",
-                              {9, 1}},
-                  Unavailable{"environments.vm",
-                              "environments.vm.backend",
-                              "environments.vm.backend = \"microvm\" is not available yet",
-                              "c.toml",
-                              {12, 1}}));
+  EXPECT_THAT(config.unavailable,
+              ElementsAre(Unavailable{"daemon",
+                                      "daemon.transport",
+                                      "daemon.transport = \"http\" is not available yet",
+                                      "c.toml",
+                                      {2, 1}},
+                          Unavailable{"environments.web",
+                                      "environments.web.raw_sockets",
+                                      "'environments.web.raw_sockets' is not available yet",
+                                      "c.toml",
+                                      {5, 1}},
+                          Unavailable{"environments.data",
+                                      "environments.data.mounts",
+                                      "'environments.data.mounts' is not available yet",
+                                      "c.toml",
+                                      {9, 1}},
+                          Unavailable{"environments.vm",
+                                      "environments.vm.backend",
+                                      "environments.vm.backend = \"microvm\" is not available yet",
+                                      "c.toml",
+                                      {12, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
 }
 
@@ -313,8 +311,8 @@ use_flake = false
 [backends.jail]
 [environments.web]
 preset = "python"
-network = "none"
-allow = []
+raw_sockets = false
+mounts = []
 )")
                   .unavailable,
               IsEmpty());

@@ -20,7 +20,8 @@ constexpr std::string_view kHead =
 std::string Named(std::string_view path) {
   std::string out(path);
   const std::size_t at = out.find("NAME");
-  if (at != std::string::npos) out.replace(at, 4, out.starts_with("secrets") ? "github" : "data");
+  if (at != std::string::npos)
+    out.replace(at, 4, out.starts_with("secrets") ? "github-token" : "data");
   return out;
 }
 

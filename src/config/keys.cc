@@ -114,6 +114,48 @@ void StorePreload(Target& target, const Checked& value) {
   target.environment->preload = value.list;
 }
 
+NetworkConfig& NetworkOf(Target& target) { return target.environment->network; }
+
+void StoreLevel(Target& target, const Checked& value) {
+  const network::Level level = network::FindLevel(value.text).value_or(network::Level::kNone);
+  if (target.environment != nullptr) {
+    NetworkOf(target).level = level;
+  } else {
+    target.config.network = level;
+  }
+}
+
+void StoreAllow(Target& target, const Checked& value) {
+  (target.environment != nullptr ? NetworkOf(target).allow : target.config.allow) = value.list;
+}
+
+void StoreResolver(Target& target, const Checked& value) { target.config.resolver = value.text; }
+
+void StorePublish(Target& target, const Checked& value) {
+  for (const std::string& each : value.list) {
+    if (const auto port = network::ParsePublished(each)) NetworkOf(target).publish.push_back(*port);
+  }
+}
+
+void StoreReach(Target& target, const Checked& value) {
+  for (const std::string& each : value.list) {
+    if (const auto port = network::ParsePort(each)) NetworkOf(target).reach.push_back(*port);
+  }
+}
+
+void StoreUsedSecrets(Target& target, const Checked& value) {
+  NetworkOf(target).secrets = value.list;
+}
+
+template <SecretSource::Kind kKind>
+void StoreSecretSource(Target& target, const Checked& value) {
+  target.secret->source = {kKind, value.text};
+}
+
+void StoreSecretHosts(Target& target, const Checked& value) { target.secret->hosts = value.list; }
+
+void StoreSecretHeader(Target& target, const Checked& value) { target.secret->header = value.text; }
+
 constexpr Shape Choice(std::string_view choices, std::string_view later = {}) {
   return {.kind = Kind::kChoice, .choices = choices, .later = later};
 }
@@ -131,7 +173,11 @@ constexpr Shape kInside = {.kind = Kind::kInside};
 constexpr Shape kFlag = {.kind = Kind::kFlag};
 constexpr Shape kTexts = {.kind = Kind::kTexts};
 constexpr Shape kVariables = {.kind = Kind::kVariables};
+constexpr Shape kResolvers = {.kind = Kind::kResolvers};
+constexpr Shape kRules = {.kind = Kind::kRules};
+constexpr Shape kHosts = {.kind = Kind::kHosts};
 constexpr Shape kPorts = {.kind = Kind::kPorts};
+constexpr Shape kPublished = {.kind = Kind::kPublished};
 constexpr Shape kTextTable = {.kind = Kind::kTextTable};
 constexpr Shape kBackends = Choice("jail bubblewrap container microvm", "container microvm");
 constexpr Shape kTiers = Choice("none allow internet host");
@@ -162,7 +208,7 @@ constexpr Key kKeys[] = {
     {"defaults.memory_mb", Megabytes(16, kTerabyte), "512", "",
      "memory of a whole sandbox", kNow, kEveryone, StoreLimit<&Limits::memory_bytes>},
     {"defaults.network", kTiers, "\"none\"", "",
-     "what runs may reach", kLater, kNetwork},
+     "what runs may reach", kNow, kNetwork, StoreLevel},
 
     {"limits.cpu_seconds", Seconds(kDay), "", "60",
      "processor time of each process, rounded up to whole seconds",
@@ -226,17 +272,25 @@ constexpr Key kKeys[] = {
     {"session.limit", Count(1, 1000), "16", "",
      "sessions at once", kNow, kEveryone, StoreSession<&SessionConfig::most>},
 
-    {"network.allow", kTexts, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
-     "domains that every environment of tier allow may reach", kLater, kNetwork},
-    {"network.resolver", kText, "", "\"9.9.9.9\"",
-     "the resolver of the proxy, instead of the host's", kLater, kNetwork},
+    {"network.allow", kRules, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
+     "what every environment with the network \"allow\" may reach; docs/network.md has the rules",
+     kNow, kNetwork, StoreAllow},
+    {"network.resolver", kResolvers, "", "\"9.9.9.9\"",
+     "the resolver of the proxy, instead of the host's", kNow, kNetwork, StoreResolver},
 
     {"secrets.NAME.variable", kName, "", "\"GITHUB_TOKEN\"",
-     "the variable of yours that holds it", kLater, kSecrets},
+     "the variable of yours that holds it", kNow, kSecrets,
+     StoreSecretSource<SecretSource::Kind::kVariable>},
     {"secrets.NAME.file", kPath, "", "\"~/.config/github-token\"",
-     "or the file that holds it", kLater, kSecrets},
-    {"secrets.NAME.hosts", kTexts, "", "[\"api.github.com\"]",
-     "the only hosts it is sent to", kLater, kSecrets},
+     "or the file that holds it, which nobody but you may read", kNow, kSecrets,
+     StoreSecretSource<SecretSource::Kind::kFile>},
+    {"secrets.NAME.command", kText, "", "\"pass show github\"",
+     "or the command that prints it: words, no shell", kNow, kSecrets,
+     StoreSecretSource<SecretSource::Kind::kCommand>},
+    {"secrets.NAME.hosts", kHosts, "", "[\"api.github.com\"]",
+     "the only hosts it is sent to", kNow, kSecrets, StoreSecretHosts},
+    {"secrets.NAME.header", kText, "", "\"Authorization\"",
+     "the only header it is sent in; if absent, any", kNow, kSecrets, StoreSecretHeader},
 
     {"backends.microvm.hypervisor", Choice("qemu cloud-hypervisor firecracker"), "\"qemu\"", "",
      "the program that runs the machine", kLater, kBackend},
@@ -268,15 +322,18 @@ constexpr Key kKeys[] = {
     {"environments.NAME.env", kTextTable, "", "{ TZ = \"UTC\" }",
      "variables that its code sees; no place for secrets", kNow, kNothing, StoreVariables},
     {"environments.NAME.network", kTiers, "\"none\"", "\"allow\"",
-     "what its runs may reach", kLater, kNetwork},
-    {"environments.NAME.allow", kTexts, "[]", "[\"pypi.org\"]",
-     "domains it may reach with the tier allow", kLater, kNetwork},
-    {"environments.NAME.publish", kPorts, "[]", "[8080]",
-     "ports of its sessions that you reach on 127.0.0.1", kLater, kNetwork},
+     "what its runs may reach", kNow, kNetwork, StoreLevel},
+    {"environments.NAME.allow", kRules, "[]", "[\"pypi.org\"]",
+     "what it may reach beside [network]'s; with \"internet\", addresses that are closed otherwise",
+     kNow, kNetwork, StoreAllow},
+    {"environments.NAME.publish", kPublished, "[]", "[8080, \"8081:80\"]",
+     "its ports that you reach on 127.0.0.1, by the same number or by another", kNow, kNetwork, StorePublish},
+    {"environments.NAME.reach", kPorts, "[]", "[5432]",
+     "ports of your 127.0.0.1 that it reaches on its own", kNow, kNetwork, StoreReach},
     {"environments.NAME.raw_sockets", kFlag, "false", "true",
      "whether its code may make raw sockets", kLater, kNetwork},
-    {"environments.NAME.secrets", kTexts, "[]", "[\"github\"]",
-     "names of [secrets.NAME] that its requests carry", kLater, kSecrets},
+    {"environments.NAME.secrets", kTexts, "[]", "[\"github-token\"]",
+     "names of [secrets.NAME] that its requests carry", kNow, kSecrets, StoreUsedSecrets},
     {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",
      "further directories of the host", kLater, kMounts},
     {"environments.NAME.warm", Count(0, 64), "", "2",

@@ -23,6 +23,8 @@ std::string_view KindName(Kind kind) {
       return "path";
     case Kind::kInside:
       return "inside";
+    case Kind::kResolvers:
+      return "resolvers";
     case Kind::kChoice:
       return "choice";
     case Kind::kFlag:
@@ -37,6 +39,12 @@ std::string_view KindName(Kind kind) {
       return "texts";
     case Kind::kVariables:
       return "variables";
+    case Kind::kRules:
+      return "rules";
+    case Kind::kHosts:
+      return "hosts";
+    case Kind::kPublished:
+      return "published";
     case Kind::kPorts:
       return "ports";
     case Kind::kTextTable:

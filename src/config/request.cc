@@ -16,7 +16,7 @@ Result<void> CheckLimits(const Configured& configured) {
 }  // namespace
 
 Result<void> Complete(const Config& config, const Configured& configured, const Lookup& lookup,
-                      environment::RunRequest& request) {
+                      const Secrets& secrets, environment::RunRequest& request) {
   IGLOO_TRY(CheckLimits(configured));
   // What the file sets beats what the request came with, and what the caller has of those that the
   // file names beats both.
@@ -28,6 +28,11 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
     request.project = {.path = config.project.path,
                        .mode = config.project.mode,
                        .mount_point = config.project.mount_point};
+  }
+  request.network = configured.network;
+  IGLOO_TRY(secrets.Use(configured.secrets, request));
+  if (auto checked = network::Check(request.network); !checked) {
+    return Wrap("environment '" + configured.environment.name + "'", std::move(checked).error());
   }
   request.fine_memory_limits = configured.backend == Backend::kJail;
   request.views = request.fine_memory_limits;

@@ -55,6 +55,8 @@ std::string Expected(const Key& key) {
       return "a path";
     case Kind::kInside:
       return "a whole path without '.' and '..'";
+    case Kind::kResolvers:
+      return "ADDRESS or ADDRESS:PORT, or several with commas between";
     case Kind::kChoice: {
       std::string out;
       const auto words = Words(key.shape.choices);
@@ -76,6 +78,12 @@ std::string Expected(const Key& key) {
       return "a list of texts";
     case Kind::kVariables:
       return "a list of names of environment variables";
+    case Kind::kRules:
+      return "a list of hosts, addresses or URLs that may be reached";
+    case Kind::kHosts:
+      return "a list of host names";
+    case Kind::kPublished:
+      return "a list of ports, or of texts \"HOST:BOX\"";
     case Kind::kPorts:
       return "a list of ports from 1 to 65535";
     case Kind::kTextTable:

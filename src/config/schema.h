@@ -17,6 +17,7 @@ enum class Kind {
   kName,       ///< letters, digits, '.', '_' and '-'
   kPath,       ///< relative to the file that names it; "~/" is the home directory
   kInside,     ///< a whole path that code sees
+  kResolvers,  ///< addresses of name servers, with commas between
   kChoice,     ///< one of a few words
   kFlag,       ///< true or false
   kCount,      ///< a whole number
@@ -24,7 +25,10 @@ enum class Kind {
   kMegabytes,  ///< a whole number; bytes in a Config
   kTexts,      ///< a list of texts
   kVariables,  ///< a list of names of environment variables
+  kRules,      ///< a list of what may be reached
+  kHosts,      ///< a list of host names
   kPorts,      ///< a list of port numbers
+  kPublished,  ///< a list of port numbers, or of "HOST:BOX"
   kTextTable,  ///< variables and their values
 };
 
@@ -43,10 +47,11 @@ struct Checked {
   std::map<std::string, std::string> table = {};
 };
 
-/// Where values go: the environment's own place below [environments.NAME], else the file's.
+/// Where values go: the own place of what has a name ([environments.NAME]), else the file's.
 struct Target {
   Config& config;
   EnvironmentConfig* environment = nullptr;
+  SecretConfig* secret = nullptr;
 };
 
 /// What values a key takes.

@@ -1,6 +1,9 @@
 #include "network/wanted.h"
 
+#include <algorithm>
 #include <set>
+
+#include "base/text.h"
 
 namespace igloo::network {
 namespace {
@@ -51,6 +54,26 @@ std::string_view Name(Level level) {
       return "host";
   }
   return "?";
+}
+
+std::optional<Level> FindLevel(std::string_view name) {
+  constexpr Level kLevels[] = {Level::kNone, Level::kAllow, Level::kInternet, Level::kHost};
+  const auto* found = std::ranges::find(kLevels, name, [](Level each) { return Name(each); });
+  return found == std::end(kLevels) ? std::nullopt : std::optional(*found);
+}
+
+Result<PublishedPort> ParsePublished(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const auto outside = ParsePort(text.substr(0, colon));
+  const auto inside = colon == std::string_view::npos ? outside : ParsePort(text.substr(colon + 1));
+  if (outside && inside) return PublishedPort{.outside = *outside, .inside = *inside};
+  return Fail(Errc::kInvalidArgument,
+              "'" + Printable(Quoted(text, 80)) + "' does not say what is to be published",
+              "write HOST:BOX, a port of this machine and one of the sandbox, or PORT for both");
+}
+
+std::string ToText(const PublishedPort& port) {
+  return std::to_string(port.outside) + ":" + std::to_string(port.inside);
 }
 
 Result<void> Check(const Wanted& wanted) {

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,18 @@ enum class Level : std::uint8_t {
   kHost,      ///< the host's own network: a right that must be named
 };
 std::string_view Name(Level level);  ///< "none", "allow", ...
+std::optional<Level> FindLevel(std::string_view name);
+/// Whether igloo's proxy stands between it and the network.
+constexpr bool Proxied(Level level) { return level == Level::kAllow || level == Level::kInternet; }
 
 /// A port of the host's loopback that leads to one of the sandbox's own.
 struct PublishedPort {
   std::uint16_t outside = 0, inside = 0;
   auto operator<=>(const PublishedPort&) const = default;
 };
+/// "HOST:BOX", or one number for both.
+Result<PublishedPort> ParsePublished(std::string_view text);
+std::string ToText(const PublishedPort& port);
 
 /// What somebody wants a sandbox to reach, and to be reached by.
 struct Wanted {
@@ -37,7 +44,7 @@ struct Wanted {
   bool raw_sockets = false;
 
   /// Whether its programs reach others through igloo-proxy.
-  bool proxied() const { return level == Level::kAllow || level == Level::kInternet; }
+  bool proxied() const { return Proxied(level); }
   /// Whether igloo-proxy has anything to do for it.
   bool connected() const { return proxied() || !publish.empty() || !reach.empty(); }
   bool operator==(const Wanted&) const = default;

@@ -27,6 +27,24 @@ TEST(WantedTest, APortLeadsToOnePlace) {
   EXPECT_EQ(Refusal({.reach = {kProxyPort}}), "");
 }
 
+TEST(WantedTest, LevelsHaveNames) {
+  for (const Level level : {Level::kNone, Level::kAllow, Level::kInternet, Level::kHost}) {
+    EXPECT_EQ(FindLevel(Name(level)), level);
+  }
+  EXPECT_EQ(FindLevel("Internet"), std::nullopt);
+  EXPECT_EQ(FindLevel(""), std::nullopt);
+}
+
+TEST(WantedTest, APublishedPortIsOneNumberOrTwo) {
+  EXPECT_EQ(*ParsePublished("8080:80"), (PublishedPort{8080, 80}));
+  EXPECT_EQ(*ParsePublished("8080"), (PublishedPort{8080, 8080}));
+  EXPECT_EQ(ToText(PublishedPort{8080, 80}), "8080:80");
+  for (const char* text :
+       {"", ":", "80:", ":80", "0:1", "1:0", "1:2:3", "65536", "+1", " 1", "a"}) {
+    EXPECT_FALSE(ParsePublished(text)) << text;
+  }
+}
+
 TEST(WantedTest, RulesAndSecretsNeedTheProxy) {
   EXPECT_EQ(Refusal({.rules = {"pypi.org"}}), "rules are of no use with the network 'none'");
   EXPECT_EQ(Refusal({.level = Level::kHost, .rules = {"pypi.org"}}),

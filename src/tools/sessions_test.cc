@@ -85,8 +85,7 @@ class SessionsTest : public ::testing::Test {
     const auto read = [](const config::Config& config) {
       return config::Catalogue(config, {.registry = {environment::ReadHostLayout(), {}}});
     };
-    return std::make_shared<tools::Setup>(
-        config::Config{}, read, [](const std::string&) { return std::optional<std::string>(); });
+    return std::make_shared<tools::Setup>(config::Config{}, read, config::Caller{});
   }
 
   struct Asked {

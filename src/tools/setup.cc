@@ -48,12 +48,13 @@ std::string ReachOf(const sandbox::Network& network) {
   return text;
 }
 
-Setup::Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
+Setup::Setup(config::Config config, const ReadCatalogue& read, config::Caller caller,
              config::SandboxScan sandboxes)
     : number_(NextNumber()),
       config_(std::move(config)),
       catalogue_(read(config_)),
-      lookup_(std::move(lookup)),
+      lookup_(std::move(caller.variable)),
+      secrets_(std::move(caller.secret)),
       sandboxes_(std::move(sandboxes)) {
   for (const environment::Listing& row : catalogue_.List()) Look(row);
 }
@@ -62,8 +63,7 @@ std::shared_ptr<const Setup> Setup::Nothing() {
   const auto nothing = [](const config::Config& config) {
     return config::Catalogue(config, {.registry = {environment::HostLayout{}, {}}});
   };
-  return std::make_shared<Setup>(config::Config{}, nothing,
-                                 [](const std::string&) { return std::nullopt; });
+  return std::make_shared<Setup>(config::Config{}, nothing, config::Caller{});
 }
 
 void Setup::Look(const environment::Listing& row) {
@@ -99,7 +99,7 @@ Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequ
                               environment::Depth depth) const {
   Order order{.request = std::move(request), .setup = number_};
   IGLOO_ASSIGN(order.where, catalogue_.Find(environment, depth));
-  IGLOO_TRY(config::Complete(config_, order.where, lookup_, order.request));
+  IGLOO_TRY(config::Complete(config_, order.where, lookup_, secrets_, order.request));
   return order;
 }
 

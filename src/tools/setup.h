@@ -57,7 +57,7 @@ class Setup {
  public:
   using ReadCatalogue = std::function<config::Catalogue(const config::Config&)>;
 
-  Setup(config::Config config, const ReadCatalogue& read, config::Lookup lookup,
+  Setup(config::Config config, const ReadCatalogue& read, config::Caller caller,
         config::SandboxScan sandboxes = {});
   Setup(const Setup&) = delete;
   /// One that offers nothing.
@@ -85,6 +85,7 @@ class Setup {
   config::Config config_;
   config::Catalogue catalogue_;  ///< refers to config_
   config::Lookup lookup_;
+  config::Secrets secrets_;
   config::SandboxScan sandboxes_;
   std::vector<Offered> offered_ = {};
   std::vector<Unusable> unusable_ = {};

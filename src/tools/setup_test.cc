@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "environment/host.h"
 #include "tools/instructions.h"
 #include "tools/run_contract.h"
@@ -20,7 +22,11 @@ std::shared_ptr<const Setup> SetupOf(config::Config config) {
   const auto lookup = [](const std::string& name) -> std::optional<std::string> {
     return name == "INHERITED" ? std::optional<std::string>("value") : std::nullopt;
   };
-  return std::make_shared<Setup>(std::move(config), read, lookup);
+  const auto secret = [](const config::SecretSource& source) -> Result<std::string> {
+    if (source.value == "THERE") return "value";
+    return Fail(Errc::kNotFound, "there is no such secret");
+  };
+  return std::make_shared<Setup>(std::move(config), read, config::Caller{lookup, secret});
 }
 
 config::Config WithProject(environment::ProjectMode mode) {
@@ -61,6 +67,30 @@ TEST(SetupTest, AnOrderHasWhatTheConfigurationSays) {
   EXPECT_EQ(order->request.project->path, "/home/ada/code");
   EXPECT_EQ(order->request.variables, (std::map<std::string, std::string>{{"INHERITED", "value"}}));
   EXPECT_FALSE(setup->OrderFor("perl", {}));
+}
+
+TEST(SetupTest, AnEnvironmentWhoseSecretIsNotThereIsNotOffered) {
+  config::Config config;
+  for (const std::string name : {"THERE", "GONE"}) {
+    config.secrets[name] = {.name = name,
+                            .inside = name,
+                            .source = {config::SecretSource::Kind::kVariable, name},
+                            .hosts = {"example.org"}};
+    config.environments[name] = {.name = name,
+                                 .source = {config::SourceKind::kPreset, "shell"},
+                                 .network = {.level = network::Level::kAllow, .secrets = {name}}};
+  }
+  const auto setup = SetupOf(config);
+  ASSERT_NE(setup->Find("THERE"), nullptr);
+  EXPECT_EQ(setup->Find("GONE"), nullptr);
+  const auto gone = std::ranges::find(setup->unusable(), "GONE", &Unusable::name);
+  ASSERT_NE(gone, setup->unusable().end());
+  EXPECT_EQ(gone->why.what, "the secret 'GONE': there is no such secret");
+  // Calls of one configuration are alike, so that what waits for one serves the next.
+  const auto first = setup->OrderFor("THERE", {}), second = setup->OrderFor("THERE", {});
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->request.network, second->request.network);
+  EXPECT_EQ(first->request.variables, second->request.variables);
 }
 
 TEST(RunContractTest, HintsTellTheTruth) {

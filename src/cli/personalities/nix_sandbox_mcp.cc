@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/text.h"
+#include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"

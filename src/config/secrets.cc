@@ -1,0 +1,72 @@
+#include "config/secrets.h"
+
+#include <fmt/format.h>
+
+namespace igloo::config {
+namespace {
+
+/// Programs that many use find another server by a variable of their own.
+struct BaseUrl {
+  std::string_view secret;    ///< the variable of the secret
+  std::string_view variable;  ///< the one that names the server
+  std::string_view path;      ///< what its value ends with
+};
+constexpr BaseUrl kBaseUrls[] = {
+    {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", ""},
+    {"OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1"},
+    {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", ""},
+};
+
+/// Where the code sends requests to a host that the proxy is to speak TLS with.
+std::string UrlOf(std::string_view host) {
+  return fmt::format("http://127.0.0.1:{}/https/{}", network::kProxyPort, host);
+}
+
+}  // namespace
+
+Result<Secrets::Held> Secrets::Get(const SecretConfig& secret) const {
+  const std::scoped_lock lock(mu_);
+  const auto found = held_.find(secret.name);
+  if (found != held_.end()) return found->second;
+  const auto read = [&]() -> Result<Held> {
+    Held held;
+    auto value = read_(secret.source);
+    if (!value) {
+      return Wrap(fmt::format("the secret '{}'", secret.name), std::move(value).error());
+    }
+    held.value = *std::move(value);
+    IGLOO_ASSIGN(held.placeholder, placeholder_(secret.name));
+    return held;
+  };
+  return held_.emplace(secret.name, read()).first->second;
+}
+
+Result<void> Secrets::Use(const std::vector<SecretConfig>& secrets,
+                          environment::RunRequest& request) const {
+  for (const SecretConfig& secret : secrets) {
+    IGLOO_ASSIGN(const Held held, Get(secret));
+    std::string url;  // of the first host
+    for (const std::string& host : secret.hosts) {
+      IGLOO_ASSIGN(auto domain, network::Name::Parse(host));
+      network::Secret each{.name = secret.name,
+                           .value = held.value,
+                           .placeholder = held.placeholder,
+                           .domain = std::move(domain),
+                           .header = secret.header};
+      IGLOO_TRY(network::CheckSecret(each));
+      if (url.empty()) url = UrlOf(each.domain.text());
+      request.network.secrets.push_back(std::move(each));
+    }
+    // SECURITY: a variable of this name that the caller hands on could be the value itself.
+    request.variables[secret.inside] = held.placeholder;
+    request.variables.emplace(secret.inside + "_URL", url);
+    for (const BaseUrl& row : kBaseUrls) {
+      if (row.secret == secret.inside) {
+        request.variables.emplace(row.variable, url + std::string(row.path));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace igloo::config

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.h"
+#include "environment/run_policy.h"
+
+namespace igloo::config {
+
+/// Gets the value of a secret from where it is kept; this room opens nothing itself.
+using ReadSecret = std::function<Result<std::string>(const SecretSource& source)>;
+/// A text that stands for a secret of this name inside.
+using MakePlaceholder = std::function<Result<std::string>(std::string_view name)>;
+
+/// The secrets of one configuration: each is read once, with its first use, and has one
+/// placeholder, so that equal requests stay equal. One that could not be read stays so until the
+/// configuration is read again. Several threads may use it.
+class Secrets {
+ public:
+  explicit Secrets(ReadSecret read, MakePlaceholder placeholder = network::NewPlaceholder)
+      : read_(std::move(read)), placeholder_(std::move(placeholder)) {}
+
+  /// Lets a request use these secrets: the proxy is told the values, and the code finds the
+  /// placeholders and where to send them in its variables. Errors never show a value.
+  Result<void> Use(const std::vector<SecretConfig>& secrets,
+                   environment::RunRequest& request) const;
+
+ private:
+  struct Held {
+    std::string value = {}, placeholder = {};
+  };
+  Result<Held> Get(const SecretConfig& secret) const;
+
+  ReadSecret read_;
+  MakePlaceholder placeholder_;
+  mutable std::mutex mu_ = {};
+  mutable std::map<std::string, Result<Held>> held_ = {};  ///< by name; guarded by mu_
+};
+
+}  // namespace igloo::config
