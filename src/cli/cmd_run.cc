@@ -191,7 +191,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
-                           ProxyFor(programs)));
+                           ProxyFor(programs, chosen.resolver)));
   if (options.json) {
     console.Out(ResultJson(result));
   } else {

@@ -44,6 +44,7 @@ struct Prepared {
   sandbox::Plan plan = {};
   config::Backend backend = config::Backend::kJail;
   network::Wanted network = {};
+  std::string resolver = {};
 };
 
 Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& console) {
@@ -60,7 +61,7 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
-  return Prepared{std::move(plan), chosen.backend, std::move(request.network)};
+  return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver};
 }
 
 Result<int> Start(const ParsedArgs& args, Console& console) {
@@ -80,7 +81,8 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
-  session::RunIo io{.network = session::OwnNetwork{prepared.network, ProxyFor(programs)}};
+  session::RunIo io{
+      .network = session::OwnNetwork{prepared.network, ProxyFor(programs, prepared.resolver)}};
   IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,

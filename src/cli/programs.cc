@@ -29,10 +29,12 @@ Result<backend::jail::Programs> FindPrograms() {
       .jail = jail, .init = directory + "/igloo-init", .proxy = directory + "/igloo-proxy"};
 }
 
-session::Proxy::Options ProxyFor(const backend::jail::Programs& programs) {
+session::Proxy::Options ProxyFor(const backend::jail::Programs& programs, std::string resolver) {
   // As everything that speaks TLS has it: a file of certificates instead of the machine's.
   const char* roots = std::getenv("SSL_CERT_FILE");
-  return {.program = programs.proxy, .roots = roots != nullptr ? roots : ""};
+  return {.program = programs.proxy,
+          .resolver = std::move(resolver),
+          .roots = roots != nullptr ? roots : ""};
 }
 
 Result<std::string> FindIgloo() {

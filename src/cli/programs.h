@@ -14,7 +14,8 @@ namespace igloo::cli {
 Result<backend::jail::Programs> FindPrograms();
 
 /// What an igloo-proxy of a command is started with.
-session::Proxy::Options ProxyFor(const backend::jail::Programs& programs);
+session::Proxy::Options ProxyFor(const backend::jail::Programs& programs,
+                                 std::string resolver = {});
 
 /// One of the other programs, from the same places: "igloo-image".
 Result<std::string> FindProgram(std::string_view name);

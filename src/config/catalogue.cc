@@ -141,7 +141,8 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                  .limits = LimitsFor(config_, key),
                  .inherit = config_.project.inherit,
                  .network = NetworkFor(config_, key),
-                 .secrets = SecretsFor(config_, key)};
+                 .secrets = SecretsFor(config_, key),
+                 .resolver = config_.resolver};
   IGLOO_ASSIGN(out.environment,
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
   if (const environment::Artifact* artifact = ArtifactOf(key, own)) {

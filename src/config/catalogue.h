@@ -23,6 +23,7 @@ struct Configured {
   /// What its runs reach, and the secrets that belong to it, whose values nobody has read yet.
   network::Wanted network = {};
   std::vector<SecretConfig> secrets = {};
+  std::string resolver = {};  ///< of the proxy; empty: the host's
   /// How many interpreters wait ready, at most, and what they have loaded.
   std::uint64_t warm = kUsualWarm;
   std::vector<std::string> preload = {};

@@ -53,6 +53,8 @@ class Proxy {
   /// The event loop has ended.
   void Close();
 
+  /// For the next one that is started: one that runs goes on with what it was given.
+  void set_resolver(std::string addresses) { options_.resolver = std::move(addresses); }
   /// Its process; -1: there is none.
   pid_t pid() const { return child_ ? child_.pid() : -1; }
 

@@ -105,6 +105,7 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
                     .heard = std::move(heard),
                     .output_limit = kEndlessOutput * kept};
   if (order.request.network.connected()) {
+    proxy_.set_resolver(order.where.resolver);
     io.connection = std::make_shared<session::Connection>(loop_, proxy_, order.request.network);
   }
   IGLOO_ASSIGN(io.group, session::TakeGroup(groups_, plan));
@@ -114,6 +115,7 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
   IGLOO_ASSIGN(auto recipe, recipes_.For(order, MonotonicMicros()));
+  if (order.request.network.connected()) proxy_.set_resolver(order.where.resolver);
   return pool_.Take(std::move(recipe), origin);
 }
 
