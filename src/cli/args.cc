@@ -35,6 +35,11 @@ std::optional<std::string> ParsedArgs::Get(std::string_view name) const {
   return found->second;
 }
 
+std::vector<std::string> ParsedArgs::All(std::string_view name) const {
+  const auto found = lists.find(std::string(name));
+  return found == lists.end() ? std::vector<std::string>() : found->second;
+}
+
 Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string> words) {
   ParsedArgs parsed;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -70,7 +75,9 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
       return Fail(Errc::kInvalidArgument, fmt::format("'{}' needs a value", name),
                   fmt::format("write {} {}", name, flag->value));
     }
-    if (!parsed.flags.emplace(std::string(name), std::move(value)).second) {
+    if (flag->times == Times::kOften) {
+      parsed.lists[std::string(name)].push_back(std::move(value));
+    } else if (!parsed.flags.emplace(std::string(name), std::move(value)).second) {
       return Fail(Errc::kInvalidArgument, fmt::format("'{}' is given twice", name));
     }
   }

@@ -17,6 +17,9 @@ class Console;
 /// What a value can be, for completion in shells.
 enum class Values { kAny, kFile, kDirectory, kEnvironment, kChoices };
 
+/// How often an option can be given.
+enum class Times { kOnce, kOften };
+
 /// One option of a command. The same row parses, prints help, completes and stands in the manual.
 struct Flag {
   std::string_view name;   ///< "--timeout"
@@ -24,6 +27,7 @@ struct Flag {
   std::string_view description;
   Values values = Values::kAny;
   std::string_view choices = {};  ///< of kChoices, with spaces between
+  Times times = Times::kOnce;
 };
 
 /// A first word that a command understands ("list"), and what may follow it.
@@ -37,11 +41,14 @@ struct Word {
 /// What a command line said.
 struct ParsedArgs {
   std::map<std::string, std::string> flags = {};
+  std::map<std::string, std::vector<std::string>> lists = {};  ///< of options with Times::kOften
   std::vector<std::string> words = {};                ///< what is neither option nor behind '--'
   std::optional<std::vector<std::string>> rest = {};  ///< behind '--', when there was one
 
   bool Has(std::string_view name) const { return flags.contains(std::string(name)); }
   std::optional<std::string> Get(std::string_view name) const;
+  /// All values of an option that can be given often, in their order.
+  std::vector<std::string> All(std::string_view name) const;
 };
 
 struct Command {

@@ -12,7 +12,11 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 
 constexpr Flag kFlags[] = {{"--timeout", "SECONDS", "how long it may run"},
-                           {"--dry-run", "", "print the plan and stop"}};
+                           {"--dry-run", "", "print the plan and stop"},
+                           {.name = "--allow",
+                            .value = "RULE",
+                            .description = "what it may reach",
+                            .times = Times::kOften}};
 
 const Command& Example() {
   static const Command command{.name = "run",
@@ -47,6 +51,15 @@ TEST(ParseArgsTest, ValuesComeBehindASpaceOrAnEqualsSign) {
   }
   EXPECT_EQ(Parse({"--timeout="})->Get("--timeout"), "");
   EXPECT_EQ(Parse({"--timeout=a=b"})->Get("--timeout"), "a=b");
+}
+
+TEST(ParseArgsTest, SomeOptionsAreGivenOften) {
+  const auto parsed = Parse({"--allow", "a", "word", "--allow=b", "--allow", "a"});
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(parsed->All("--allow"), ElementsAre("a", "b", "a"));
+  EXPECT_THAT(parsed->words, ElementsAre("word"));
+  EXPECT_THAT(Parse({})->All("--allow"), IsEmpty());
+  EXPECT_FALSE(Parse({"--timeout", "1", "--timeout", "1"}));
 }
 
 TEST(ParseArgsTest, OptionsAndWordsMix) {
@@ -112,6 +125,7 @@ TEST(HelpTest, ComesFromTheSameTable) {
             "Options:\n"
             "  --timeout SECONDS        how long it may run\n"
             "  --dry-run                print the plan and stop\n"
+            "  --allow RULE             what it may reach\n"
             "  --help                   show this\n"
             "\n"
             "More words.\n");

@@ -14,6 +14,7 @@
 #include "cli/configure.h"
 #include "cli/console.h"
 #include "cli/execute.h"
+#include "cli/network_options.h"
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/run_output.h"
@@ -229,8 +230,11 @@ constexpr Flag kFlags[] = {
     {"--no-project", "", "show no project, also when the configuration names one"},
     {"--timeout", "SECONDS", "stop the code after this time (default: the environment's)"},
     {"--memory", "MB", "memory it may use (default: the environment's)"},
-    {"--network", "TIER", "none (default); allow, internet and host are not available yet",
-     Values::kChoices, "none"},
+    kNetworkFlag,
+    kAllowFlag,
+    kPublishFlag,
+    kReachFlag,
+    kSecretFlag,
     {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
      "jail bubblewrap"},
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
@@ -251,8 +255,10 @@ const Command kRunCommand = {
     .flags = kFlags,
     .words = {},
     .details =
-        "The code sees the host's /usr read-only, /workspace and /tmp of its own, no network and\n"
-        "nothing else. Its exit code is passed on; 124 means it hit the time limit, 125-127 are\n"
+        "The code sees the host's /usr read-only, /workspace and /tmp of its own, the network "
+        "that\n"
+        "it was given and nothing else. Its exit code is passed on; 124 means it hit the time "
+        "limit, 125-127 are\n"
         "igloo's own failures. Ctrl-C interrupts the code, a second one kills it.\n"
         "What is written here beats the configuration; 'igloo config path' says which file that\n"
         "is.\n\n"
@@ -260,7 +266,8 @@ const Command kRunCommand = {
         "  igloo run --env python 'print(6 * 7)'\n"
         "  igloo run --env shell --project . 'ls /project'\n"
         "  echo 'console.log(1)' | igloo run --env node -\n"
-        "  igloo run --env shell -- gcc --version\n",
+        "  igloo run --env shell -- gcc --version\n"
+        "  igloo run --env shell --allow example.org 'curl https://example.org/'\n",
     .run = RunRun,
 };
 

@@ -7,6 +7,7 @@
 #include "cli/configure.h"
 #include "cli/console.h"
 #include "cli/execute.h"
+#include "cli/network_options.h"
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/relay.h"
@@ -108,8 +109,11 @@ constexpr Flag kFlags[] = {
     {"--timeout", "SECONDS",
      "end it after this time (default: never, also when runs have a limit)"},
     {"--memory", "MB", "memory it may use (default: the environment's)"},
-    {"--network", "TIER", "none (default); allow, internet and host are not available yet",
-     Values::kChoices, "none"},
+    kNetworkFlag,
+    kAllowFlag,
+    kPublishFlag,
+    kReachFlag,
+    kSecretFlag,
     {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
      "jail bubblewrap"},
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},

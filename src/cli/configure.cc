@@ -3,6 +3,7 @@
 #include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/flakes.h"
+#include "cli/network_options.h"
 #include "cli/options.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
@@ -46,6 +47,7 @@ Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
     IGLOO_ASSIGN(configured.backend, ParseBackend(*backend));
   }
   if (args.Has("--as")) configured.backend = config::Backend::kBubblewrap;
+  IGLOO_TRY(TakeNetwork(args, config, configured));
   IGLOO_TRY(Complete(config, configured, inherit, request));
   return configured;
 }

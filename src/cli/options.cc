@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -47,17 +46,6 @@ Result<std::uint64_t> ParseMemory(const std::string& text) {
                 "write whole megabytes from 16 to 1048576, for example --memory 512");
   }
   return megabytes << 20;
-}
-
-Result<void> CheckNetwork(const std::string& tier) {
-  if (tier == "none") return {};
-  constexpr std::string_view kLater[] = {"allow", "internet", "host"};
-  if (std::ranges::find(kLater, tier) != std::end(kLater)) {
-    return Fail(Errc::kFailedPrecondition, "the network '" + tier + "' is not available yet",
-                "leave out --network, or say --network none");
-  }
-  return Fail(Errc::kInvalidArgument, "there is no network '" + tier + "'",
-              "choose none, allow, internet or host");
 }
 
 /// A directory whose own name ends in ":ro" can be written as "DIR:ro:ro".
@@ -137,7 +125,6 @@ Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& reques
   if (const auto memory = args.Get("--memory")) {
     IGLOO_ASSIGN(request.memory_bytes, ParseMemory(*memory));
   }
-  if (const auto network = args.Get("--network")) IGLOO_TRY(CheckNetwork(*network));
   return {};
 }
 

@@ -16,9 +16,6 @@ Result<std::uint64_t> ParseTimeout(const std::string& text);
 /// "512" -> 512 MB in bytes. 16 MB to 1 TB.
 Result<std::uint64_t> ParseMemory(const std::string& text);
 
-/// Whether a network tier can be had. Only 'none' can so far, and nothing stands in for another.
-Result<void> CheckNetwork(const std::string& tier);
-
 /// DIR or DIR:MODE, not looked at yet.
 Result<environment::Project> SplitProject(const std::string& text);
 
@@ -28,7 +25,7 @@ Result<void> CheckProject(environment::Project& project);
 
 Result<config::Backend> ParseBackend(const std::string& text);
 
-/// What `run` and `shell` have in common: --timeout, --memory, --network.
+/// What `run` and `shell` have in common: --timeout and --memory.
 Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& request);
 
 }  // namespace igloo::cli

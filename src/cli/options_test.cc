@@ -33,19 +33,5 @@ TEST(ParseTimeoutTest, TakesSecondsUpToADay) {
   }
 }
 
-TEST(CheckNetworkTest, SaysWhatIsNotAvailableYet) {
-  EXPECT_TRUE(CheckNetwork("none"));
-  for (const char* tier : {"allow", "internet", "host"}) {
-    const auto checked = CheckNetwork(tier);
-    ASSERT_FALSE(checked) << tier;
-    EXPECT_EQ(checked.error().code, Errc::kFailedPrecondition);
-    EXPECT_THAT(checked.error().what, HasSubstr("is not available yet"));
-  }
-  EXPECT_EQ(CheckNetwork("bridge").error(),
-            (Error{.code = Errc::kInvalidArgument,
-                   .what = "there is no network 'bridge'",
-                   .hint = "choose none, allow, internet or host"}));
-}
-
 }  // namespace
 }  // namespace igloo::cli

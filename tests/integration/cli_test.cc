@@ -154,8 +154,9 @@ TEST(CommandLine, ListsEveryOptionOfRun) {
   const Outcome outcome = Igloo({"run", "--help"});
   EXPECT_EQ(outcome.status, 0);
   for (const char* flag : {"--env NAME", "--file FILE", "--project DIR[:MODE]", "--timeout SECONDS",
-                           "--memory MB", "--network TIER", "--backend NAME", "--json", "--dry-run",
-                           "--as bwrap", "--timing", "--help"}) {
+                           "--memory MB", "--network TIER", "--allow RULE", "--publish HOST:BOX",
+                           "--reach PORT", "--secret NAME=SOURCE@HOST[:HEADER]", "--backend NAME",
+                           "--json", "--dry-run", "--as bwrap", "--timing", "--help"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + flag + " "));
   }
   EXPECT_THAT(outcome.out, HasSubstr("Examples:"));

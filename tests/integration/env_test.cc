@@ -121,16 +121,41 @@ TEST(Memory, IsTheRunsOwnLimit) {
   }
 }
 
-TEST(Network, IsRefusedWhereItCannotBeHad) {
+TEST(Network, WhatContradictsItselfIsRefused) {
   EXPECT_EQ(Igloo({"run", "--env", "shell", "--network", "none", "echo ok"}).out, "ok\n");
-  for (const char* tier : {"allow", "internet", "host"}) {
-    const Outcome outcome = Igloo({"run", "--env", "shell", "--network", tier, "echo ran"});
-    EXPECT_EQ(outcome.status, 125);
+  const auto refused = [](std::vector<std::string> flags) {
+    std::vector<std::string> args = {"run", "--env", "shell"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    args.emplace_back("echo ran");
+    const Outcome outcome = Igloo(args);
+    EXPECT_EQ(outcome.status, 125) << outcome.out;
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr("is not available yet"));
+    return outcome.err;
+  };
+  EXPECT_THAT(refused({"--network", "bridge"}), HasSubstr("choose none, allow, internet or host"));
+  EXPECT_THAT(refused({"--network", "none", "--allow", "example.org"}),
+              HasSubstr("rules are of no use with the network 'none'"));
+  EXPECT_THAT(refused({"--secret", "KEY=env:HOME@example.org"}),
+              HasSubstr("secrets need igloo's proxy"));
+  EXPECT_THAT(refused({"--network", "host", "--reach", "80"}), HasSubstr("has all ports"));
+  EXPECT_THAT(refused({"--allow", "example.org", "--secret", "KEY=NOT_SET_HERE@example.org"}),
+              HasSubstr("the secret 'KEY': your variable 'NOT_SET_HERE' is not set"));
+}
+
+TEST(Network, NoSecretStandsInAPlan) {
+  const std::vector<std::string> text = {
+      "run",     "--env",       "shell",    "--dry-run",
+      "--allow", "example.org", "--secret", "KEY=command:printf hunter2@example.org",
+      "true"};
+  std::vector<std::string> as_json = text;
+  as_json.emplace_back("--json");
+  for (const auto& args : {text, as_json}) {
+    const Outcome outcome = Igloo(args);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out + outcome.err, ::testing::Not(HasSubstr("hunter2")));
+    EXPECT_THAT(outcome.out, HasSubstr("igloo-placeholder-KEY-0000"));
+    EXPECT_THAT(outcome.out, HasSubstr("http://127.0.0.1:3128/https/example.org"));
   }
-  EXPECT_THAT(Igloo({"run", "--env", "shell", "--network", "bridge", "1"}).err,
-              HasSubstr("choose none, allow, internet or host"));
 }
 
 /// A store in a directory of the test's, and artifacts that need it.

@@ -201,7 +201,8 @@ TEST(Shell, AnswersMistakesWithAdvice) {
   EXPECT_THAT(said({}), HasSubstr("no environment is named"));
   EXPECT_THAT(said({"--env", "shel"}), HasSubstr("did you mean 'shell'?"));
   EXPECT_THAT(said({"--env", "shell", "ls"}), HasSubstr("takes no code"));
-  EXPECT_THAT(said({"--env", "shell", "--network", "host"}), HasSubstr("not available yet"));
+  EXPECT_THAT(said({"--env", "shell", "--network", "host", "--reach", "80"}),
+              HasSubstr("has all ports of the host already"));
   const Outcome plan = Igloo({"shell", "--dry-run", "--env", "shell"});
   EXPECT_EQ(plan.status, 0) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("terminal   one of its own, relayed by igloo\n"));
