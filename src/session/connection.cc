@@ -189,6 +189,10 @@ void Connection::Hear(const Record& record) {
   ReplaceRules([](auto) {});
 }
 
+void Connection::Lose(const Error& why) {
+  if (handed_over_) Refuse("", why.what, "");
+}
+
 void Connection::Refuse(std::string place, std::string reason, std::string rule) {
   const auto same = std::ranges::find_if(
       refusals_, [&](const Refusal& each) { return each.place == place && each.reason == reason; });

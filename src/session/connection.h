@@ -54,6 +54,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// A decision about it.
   void Hear(const network::Record& record);
+  /// igloo-proxy has ended.
+  void Lose(const Error& why);
   /// What was refused since the last time.
   std::vector<Refusal> TakeRefusals();
 

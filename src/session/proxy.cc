@@ -135,6 +135,7 @@ void Proxy::Lose(const Error& why) {
                     "start the run again; should it happen again, please report it", 0};
   Note(error.what);
   for (auto& [number, answer] : asked) answer(std::unexpected(error));
+  for (auto& [name, connection] : connections_) connection->Lose(error);
 }
 
 Connection* Proxy::Find(std::string_view sandbox) const {

@@ -27,14 +27,20 @@ import sys, urllib.request
 print(urllib.request.urlopen(sys.stdin.read().strip()).read().decode())
 )py";
 
-TEST(Sandbox, WithoutANetworkReachesNothing) {
+/// Each begins before servers that nobody has asked for anything.
+class Sandbox : public ::testing::Test {
+ protected:
+  Sandbox() { World::Get().Seen(); }
+};
+
+TEST_F(Sandbox, WithoutANetworkReachesNothing) {
   const Outcome outcome = Boxed({"--env", "python", kFetch}, "http://example.com/");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, HasSubstr("URLError"));
   EXPECT_THAT(World::Get().Seen(), IsEmpty());
 }
 
-TEST(Sandbox, ReachesWhatItsRulesAllowAndSaysWhatTheyDoNot) {
+TEST_F(Sandbox, ReachesWhatItsRulesAllowAndSaysWhatTheyDoNot) {
   const std::vector<std::string> words = {"--env", "python", "--allow", "example.com", kFetch};
   EXPECT_THAT(Boxed(words, "http://example.com/a").out, HasSubstr("\"path\": \"/a\""));
   EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 80 GET /a"));
@@ -45,7 +51,7 @@ TEST(Sandbox, ReachesWhatItsRulesAllowAndSaysWhatTheyDoNot) {
   EXPECT_THAT(World::Get().Seen(), IsEmpty()) << "not even its name was asked for";
 }
 
-TEST(Sandbox, ARefusalStandsInTheJson) {
+TEST_F(Sandbox, ARefusalStandsInTheJson) {
   const Outcome outcome = Boxed({"--json", "--env", "shell", "--allow", "example.com",
                                  "for i in 1 2; do curl -s -o /dev/null http://10.1.2.3/; done"});
   const json::value result = json::parse(outcome.out);
@@ -57,7 +63,7 @@ TEST(Sandbox, ARefusalStandsInTheJson) {
   EXPECT_THAT(World::Get().Seen(), IsEmpty());
 }
 
-TEST(Sandbox, TheInternetHasClosedRanges) {
+TEST_F(Sandbox, TheInternetHasClosedRanges) {
   const std::vector<std::string> words = {"--env", "python", "--network", "internet", kFetch};
   EXPECT_THAT(Boxed(words, "http://other.example/").out, HasSubstr("93.184.216.35"));
   for (const char* url : {"http://10.1.2.3/", "http://private.example/", "http://meta.example/"}) {
@@ -72,7 +78,7 @@ TEST(Sandbox, TheInternetHasClosedRanges) {
               HasSubstr("10.1.2.3"));
 }
 
-TEST(Sandbox, APublishedServerIsReachedFromOutsideAndNobodyElse) {
+TEST_F(Sandbox, APublishedServerIsReachedFromOutsideAndNobodyElse) {
   Running server(BoxedInvocation({"--env", "python", "--publish", "18080:8000", "--timeout", "60",
                                   "import http.server, sys\n"
                                   "open('page', 'w').write('from inside')\n"
@@ -96,7 +102,7 @@ TEST(Sandbox, APublishedServerIsReachedFromOutsideAndNobodyElse) {
   EXPECT_THAT(second.err, HasSubstr("port 18080"));
 }
 
-TEST(Sandbox, ReachesOnePortOfTheHostsLoopback) {
+TEST_F(Sandbox, ReachesOnePortOfTheHostsLoopback) {
   Running server({.program = "/usr/bin/python3",
                   .args = {"-u", "-m", "http.server", "--bind", "127.0.0.1", "--directory",
                            BinDirectory(), "15432"}});
@@ -107,7 +113,7 @@ TEST(Sandbox, ReachesOnePortOfTheHostsLoopback) {
   EXPECT_EQ(Boxed({"--env", "python", "--reach", "15433", kFetch}, url).status, 1);
 }
 
-TEST(Sandbox, WhenTheProxyIsKilledTheNetworkClosesAndStaysClosed) {
+TEST_F(Sandbox, WhenTheProxyIsKilledTheNetworkClosesAndStaysClosed) {
   Running box(BoxedInvocation({"--env", "python", "--allow", "example.com", "--timeout", "60",
                                "import sys, urllib.request\n"
                                "for line in sys.stdin:\n"
@@ -132,7 +138,7 @@ TEST(Sandbox, WhenTheProxyIsKilledTheNetworkClosesAndStaysClosed) {
   EXPECT_THAT(box.Finish().err, HasSubstr("igloo-proxy ended"));
 }
 
-TEST(Sandbox, ASecretIsUsedAndIsNowhereInside) {
+TEST_F(Sandbox, ASecretIsUsedAndIsNowhereInside) {
   // Looks through everything that its processes can read: variables, files, all memory of all of
   // them, /proc.
   constexpr const char* kLook = R"py(
@@ -186,7 +192,7 @@ print(key.startswith('igloo-placeholder-'), used, found)
   EXPECT_THAT(control.out, HasSubstr("/tmp/leak")) << control.err;
 }
 
-TEST(Sandbox, ADryRunSaysWhatItReachesAndNoSecret) {
+TEST_F(Sandbox, ADryRunSaysWhatItReachesAndNoSecret) {
   const Outcome outcome = Boxed({"--dry-run", "--env", "python", "--allow", "api.example",
                                  "--secret", "API_KEY=env:REAL_KEY@api.example:X-Key", "1"},
                                 "", {"REAL_KEY=hidden-value-of-it"});
