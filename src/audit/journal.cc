@@ -68,12 +68,12 @@ Result<void> CheckFile(int fd, const std::string& path) {
 
 }  // namespace
 
-std::string JournalFile(const std::string& directory, unsigned age) {
-  return directory + "/runs.jsonl" + (age == 0 ? "" : "." + std::to_string(age));
+std::string JournalFile(const std::string& directory, unsigned age, std::string_view file) {
+  return directory + "/" + std::string(file) + (age == 0 ? "" : "." + std::to_string(age));
 }
 
 Journal::Journal(JournalOptions options)
-    : options_(std::move(options)), path_(JournalFile(options_.directory)) {
+    : options_(std::move(options)), path_(JournalFile(options_.directory, 0, options_.file)) {
   options_.keep = std::clamp(options_.keep, 1U, kMostKept);
 }
 
@@ -117,7 +117,9 @@ Result<void> Journal::Rotate() {
   // one away last. Whoever waited in between finds another file behind the name.
   if (::lstat(path_.c_str(), &named) == 0 && ::fstat(file_.get(), &open) == 0 &&
       named.st_dev == open.st_dev && named.st_ino == open.st_ino) {
-    const auto old = [&](unsigned age) { return JournalFile(options_.directory, age); };
+    const auto old = [&](unsigned age) {
+      return JournalFile(options_.directory, age, options_.file);
+    };
     // More were kept once, perhaps.
     for (unsigned age = options_.keep; age <= kMostKept; ++age) ::unlink(old(age).c_str());
     for (unsigned age = options_.keep; age > 0; --age) {
@@ -145,12 +147,15 @@ Result<void> Journal::Append(std::string line) {
 }
 
 Result<void> Journal::Write(Record record) {
+  if (options_.code == KeepCode::kNo) record.code.reset();
+  return WriteLine(Encode(record));
+}
+
+Result<void> Journal::WriteLine(std::string line) {
   if (options_.directory.empty()) {
     return Fail(Errc::kFailedPrecondition, "there is no place for the audit log: HOME is not set",
                 "set HOME or XDG_STATE_HOME, or set audit.enabled = false");
   }
-  if (options_.code == KeepCode::kNo) record.code.reset();
-  std::string line = Encode(record);
   IGLOO_TRY(Follow());
   IGLOO_ASSIGN(const struct stat info, Look(file_.get(), path_));
   const auto size = static_cast<std::uint64_t>(info.st_size);

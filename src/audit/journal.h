@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "audit/record.h"
 #include "base/error.h"
@@ -15,11 +16,16 @@ enum class KeepCode { kNo, kYes };
 /// No journal has more old files than this; readers look for as many.
 inline constexpr unsigned kMostKept = 99;
 
+/// The file of calls.
+inline constexpr std::string_view kCallsFile = "runs.jsonl";
+
 /// The newest file of a journal in `directory`; older ones have ".1", ".2"... behind their name.
-std::string JournalFile(const std::string& directory, unsigned age = 0);
+std::string JournalFile(const std::string& directory, unsigned age = 0,
+                        std::string_view file = kCallsFile);
 
 struct JournalOptions {
   std::string directory = {};  ///< empty: there is no place for it, and every Write says so
+  std::string file = std::string(kCallsFile);
   std::uint64_t rotate_bytes = 16U << 20;
   unsigned keep = 4;  ///< old files, 1 to kMostKept
   KeepCode code = KeepCode::kNo;
@@ -36,6 +42,8 @@ class Journal {
   /// Fails when the record could not be written, or the files not be renamed; the next call tries
   /// again. Whoever calls says so once and goes on: a full disk ends no run.
   Result<void> Write(Record record);
+  /// The same for a line of another kind; its newline is its end.
+  Result<void> WriteLine(std::string line);
 
  private:
   Result<void> Open();

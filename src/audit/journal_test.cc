@@ -39,7 +39,12 @@ class JournalTest : public ::testing::Test {
   std::vector<int> Numbers(Broken& broken) const {
     const auto log = Log::Open(Directory());
     EXPECT_TRUE(log);
-    const auto places = log->FindLast({.limit = 1'000'000}, broken);
+    const auto places = log->FindLast({.limit = 1'000'000,
+                                       .wanted = [](const std::string& line) -> Result<bool> {
+                                         IGLOO_TRY(Decode(line));
+                                         return true;
+                                       }},
+                                      broken);
     EXPECT_TRUE(places);
     std::vector<int> numbers;
     for (const Log::Place& place : *places) {

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
-
-#include "audit/journal.h"
-
 namespace igloo::audit {
 namespace {
 
@@ -92,11 +89,12 @@ void Broken::Add(const std::string& place, const std::string& reason) {
   if (count++ == 0) example = place + ": " + reason;
 }
 
-Result<Log> Log::Open(const std::string& directory) {
+Result<Log> Log::Open(const std::string& directory, std::string_view file) {
   Log log;
+  log.file_ = file;
   // All names are tried: while files are being renamed, one of them is missing in between.
   for (unsigned age = 0; age <= kMostKept; ++age) {
-    const std::string path = JournalFile(directory, age);
+    const std::string path = JournalFile(directory, age, file);
     constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     UniqueFd fd(::open(path.c_str(), kFlags));
     if (!fd) {
@@ -110,8 +108,8 @@ Result<Log> Log::Open(const std::string& directory) {
                   "move it away: igloo makes a new one");
     }
     // One that got an older name since it was opened a moment ago.
-    const bool known = std::ranges::any_of(log.files_, [&](const File& file) {
-      return file.device == info.st_dev && file.inode == info.st_ino;
+    const bool known = std::ranges::any_of(log.files_, [&](const File& each) {
+      return each.device == info.st_dev && each.inode == info.st_ino;
     });
     if (known) continue;
     const auto written =
@@ -140,10 +138,10 @@ Result<std::vector<Log::Place>> Log::FindLast(const Query& query, Broken& broken
       }
       const Place place{i, line->offset, static_cast<std::size_t>(line->size)};
       IGLOO_ASSIGN(const std::string text, Line(place));
-      const auto record = Decode(text);
-      if (!record) {
-        broken.Add(where, record.error().what);
-      } else if (record->time >= query.since && (!query.wanted || query.wanted(*record))) {
+      const auto wanted = query.wanted(text);
+      if (!wanted) {
+        broken.Add(where, wanted.error().what);
+      } else if (*wanted) {
         places.push_back(place);
       }
     }
@@ -163,7 +161,7 @@ LogTail::LogTail(std::string directory, Log log)
 }
 
 Result<bool> LogTail::Read(const Sink& sink, Broken& broken) {
-  IGLOO_ASSIGN(Log now, Log::Open(directory_));
+  IGLOO_ASSIGN(Log now, Log::Open(directory_, log_.file_));
   std::vector<off_t> offsets(now.files_.size(), 0);
   for (std::size_t i = 0; i < now.files_.size(); ++i) {
     for (std::size_t k = 0; k < log_.files_.size(); ++k) {
@@ -201,10 +199,10 @@ Result<bool> LogTail::ReadFile(const Log::File& file, off_t& offset, const Sink&
       const off_t began = std::exchange(offset, at - static_cast<off_t>(left.size()));
       const std::string line = std::exchange(text, {});
       if (std::exchange(skipping, false) || line.empty()) continue;
-      const auto record = Decode(line);
-      if (!record) {
-        broken.Add(PlaceText(file.path, began), record.error().what);
-      } else if (!sink(line, *record)) {
+      const auto go_on = sink(line);
+      if (!go_on) {
+        broken.Add(PlaceText(file.path, began), go_on.error().what);
+      } else if (!*go_on) {
         return false;
       }
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/journal.h"
 #include "audit/record.h"
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -27,6 +28,9 @@ struct Broken {
 /// reader sees every record once, and no line is held in memory before it is wanted.
 class Log {
  public:
+  /// Whether somebody wants a line; an error says why it is no record.
+  using Wanted = std::function<Result<bool>(const std::string& line)>;
+
   /// Where a record stands.
   struct Place {
     std::size_t file = 0;
@@ -35,12 +39,14 @@ class Log {
   };
   struct Query {
     std::size_t limit = 20;
+    /// No file that was written for the last time before that is looked at. When each line was
+    /// written is for `wanted` to know.
     Time since = Time::min();
-    std::function<bool(const Record&)> wanted = {};  ///< empty: all
+    Wanted wanted = {};
   };
 
   /// A journal that has never been written is an empty log.
-  static Result<Log> Open(const std::string& directory);
+  static Result<Log> Open(const std::string& directory, std::string_view file = kCallsFile);
 
   bool empty() const { return files_.empty(); }
 
@@ -60,6 +66,7 @@ class Log {
     off_t size = 0;
     Time written = {};  ///< for the last time
   };
+  std::string file_ = {};         ///< the name of the newest
   std::vector<File> files_ = {};  ///< the newest first
 };
 
@@ -69,8 +76,9 @@ class LogTail {
   /// Goes on where `log` ends; `directory` is where it was opened.
   LogTail(std::string directory, Log log);
 
-  using Sink = std::function<bool(const std::string& line, const Record& record)>;
-  /// Gives every new record to `sink`, oldest first, until that says false. True: go on.
+  /// False: no more; an error says why the line is no record.
+  using Sink = Log::Wanted;
+  /// Gives every new line to `sink`, oldest first, until that says false. True: go on.
   Result<bool> Read(const Sink& sink, Broken& broken);
 
  private:

@@ -29,10 +29,20 @@ class LogTest : public ::testing::Test {
   }
   void Add(int number, unsigned age = 0) const { Add(Encode(Numbered(number)), age); }
 
-  std::vector<std::string> Find(const Log::Query& query) {
+  struct Query {
+    std::size_t limit = 20;
+    Time since = Time::min();
+    std::function<bool(const Record&)> wanted = {};  ///< empty: all
+  };
+  std::vector<std::string> Find(const Query& query) {
     const auto log = Log::Open(Directory());
     EXPECT_TRUE(log);
-    const auto places = log->FindLast(query, broken_);
+    const auto wanted = [&](const std::string& line) -> Result<bool> {
+      IGLOO_ASSIGN(const Record record, Decode(line));
+      return record.time >= query.since && (!query.wanted || query.wanted(record));
+    };
+    const auto places =
+        log->FindLast({.limit = query.limit, .since = query.since, .wanted = wanted}, broken_);
     EXPECT_TRUE(places);
     std::vector<std::string> sessions;
     for (const Log::Place& place : *places) {
@@ -43,7 +53,8 @@ class LogTest : public ::testing::Test {
   std::vector<std::string> Read(LogTail& tail) {
     std::vector<std::string> sessions;
     const auto read = tail.Read(
-        [&](const std::string&, const Record& record) {
+        [&](const std::string& line) -> Result<bool> {
+          IGLOO_ASSIGN(const Record record, Decode(line));
           sessions.push_back(record.session);
           return true;
         },

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <limits>
 
+#include "audit/fields.h"
 #include "base/sha256.h"
 #include "base/text.h"
 
@@ -22,7 +23,16 @@ constexpr std::size_t kMaxError = 2000;
 // A control character of the code is six characters of JSON.
 static_assert(6 * kMaxCode + 4 * kMaxName + kMaxError + 2048 < kMaxLine);
 
-/// At most `most` bytes of it, not ending in the middle of a character.
+/// Digits at `at` of `text`, or nullopt.
+std::optional<int> Digits(std::string_view text, std::size_t at, std::size_t count) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + count, value);
+  if (error != std::errc() || end != text.data() + at + count || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
 std::string_view Cut(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   const auto continues = [&](std::size_t at) {
@@ -32,18 +42,9 @@ std::string_view Cut(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
-/// Text of somebody else's, for one line on a terminal.
 std::string Shown(std::string_view text, std::size_t most) {
   // Cut before, too: what is escaped is a few bytes of the text, and the rest may be megabytes.
   return std::string(Cut(Printable(Cut(text, most)), most));
-}
-
-/// Digits at `at` of `text`, or nullopt.
-std::optional<int> Digits(std::string_view text, std::size_t at, std::size_t count) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + count, value);
-  if (error != std::errc() || end != text.data() + at + count || value < 0) return std::nullopt;
-  return value;
 }
 
 std::optional<Time> ParseIso8601(std::string_view text) {
@@ -64,58 +65,13 @@ std::optional<Time> ParseIso8601(std::string_view text) {
          std::chrono::seconds(seconds) + milliseconds(*Digits(text, 20, 3));
 }
 
-std::unexpected<Error> Bad(std::string what) {
-  return Fail(Errc::kInvalidArgument, std::move(what));
+Result<json::value> ParseLine(std::string_view line) {
+  boost::system::error_code error;
+  json::value value = json::parse(line, error);
+  if (error) return Fail(Errc::kInvalidArgument, "it is not JSON: " + error.message());
+  if (!value.is_object()) return Fail(Errc::kInvalidArgument, "it is not an object");
+  return value;
 }
-
-/// Takes fields out of a line. The first one of a wrong type is what is wrong with it.
-class Fields {
- public:
-  explicit Fields(const json::object& object) : object_(object) {}
-
-  void Text(std::string_view name, std::string& into) {
-    const json::value* value = Find(name);
-    if (value == nullptr) return;
-    if (!value->is_string()) return Wrong(name, "text");
-    into = std::string(value->get_string());
-  }
-  template <class Type>
-  void Number(std::string_view name, Type& into) {
-    const json::value* value = Find(name);
-    if (value == nullptr) return;
-    boost::system::error_code error;
-    const auto number = value->to_number<Type>(error);
-    if (error) return Wrong(name, "a whole number");
-    into = number;
-  }
-  template <class Type>
-  void Optional(std::string_view name, std::optional<Type>& into) {
-    if (Find(name) == nullptr) return;
-    Type value{};
-    if constexpr (std::is_same_v<Type, std::string>) {
-      Text(name, value);
-    } else {
-      Number(name, value);
-    }
-    into = std::move(value);
-  }
-  const std::string& wrong() const { return wrong_; }
-
- private:
-  /// null is as good as nothing.
-  const json::value* Find(std::string_view name) const {
-    const json::value* value = object_.if_contains(name);
-    return value == nullptr || value->is_null() ? nullptr : value;
-  }
-  void Wrong(std::string_view name, std::string_view right) {
-    if (wrong_.empty()) wrong_ = fmt::format("'{}' is not {}", name, right);
-  }
-
-  const json::object& object_;
-  std::string wrong_ = {};
-};
-
-}  // namespace
 
 void Record::Describe(std::string_view program) {
   code_sha256 = Sha256Hex(program);
@@ -159,14 +115,9 @@ std::string Encode(const Record& record) {
 }
 
 Result<Record> Decode(std::string_view line) {
-  boost::system::error_code error;
-  const json::value value = json::parse(line, error);
-  if (error) return Bad("it is not JSON: " + error.message());
-  if (!value.is_object()) return Bad("it is not an object");
+  IGLOO_ASSIGN(const json::value value, ParseLine(line));
   Record record;
   Fields fields(value.get_object());
-  std::string time;
-  fields.Text("time", time);
   fields.Text("tool", record.tool);
   fields.Text("client", record.client);
   fields.Text("environment", record.environment);
@@ -182,10 +133,8 @@ Result<Record> Decode(std::string_view line) {
   fields.Text("code_sha256", record.code_sha256);
   fields.Optional("code", record.code);
   fields.Text("error", record.error);
-  if (!fields.wrong().empty()) return Bad(fields.wrong());
-  const auto parsed = ParseIso8601(time);
-  if (!parsed) return Bad("'time' is not a time such as 2026-01-31T12:00:00.000Z");
-  record.time = *parsed;
+  record.time = fields.When();
+  IGLOO_TRY(fields.Finish());
   return record;
 }
 

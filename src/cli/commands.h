@@ -21,6 +21,7 @@ extern const Command kConfigCommand;
 extern const Command kTrustCommand;
 extern const Command kMcpCommand;
 extern const Command kLogCommand;
+extern const Command kNetCommand;
 extern const Command kCompletionCommand;
 extern const Command kManCommand;
 

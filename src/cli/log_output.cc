@@ -58,4 +58,31 @@ std::string LogLine(const audit::Record& record, const Console& console) {
   return line + "\n";
 }
 
+std::string DecisionLine(const network::Record& record, const Console& console) {
+  using enum Console::Tone;
+  using Event = network::Record::Event;
+  const bool refused = record.event == Event::kRefused;
+  std::string what = record.method.empty() ? "" : Printable(record.method) + " ";
+  what += Shown(record.host) + fmt::format(":{}", record.port) + Printable(record.path);
+  std::string line =
+      console.Paint(kDim, LocalTime(audit::Time(std::chrono::milliseconds(record.time_ms)))) +
+      "  " + console.Paint(refused ? kBad : kGood, fmt::format("{:<7}", ToText(record.event))) +
+      fmt::format("  {:<14}  {:<7}  {}", Shown(record.sandbox), ToText(record.protocol), what);
+  if (!record.address.empty() && record.address != record.host) {
+    line += " at " + Printable(record.address);
+  }
+  if (refused) {
+    line += "  " + console.Paint(kWarn, Printable(record.refusal));
+    if (!record.remedy.empty()) line += "; allowed by: " + Printable(record.remedy);
+  } else if (!record.rule.empty()) {
+    line += console.Paint(kDim, "  by " + Printable(record.rule));
+  }
+  for (const std::string& each : record.secrets) line += "  secret " + Printable(each);
+  if (record.event == Event::kEnded) {
+    line += fmt::format("  {} out, {} in", Size(record.bytes_out), Size(record.bytes_in));
+  }
+  if (record.lost != 0) line += fmt::format("  ({} before it were lost)", record.lost);
+  return line + "\n";
+}
+
 }  // namespace igloo::cli

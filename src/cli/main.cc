@@ -17,10 +17,10 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 13> kCommands = {
-    &kRunCommand,    &kShellCommand,      &kReplCommand,  &kSessionCommand, &kSessionAgentCommand,
-    &kEnvCommand,    &kConfigCommand,     &kTrustCommand, &kMcpCommand,     &kLogCommand,
-    &kDoctorCommand, &kCompletionCommand, &kManCommand};
+constexpr std::array<const Command*, 14> kCommands = {
+    &kRunCommand, &kShellCommand,  &kReplCommand,       &kSessionCommand, &kSessionAgentCommand,
+    &kEnvCommand, &kConfigCommand, &kTrustCommand,      &kMcpCommand,     &kLogCommand,
+    &kNetCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;

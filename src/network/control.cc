@@ -45,13 +45,18 @@ json::string_view WordOf(const Words<E, N>& words, E value) {
 }
 
 template <class E, std::size_t N>
-E ValueOf(const Words<E, N>& words, ObjectReader& reader, std::string_view key) {
-  const std::string text = reader.Text(key, kLongestId);
+std::optional<E> Find(const Words<E, N>& words, std::string_view text) {
   for (const auto& [value, word] : words) {
     if (word == text) return value;
   }
-  reader.Expect(false, key);
-  return words.front().first;
+  return std::nullopt;
+}
+
+template <class E, std::size_t N>
+E ValueOf(const Words<E, N>& words, ObjectReader& reader, std::string_view key) {
+  const auto value = Find(words, reader.Text(key, kLongestId));
+  reader.Expect(value.has_value(), key);
+  return value.value_or(words.front().first);
 }
 
 json::array ArrayOf(const std::vector<std::string>& texts) {
@@ -192,6 +197,13 @@ Record DecodeRecord(ObjectReader& reader) {
 }
 
 }  // namespace
+
+std::string_view ToText(Record::Event event) { return WordOf(kEvents, event); }
+std::string_view ToText(Record::Protocol protocol) { return WordOf(kProtocols, protocol); }
+std::optional<Record::Event> FindEvent(std::string_view text) { return Find(kEvents, text); }
+std::optional<Record::Protocol> FindProtocol(std::string_view text) {
+  return Find(kProtocols, text);
+}
 
 std::string Encode(const Order& order) {
   json::object object =

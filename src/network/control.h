@@ -5,6 +5,7 @@
 // believes it as little as it believes igloo-init.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -96,6 +97,11 @@ struct Record {
   std::uint64_t lost = 0;  ///< records before this one that nobody took in time
   bool operator==(const Record&) const = default;
 };
+std::string_view ToText(Record::Event event);        ///< "refused", "opened" or "ended"
+std::string_view ToText(Record::Protocol protocol);  ///< "connect", "http", ...
+std::optional<Record::Event> FindEvent(std::string_view text);
+std::optional<Record::Protocol> FindProtocol(std::string_view text);
+
 using News = std::variant<Ready, Done, Failed, Record>;
 
 std::string Encode(const Order& order);

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "mcp/pch.h"
+#include "network/rule.h"
 
 namespace igloo::tools {
 
@@ -85,6 +86,7 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view
   const auto what = TextIn(object, "do");
   if (!what) co_return std::unexpected(what.error());
   if (*what == "list") co_return ListAll(sessions_.List());
+  if (*what == "net-allow") co_return Allow(object);
   const auto id = TextIn(object, "session");
   if (!id) co_return std::unexpected(id.error());
   if (*what == "close") {
@@ -101,6 +103,25 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view
   co_return Fail(Errc::kInvalidArgument,
                  fmt::format("this server cannot '{}'", Printable(Quoted(*what))),
                  "it may be another version of igloo: restart it");
+}
+
+Result<mcp::JsonObject> SessionControl::Allow(const mcp::JsonObject& request) const {
+  IGLOO_ASSIGN(const std::string sandbox, TextIn(request, "sandbox"));
+  IGLOO_ASSIGN(const std::string rule, TextIn(request, "rule"));
+  IGLOO_ASSIGN(const std::string lasting, TextIn(request, "for"));
+  if (lasting != "once" && lasting != "session") {
+    return Fail(Errc::kInvalidArgument, "'for' is 'once' or 'session'");
+  }
+  IGLOO_ASSIGN(const network::Rule parsed, network::ParseRule(rule));
+  if (!allow_) {
+    return Fail(Errc::kNotFound,
+                fmt::format("no sandbox '{}' has a network", Printable(Quoted(sandbox))));
+  }
+  // In its one form: what is written down, compared and shown later is the same everywhere.
+  const std::string text = ToText(parsed);
+  IGLOO_ASSIGN(const std::string said,
+               allow_(sandbox, text, lasting == "once" ? Lasting::kOnce : Lasting::kSession));
+  return mcp::JsonObject{{"ok", true}, {"rule", text}, {"said", ToUtf8(said)}};
 }
 
 asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject request,

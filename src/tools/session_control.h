@@ -13,9 +13,21 @@
 
 namespace igloo::tools {
 
+/// How long a rule counts that somebody adds to a living sandbox.
+enum class Lasting {
+  kOnce,     ///< for one connection
+  kSession,  ///< while the sandbox lives
+};
+
+/// Lets a living sandbox reach more. What is said to whoever asked for it, or why it cannot be; an
+/// unknown sandbox is kNotFound.
+using AllowRule = std::function<Result<std::string>(const std::string& sandbox,
+                                                    const std::string& rule, Lasting lasting)>;
+
 /// Sessions for the person whose server this is: what `igloo session` and `igloo repl` ask for.
 ///
 /// A request is one object: {"do": "list"}, {"do": "close" | "interrupt", "session": ID}, or
+/// {"do": "net-allow", "sandbox": ID, "rule": RULE, "for": "once" | "session"}, or
 /// {"do": "run", "session": ID, "code": ...} with "env" (where the session may begin), "echo",
 /// "timeout_ms" (none: never) and "if_idle" (do not wait for others). Answers to "run" are
 /// {"output": base64} as it comes, {"waiting": true} when it is not its turn yet; the last answer
@@ -25,9 +37,9 @@ class SessionControl {
   using Current = std::function<Result<std::shared_ptr<const Setup>>()>;
   using Emit = std::function<void(const mcp::JsonObject&)>;
 
-  /// `sessions` outlives it.
-  SessionControl(Sessions& sessions, Current current)
-      : sessions_(sessions), current_(std::move(current)) {}
+  /// `sessions` outlives it. Without `allow`, no sandbox has a network that could be changed.
+  SessionControl(Sessions& sessions, Current current, AllowRule allow = {})
+      : sessions_(sessions), current_(std::move(current)), allow_(std::move(allow)) {}
 
   boost::asio::awaitable<void> Handle(std::string request, mcp::Cancellation cancellation,
                                       Emit emit);
@@ -38,8 +50,12 @@ class SessionControl {
   boost::asio::awaitable<Result<mcp::JsonObject>> Run(mcp::JsonObject request,
                                                       mcp::Cancellation cancellation, Emit emit);
 
+  /// Adds a rule to a living sandbox.
+  Result<mcp::JsonObject> Allow(const mcp::JsonObject& request) const;
+
   Sessions& sessions_;
   Current current_;
+  AllowRule allow_;
 };
 
 }  // namespace igloo::tools

@@ -2,6 +2,7 @@
 made. Whatever reaches one of them is written to standard output, one line each."""
 import http.server
 import json
+import pathlib
 import socket
 import socketserver
 import ssl
@@ -94,6 +95,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if self.path.startswith("/files/"):
+            return self.send_file(self.path[len("/files/"):].split("?")[0])
         if self.path.startswith("/big/"):
             return self.send_big(int(self.path[5:]))
         text = json.dumps({"at": address[0], "port": address[1], "method": self.command, "path": self.path,
@@ -116,6 +119,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(text)
+
+    def send_file(self, name):
+        """What lies in the directory of stand-ins; of a directory, its index."""
+        path = FILES / name
+        path = path / "index.html" if path.is_dir() else path
+        content = path.read_bytes() if ".." not in name and path.is_file() else None
+        self.send_response(404 if content is None else 200)
+        kind = {".html": "text/html", ".json": "application/json"}.get(path.suffix, "application/octet-stream")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content or b"")))
+        self.end_headers()
+        self.wfile.write(content or b"")
 
     def send_big(self, size):
         self.send_response(200)
@@ -166,6 +181,9 @@ class Server(socketserver.ThreadingTCPServer):
         pass
 
 
+FILES = pathlib.Path(sys.argv[3])
+
+
 def main(certificate, key):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
@@ -182,4 +200,4 @@ def main(certificate, key):
         say("MARK", line.strip())
 
 
-main(*sys.argv[1:])
+main(*sys.argv[1:3])

@@ -143,8 +143,38 @@ void World::MakeCertificates() const {
       "-extfile names -out server.pem 2>>log; chmod 755 .; chmod 644 ca.pem");
 }
 
+void World::MakeFiles() const {
+  Shell("mkdir " + files_.path() + "/www; cd " + files_.path() + R"(/www
+    export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1
+    git init -q -b main work; echo hello from git >work/README; git -C work add README
+    git -C work -c user.name=t -c user.email=t@example.com commit -qm one
+    git clone -q --bare work repo.git; git -C repo.git update-server-info
+
+    mkdir -p simple/igtest
+    python3 - <<'END'
+import zipfile
+with zipfile.ZipFile("simple/igtest/igtest-1-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("igtest.py", "SAYS = 'hello from pip'\n")
+    wheel.writestr("igtest-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: igtest\nVersion: 1\n")
+    wheel.writestr("igtest-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    wheel.writestr("igtest-1.dist-info/RECORD", "")
+END
+    echo '<a href="igtest-1-py3-none-any.whl">igtest-1-py3-none-any.whl</a>' >simple/igtest/index.html
+
+    mkdir -p registry package
+    echo '{"name": "igtest", "version": "1.0.0", "main": "index.js"}' >package/package.json
+    echo 'module.exports = "hello from npm";' >package/index.js
+    tar czf registry/igtest-1.0.0.tgz package
+    digest=$(openssl dgst -sha512 -binary registry/igtest-1.0.0.tgz | base64 -w0)
+    echo '{"name": "igtest", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": {"name": "igtest",
+      "version": "1.0.0", "dist": {"tarball": "https://example.com/files/registry/igtest-1.0.0.tgz",
+      "integrity": "sha512-'"$digest"'"}}}}' >registry/igtest
+  )");
+}
+
 World::World() : files_(TempDir::Make(TempParent()).value()) {
   MakeCertificates();
+  MakeFiles();
   const std::string peer = std::to_string(internet_.tid());
   Shell(
       "ip link set lo up; ip addr add 93.184.217.1/32 dev lo;"
@@ -167,7 +197,7 @@ World::World() : files_(TempDir::Make(TempParent()).value()) {
     servers_ = std::make_unique<Running>(
         Invocation{.program = "/usr/bin/python3",
                    .args = {BinDirectory() + "/network-servers.py", files_.path() + "/server.pem",
-                            files_.path() + "/server.key"}});
+                            files_.path() + "/server.key", files_.path() + "/www"}});
   });
   if (!servers_->WaitForOutput("READY\n")) Die("the servers: " + servers_->errors());
   Seen();

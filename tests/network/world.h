@@ -64,6 +64,8 @@ class World {
  private:
   World();
   void MakeCertificates() const;
+  /// What git, pip and npm fetch, as their servers offer it: a repository, an index, a registry.
+  void MakeFiles() const;
 
   TempDir files_;
   Namespace internet_, inside_;
