@@ -121,7 +121,8 @@ UniqueFd OpenInput(const RunOptions& options) {
 /// Output as it comes, or nothing but the captured text for --json.
 Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox::Plan& plan,
                                        std::uint64_t kept, backend::Backend& backend,
-                                       cgroup::Groups& groups, session::Proxy::Options proxy) {
+                                       cgroup::Groups& groups, session::Proxy::Options proxy,
+                                       const config::AuditConfig& audit, Console& console) {
   session::RunIo io{.input = OpenInput(options),
                     .capture_limit = kept,
                     .network = session::OwnNetwork{options.request.network, std::move(proxy)}};
@@ -133,7 +134,8 @@ Result<session::RunResult> ExecuteLive(const RunOptions& options, const sandbox:
     io.capture_limit = 0;
     io.live = {STDOUT_FILENO, STDERR_FILENO};
   }
-  return Execute(plan, backend, std::move(io), Signals::kForward);
+  return ExecuteAttended(plan, backend, std::move(io), audit,
+                         [&](std::string_view text) { console.Note(text); });
 }
 
 void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
@@ -192,7 +194,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
-                           ProxyFor(programs, chosen.resolver)));
+                           ProxyFor(programs, chosen.resolver), chosen.audit, console));
   if (options.json) {
     console.Out(ResultJson(result));
   } else {

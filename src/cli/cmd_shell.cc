@@ -46,6 +46,7 @@ struct Prepared {
   config::Backend backend = config::Backend::kJail;
   network::Wanted network = {};
   std::string resolver = {};
+  config::AuditConfig audit = {};
 };
 
 Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& console) {
@@ -62,7 +63,8 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
-  return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver};
+  return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver,
+                  chosen.audit};
 }
 
 Result<int> Start(const ParsedArgs& args, Console& console) {
@@ -87,7 +89,8 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,
-               RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(io), console));
+               RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(io), prepared.audit,
+                             console));
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }

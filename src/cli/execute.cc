@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/network_desk.h"
 #include "session/asio.h"
 
 namespace igloo::cli {
@@ -27,10 +28,16 @@ asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run)
   }
 }
 
+/// Made on the loop that the run gets; null: nobody looks after its network.
+using MakeDesk = std::function<std::unique_ptr<NetworkDesk>(asio::io_context&)>;
+
 Result<session::RunResult> RunOnLoop(const sandbox::Plan& plan, backend::Backend& backend,
-                                     session::RunIo io, Signals signals) {
+                                     session::RunIo io, Signals signals, const MakeDesk& make) {
   asio::io_context loop(1);
+  const std::unique_ptr<NetworkDesk> desk = make ? make(loop) : nullptr;
+  if (desk) desk->Attend(io);
   session::Run run(loop, plan, backend, std::move(io));
+  if (desk) desk->Serve(run);
   asio::signal_set watched(loop);
   if (signals == Signals::kForward) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) watched.add(signal);
@@ -55,14 +62,34 @@ int ExitCodeFor(const Error& error) {
   return error.code == Errc::kNotExecutable ? kExitNotExecutable : kExitFailed;
 }
 
-Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
-                                   session::RunIo io, Signals signals) {
+namespace {
+
+Result<session::RunResult> TryOnLoop(const sandbox::Plan& plan, backend::Backend& backend,
+                                     session::RunIo io, Signals signals, const MakeDesk& make) {
   try {
-    return RunOnLoop(plan, backend, std::move(io), signals);
+    return RunOnLoop(plan, backend, std::move(io), signals, make);
   } catch (const std::exception& failure) {
     return Fail(Errc::kExhausted, std::string("cannot run the event loop: ") + failure.what(),
                 "raise the limit on open files: ulimit -n 1024");
   }
+}
+
+}  // namespace
+
+Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
+                                   session::RunIo io, Signals signals) {
+  return TryOnLoop(plan, backend, std::move(io), signals, {});
+}
+
+Result<session::RunResult> ExecuteAttended(const sandbox::Plan& plan, backend::Backend& backend,
+                                           session::RunIo io, const config::AuditConfig& audit,
+                                           std::function<void(std::string_view)> say) {
+  const bool connected = io.network && io.network->wanted.connected();
+  const auto make = [&](asio::io_context& loop) {
+    return std::make_unique<NetworkDesk>(loop, audit, say);
+  };
+  return TryOnLoop(plan, backend, std::move(io), Signals::kForward,
+                   connected ? MakeDesk(make) : MakeDesk());
 }
 
 }  // namespace igloo::cli

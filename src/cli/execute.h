@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "config/config.h"
 #include "session/prepare.h"
 #include "session/run.h"
 
@@ -23,5 +24,11 @@ enum class Signals {
 /// Runs a plan to its end on an event loop of its own.
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
                                    session::RunIo io, Signals signals);
+
+/// The same for a run whose network, if it has one, is looked after. `say` hears what its user
+/// should know.
+Result<session::RunResult> ExecuteAttended(const sandbox::Plan& plan, backend::Backend& backend,
+                                           session::RunIo io, const config::AuditConfig& audit,
+                                           std::function<void(std::string_view)> say);
 
 }  // namespace igloo::cli

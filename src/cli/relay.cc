@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/network_desk.h"
 #include "session/asio.h"
 
 namespace igloo::cli {
@@ -27,21 +28,25 @@ int OpenKeyboard() {
   return fd >= 0 ? fd : ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
-session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal) {
+session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal, NetworkDesk& desk) {
   io.terminal = std::move(terminal);
+  desk.Attend(io);
   return io;
 }
 
 class Relay {
  public:
   Relay(const sandbox::Plan& plan, backend::Backend& backend, Pty pty, session::RunIo io,
-        Console& console)
+        const config::AuditConfig& audit, Console& console)
       : console_(console),
+        desk_(loop_, audit, [&](std::string_view text) { console_.Note(text); }),
         outer_(loop_, pty.outer.Release()),
         keyboard_(loop_, OpenKeyboard()),
         signals_(loop_),
         drained_(loop_),
-        run_(loop_, plan, backend, OnTerminal(std::move(io), std::move(pty.inner))) {}
+        run_(loop_, plan, backend, OnTerminal(std::move(io), std::move(pty.inner), desk_)) {
+    desk_.Serve(run_);
+  }
 
   Result<session::RunResult> Run() {
     for (const int signal :
@@ -131,6 +136,7 @@ class Relay {
 
   asio::io_context loop_{1};
   Console& console_;
+  NetworkDesk desk_;
   stream_descriptor outer_, keyboard_;
   asio::signal_set signals_;
   asio::steady_timer drained_;
@@ -142,9 +148,10 @@ class Relay {
 }  // namespace
 
 Result<session::RunResult> RunOnTerminal(const sandbox::Plan& plan, backend::Backend& backend,
-                                         Pty pty, session::RunIo io, Console& console) {
+                                         Pty pty, session::RunIo io,
+                                         const config::AuditConfig& audit, Console& console) {
   IGLOO_ASSIGN(RawMode raw, RawMode::Enter(STDIN_FILENO));
-  Relay relay(plan, backend, std::move(pty), std::move(io), console);
+  Relay relay(plan, backend, std::move(pty), std::move(io), audit, console);
   auto result = relay.Run();
   // While the signals are still caught: none can come between the relay's end and this.
   raw.Leave();

@@ -18,6 +18,7 @@
 #include "cli/builder.h"
 #include "cli/caller.h"
 #include "cli/environments.h"
+#include "cli/network_desk.h"
 #include "cli/programs.h"
 #include "cli/sandbox_images.h"
 #include "cli/settings.h"
@@ -92,6 +93,11 @@ class Server {
                                    .left = {.file_bytes = kMostOfAFile},
                                    .note = [this](std::string_view text) { serving_.say(text); },
                                    .proxy = ProxyFor(programs)};
+    running.proxy.record = [this](const network::Record& record) {
+      if (decisions_) decisions_->Add(record);
+      // Who is refused something can be allowed it.
+      OpenControl();
+    };
     runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(running));
     sessions_ = std::make_unique<tools::Sessions>(loop_, *runner_, tools::SessionLimits{});
     tools::ToolService::Parts parts{
@@ -103,7 +109,8 @@ class Server {
         .kept = [this] { core_->Announce(mcp::change::Resources{}); },
         .note = [this](std::string_view text) { serving_.say(text); }};
     service_ = std::make_unique<tools::ToolService>(std::move(parts), store_);
-    control_.emplace(*sessions_, [this] { return service_->Current(); });
+    control_.emplace(
+        *sessions_, [this] { return service_->Current(); }, tools::AllowIn(runner_->proxy()));
     // With the first session, so that a client that only looks leaves nothing behind.
     sessions_->OnBegun([this] { OpenControl(); });
     builder_.emplace(loop_,
@@ -262,6 +269,7 @@ class Server {
   }
 
   void SetJournal(const config::AuditConfig& config) {
+    decisions_ = OpenNetworkLog(config, serving_.say);
     journal_.reset();
     nowhere_.reset();
     if (!config.enabled) return;
@@ -335,6 +343,7 @@ class Server {
   std::string stamp_ = {};                            ///< of the files that were read
   bool read_again_ = false;                           ///< they had changed
   std::optional<audit::Journal> journal_ = {};
+  std::optional<audit::NetworkLog> decisions_ = {};
   std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
   bool complained_ = false;            ///< that calls are not written down
   std::unique_ptr<tools::Runner> runner_ = {};

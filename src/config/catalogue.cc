@@ -142,7 +142,8 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                  .inherit = config_.project.inherit,
                  .network = NetworkFor(config_, key),
                  .secrets = SecretsFor(config_, key),
-                 .resolver = config_.resolver};
+                 .resolver = config_.resolver,
+                 .audit = config_.audit};
   IGLOO_ASSIGN(out.environment,
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
   if (const environment::Artifact* artifact = ArtifactOf(key, own)) {

@@ -24,6 +24,7 @@ struct Configured {
   network::Wanted network = {};
   std::vector<SecretConfig> secrets = {};
   std::string resolver = {};  ///< of the proxy; empty: the host's
+  AuditConfig audit = {};     ///< where its decisions are written down
   /// How many interpreters wait ready, at most, and what they have loaded.
   std::uint64_t warm = kUsualWarm;
   std::vector<std::string> preload = {};

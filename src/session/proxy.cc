@@ -21,8 +21,7 @@ constexpr int kControl = 3;
 
 }  // namespace
 
-Proxy::Proxy(asio::io_context& loop, Options options)
-    : loop_(loop), options_(std::move(options)), control_(loop), writable_(loop) {}
+Proxy::Proxy(asio::io_context& loop, Options options) : loop_(loop), options_(std::move(options)) {}
 
 Proxy::~Proxy() { Close(); }
 
@@ -45,8 +44,8 @@ Result<void> Proxy::Start() {
   UniqueFd second = Duplicate(pair.first.get());
   if (!second) return Fail(Errc::kExhausted, "no descriptor is left for igloo-proxy");
   child_ = *std::move(started);
-  control_.assign(pair.first.Release());
-  writable_.assign(second.Release());
+  control_ = std::make_unique<asio::posix::stream_descriptor>(loop_, pair.first.Release());
+  writable_ = std::make_unique<asio::posix::stream_descriptor>(loop_, second.Release());
   Listen();
   return {};
 }
@@ -67,14 +66,14 @@ void Proxy::Flush() {
     std::vector<int> borrowed;
     for (const UniqueFd& fd : waiting_.front().descriptors) borrowed.push_back(fd.get());
     const auto sent =
-        network::SendPacket(writable_.native_handle(), waiting_.front().text, borrowed);
+        network::SendPacket(writable_->native_handle(), waiting_.front().text, borrowed);
     if (!sent) return Lose(sent.error());
     if (*sent == network::Sent::kNoRoom) break;
     waiting_.pop_front();
   }
   if (waiting_.empty()) return;
   flushing_ = true;
-  writable_.async_wait(descriptor_base::wait_write, [this](boost::system::error_code error) {
+  writable_->async_wait(descriptor_base::wait_write, [this](boost::system::error_code error) {
     if (error) return;  // it was closed, and with it everything that waits
     flushing_ = false;
     Flush();
@@ -82,7 +81,7 @@ void Proxy::Flush() {
 }
 
 void Proxy::Listen() {
-  control_.async_wait(descriptor_base::wait_read, [this](boost::system::error_code error) {
+  control_->async_wait(descriptor_base::wait_read, [this](boost::system::error_code error) {
     if (error) return;
     Settle();
     if (child_) Listen();
@@ -91,7 +90,7 @@ void Proxy::Listen() {
 
 void Proxy::Settle() {
   while (child_) {
-    auto packet = network::ReceivePacket(control_.native_handle());
+    auto packet = network::ReceivePacket(control_->native_handle());
     if (!packet) return Lose(packet.error());
     if (!*packet) return;
     auto news = network::DecodeNews((*packet)->text);
@@ -150,10 +149,8 @@ bool Proxy::Enter(const std::string& sandbox, Connection& connection) {
 void Proxy::Leave(const std::string& sandbox) { connections_.erase(sandbox); }
 
 void Proxy::Close() {
-  boost::system::error_code ignored;
-  for (asio::posix::stream_descriptor* each : {&control_, &writable_}) {
-    if (each->is_open()) each->close(ignored);
-  }
+  control_.reset();
+  writable_.reset();
   waiting_.clear();
   asked_.clear();
   ready_ = flushing_ = false;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,7 +78,8 @@ class Proxy {
   boost::asio::io_context& loop_;
   Options options_;
   Child child_ = {};
-  boost::asio::posix::stream_descriptor control_, writable_;
+  /// None where there is no process: they end before the event loop does.
+  std::unique_ptr<boost::asio::posix::stream_descriptor> control_ = {}, writable_ = {};
   bool ready_ = false, flushing_ = false;
   std::uint64_t orders_ = 0;
   std::deque<Waiting> waiting_ = {};

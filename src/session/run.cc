@@ -276,4 +276,6 @@ void Run::Kill() {
   state_->changed.cancel();
 }
 
+Proxy* Run::proxy() { return state_->proxy.get(); }
+
 }  // namespace igloo::session

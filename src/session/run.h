@@ -76,6 +76,8 @@ class Run {
   void Interrupt();
   /// Ends everything inside at once.
   void Kill();
+  /// The igloo-proxy of this run alone; null: it has none.
+  Proxy* proxy();
 
  private:
   struct State;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "network/rule.h"
+#include "session/connection.h"
 
 namespace igloo::tools {
 
@@ -85,17 +86,19 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view
   const mcp::JsonObject& object = parsed.as_object();
   const auto what = TextIn(object, "do");
   if (!what) co_return std::unexpected(what.error());
-  if (*what == "list") co_return ListAll(sessions_.List());
-  if (*what == "net-allow") co_return Allow(object);
+  if (*what == "net-allow") co_return co_await Allow(object);
+  if (*what == "list")
+    co_return ListAll(sessions_ != nullptr ? sessions_->List() : std::vector<Sessions::Listed>());
   const auto id = TextIn(object, "session");
   if (!id) co_return std::unexpected(id.error());
+  if (sessions_ == nullptr) co_return Fail(Errc::kNotFound, "there are no sessions here");
   if (*what == "close") {
-    const auto ended = sessions_.End(*id);
+    const auto ended = sessions_->End(*id);
     if (!ended) co_return std::unexpected(ended.error());
     co_return mcp::JsonObject{{"ok", true}, {"env", *ended}};
   }
   if (*what == "interrupt") {
-    const auto ran = sessions_.Interrupt(*id);
+    const auto ran = sessions_->Interrupt(*id);
     if (!ran) co_return std::unexpected(ran.error());
     co_return mcp::JsonObject{{"ok", true}, {"ran", *ran}};
   }
@@ -105,23 +108,69 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view
                  "it may be another version of igloo: restart it");
 }
 
-Result<mcp::JsonObject> SessionControl::Allow(const mcp::JsonObject& request) const {
-  IGLOO_ASSIGN(const std::string sandbox, TextIn(request, "sandbox"));
-  IGLOO_ASSIGN(const std::string rule, TextIn(request, "rule"));
-  IGLOO_ASSIGN(const std::string lasting, TextIn(request, "for"));
-  if (lasting != "once" && lasting != "session") {
-    return Fail(Errc::kInvalidArgument, "'for' is 'once' or 'session'");
+asio::awaitable<Result<mcp::JsonObject>> SessionControl::Allow(mcp::JsonObject request) const {
+  const auto sandbox = TextIn(request, "sandbox");
+  const auto rule = TextIn(request, "rule");
+  const auto lasting = TextIn(request, "for");
+  for (const auto* each : {&sandbox, &rule, &lasting}) {
+    if (!*each) co_return std::unexpected(each->error());
   }
-  IGLOO_ASSIGN(const network::Rule parsed, network::ParseRule(rule));
+  if (*lasting != "once" && *lasting != "session") {
+    co_return Fail(Errc::kInvalidArgument, "'for' is 'once' or 'session'");
+  }
+  const auto parsed = network::ParseRule(*rule);
+  if (!parsed) co_return std::unexpected(parsed.error());
   if (!allow_) {
-    return Fail(Errc::kNotFound,
-                fmt::format("no sandbox '{}' has a network", Printable(Quoted(sandbox))));
+    co_return Fail(Errc::kNotFound,
+                   fmt::format("no sandbox '{}' has a network", Printable(Quoted(*sandbox))));
   }
   // In its one form: what is written down, compared and shown later is the same everywhere.
-  const std::string text = ToText(parsed);
-  IGLOO_ASSIGN(const std::string said,
-               allow_(sandbox, text, lasting == "once" ? Lasting::kOnce : Lasting::kSession));
-  return mcp::JsonObject{{"ok", true}, {"rule", text}, {"said", ToUtf8(said)}};
+  const std::string text = ToText(*parsed);
+  const Lasting how = *lasting == "once" ? Lasting::kOnce : Lasting::kSession;
+  const auto said = co_await allow_(*sandbox, text, how);
+  if (!said) co_return std::unexpected(said.error());
+  co_return mcp::JsonObject{{"ok", true}, {"rule", text}, {"said", ToUtf8(*said)}};
+}
+
+namespace {
+
+asio::awaitable<Result<std::string>> AllowMore(session::Proxy& proxy, std::string sandbox,
+                                               std::string rule, Lasting lasting) {
+  session::Connection* connection = proxy.Find(sandbox);
+  if (connection == nullptr) {
+    co_return Fail(Errc::kNotFound,
+                   fmt::format("no sandbox '{}' has a network", Printable(Quoted(sandbox))));
+  }
+  using Duration = session::Connection::Duration;
+  // Shared with the answer, which may come when nobody waits any more.
+  struct Waiting {
+    explicit Waiting(const asio::any_io_executor& executor)
+        : come(executor, asio::steady_timer::time_point::max()) {}
+    asio::steady_timer come;
+    std::optional<Result<void>> answer = {};
+  };
+  const auto waiting = std::make_shared<Waiting>(co_await asio::this_coro::executor);
+  connection->Allow(rule, lasting == Lasting::kOnce ? Duration::kOnce : Duration::kSession,
+                    [waiting](Result<void> done) {
+                      waiting->answer = std::move(done);
+                      waiting->come.cancel();
+                    });
+  if (!waiting->answer) {
+    boost::system::error_code ignored;
+    auto token = asio::redirect_error(asio::use_awaitable, ignored);
+    co_await waiting->come.async_wait(token);
+  }
+  if (!waiting->answer) co_return Fail(Errc::kTimeout, "the proxy did not answer");
+  if (!*waiting->answer) co_return std::unexpected(waiting->answer->error());
+  co_return std::string();
+}
+
+}  // namespace
+
+AllowRule AllowIn(session::Proxy& proxy) {
+  return [&proxy](std::string sandbox, std::string rule, Lasting lasting) {
+    return AllowMore(proxy, std::move(sandbox), std::move(rule), lasting);
+  };
 }
 
 asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject request,
@@ -130,7 +179,7 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
   const auto id = TextIn(request, "session");
   const auto code = TextIn(request, "code");
   if (!id || !code) co_return std::unexpected(id ? code.error() : id.error());
-  auto environment = sessions_.EnvironmentOf(*id);
+  auto environment = sessions_->EnvironmentOf(*id);
   if (!environment && request.contains("env")) environment = TextIn(request, "env").value_or("");
   if (!environment) {
     co_return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(Quoted(*id))),
@@ -144,7 +193,7 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
                    fmt::format("there is no environment '{}'", Printable(Quoted(*environment))),
                    "'igloo env list' shows those that can be used");
   }
-  for (const Sessions::Listed& each : sessions_.List()) {
+  for (const Sessions::Listed& each : sessions_->List()) {
     if (each.id != *id || !each.busy) continue;
     if (IsSet(request, "if_idle")) co_return Fail(Errc::kExhausted, "the session is busy");
     emit({{"waiting", true}});
@@ -158,8 +207,8 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
                         .echo = IsSet(request, "echo")};
   Listener listener{
       .heard = [emit](std::string_view bytes) { emit({{"output", ToBase64(bytes)}}); }};
-  auto finished = co_await sessions_.Execute(std::move(asked), *offered, *setup,
-                                             std::move(cancellation), std::move(listener));
+  auto finished = co_await sessions_->Execute(std::move(asked), *offered, *setup,
+                                              std::move(cancellation), std::move(listener));
   if (!finished) co_return std::unexpected(std::move(finished).error());
   co_return Describe(*finished);
 }

@@ -8,6 +8,7 @@
 
 #include "mcp/cancellation.h"
 #include "mcp/types.h"
+#include "session/proxy.h"
 #include "tools/sessions.h"
 #include "tools/setup.h"
 
@@ -21,8 +22,10 @@ enum class Lasting {
 
 /// Lets a living sandbox reach more. What is said to whoever asked for it, or why it cannot be; an
 /// unknown sandbox is kNotFound.
-using AllowRule = std::function<Result<std::string>(const std::string& sandbox,
-                                                    const std::string& rule, Lasting lasting)>;
+using AllowRule = std::function<boost::asio::awaitable<Result<std::string>>(
+    std::string sandbox, std::string rule, Lasting lasting)>;
+/// In this process's own sandboxes; `proxy` outlives it.
+AllowRule AllowIn(session::Proxy& proxy);
 
 /// Sessions for the person whose server this is: what `igloo session` and `igloo repl` ask for.
 ///
@@ -39,7 +42,9 @@ class SessionControl {
 
   /// `sessions` outlives it. Without `allow`, no sandbox has a network that could be changed.
   SessionControl(Sessions& sessions, Current current, AllowRule allow = {})
-      : sessions_(sessions), current_(std::move(current)), allow_(std::move(allow)) {}
+      : sessions_(&sessions), current_(std::move(current)), allow_(std::move(allow)) {}
+  /// Of a process that has no sessions.
+  explicit SessionControl(AllowRule allow) : allow_(std::move(allow)) {}
 
   boost::asio::awaitable<void> Handle(std::string request, mcp::Cancellation cancellation,
                                       Emit emit);
@@ -51,9 +56,9 @@ class SessionControl {
                                                       mcp::Cancellation cancellation, Emit emit);
 
   /// Adds a rule to a living sandbox.
-  Result<mcp::JsonObject> Allow(const mcp::JsonObject& request) const;
+  boost::asio::awaitable<Result<mcp::JsonObject>> Allow(mcp::JsonObject request) const;
 
-  Sessions& sessions_;
+  Sessions* sessions_ = nullptr;
   Current current_;
   AllowRule allow_;
 };

@@ -33,10 +33,10 @@ class SessionControlTest : public ::testing::Test {
     return last;
   }
   AllowRule Note() {
-    return [this](const std::string& sandbox, const std::string& rule,
-                  Lasting lasting) -> Result<std::string> {
+    return [this](std::string sandbox, std::string rule,
+                  Lasting lasting) -> boost::asio::awaitable<Result<std::string>> {
       allowed_.push_back(sandbox + " " + rule + (lasting == Lasting::kOnce ? " once" : ""));
-      return "noted";
+      co_return "noted";
     };
   }
 
@@ -72,11 +72,12 @@ TEST_F(SessionControlTest, WhatIsNoRuleOpensNothing) {
 TEST_F(SessionControlTest, ASandboxWithoutANetworkStaysSo) {
   const char* request = R"({"do":"net-allow","sandbox":"data","rule":"a.example","for":"once"})";
   EXPECT_THAT(Ask(request, {}), HasSubstr("no sandbox 'data' has a network"));
-  EXPECT_THAT(Ask(request,
-                  [](const std::string&, const std::string&, Lasting) -> Result<std::string> {
-                    return Fail(Errc::kNotFound, "there is no such sandbox", "look for it");
-                  }),
-              HasSubstr(R"("what":"there is no such sandbox","hint":"look for it")"));
+  EXPECT_THAT(
+      Ask(request,
+          [](std::string, std::string, Lasting) -> boost::asio::awaitable<Result<std::string>> {
+            co_return Fail(Errc::kNotFound, "there is no such sandbox", "look for it");
+          }),
+      HasSubstr(R"("what":"there is no such sandbox","hint":"look for it")"));
 }
 
 }  // namespace

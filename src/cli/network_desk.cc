@@ -1,0 +1,44 @@
+#include "cli/network_desk.h"
+
+#include "cli/settings.h"
+
+namespace igloo::cli {
+
+std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& config,
+                                                std::function<void(std::string_view)> say) {
+  if (!config.enabled) return std::nullopt;
+  auto place = StatePlace();
+  if (!place) return std::nullopt;
+  return audit::NetworkLog(
+      {.directory = *std::move(place), .rotate_bytes = config.rotate_bytes, .keep = config.keep},
+      [say = std::move(say)](const Error& error) {
+        say("decisions about the network are not written down: " + error.what);
+      });
+}
+
+NetworkDesk::NetworkDesk(boost::asio::io_context& loop, const config::AuditConfig& audit,
+                         std::function<void(std::string_view)> say)
+    : loop_(loop), say_(std::move(say)), log_(OpenNetworkLog(audit, say_)) {}
+
+void NetworkDesk::Attend(session::RunIo& io) {
+  if (!io.network || !io.network->wanted.connected()) return;
+  io.network->proxy.record = [this](const network::Record& record) {
+    if (log_) log_->Add(record);
+    Open();
+  };
+}
+
+void NetworkDesk::Open() {
+  if (control_ || run_ == nullptr || run_->proxy() == nullptr) return;
+  control_.emplace(tools::AllowIn(*run_->proxy()));
+  const auto place = StatePlace();
+  if (!place) return;
+  auto opened = tools::ControlSocket::Open(loop_, *place, *control_);
+  if (opened) {
+    socket_ = *std::move(opened);
+  } else {
+    say_("'igloo net allow' does not reach this run: " + opened.error().what);
+  }
+}
+
+}  // namespace igloo::cli
