@@ -15,7 +15,10 @@ namespace {
 const std::string& ConfigurationHome() {
   static const TempDir home = [] {
     TempDir made = TempDir::Make(TempParent()).value();
-    std::ofstream(made.path() + "/config.toml") << "[network]\nresolver = \"93.184.216.53\"\n";
+    std::ofstream(made.path() + "/config.toml")
+        << "[network]\nresolver = \"93.184.216.53\"\n"
+           "[environments.web]\npreset = \"python\"\nnetwork = \"allow\"\n"
+           "allow = [\"example.com\"]\n";
     Shell("chmod -R a+rX " + made.path());
     return made;
   }();
@@ -25,25 +28,31 @@ const std::string& ConfigurationHome() {
 
 }  // namespace
 
-Invocation BoxedInvocation(std::vector<std::string> words, std::vector<std::string> variables) {
+std::string WebConfiguration() { return ConfigurationHome() + "/config.toml"; }
+
+Invocation OutsideInvocation(std::vector<std::string> words, std::vector<std::string> variables) {
   Invocation invocation;
   invocation.env = std::move(variables);
   invocation.env.insert(invocation.env.end(),
                         {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8",
                          "SSL_CERT_FILE=" + World::Get().roots_file(),
                          "XDG_STATE_HOME=" + ConfigurationHome() + "/state"});
-  std::vector<std::string> all = {BinDirectory() + "/igloo", "run", "--config",
-                                  ConfigurationHome() + "/config.toml"};
-  all.insert(all.end(), words.begin(), words.end());
+  words.insert(words.begin(), BinDirectory() + "/igloo");
   if (!World::IsRoot()) {
     // Root of the tests' own user namespace is nobody outside of it, and has no ids to give away.
     const std::vector<std::string> user = {"/usr/bin/unshare", "--user", "--map-user=1000",
                                            "--map-group=1000"};
-    all.insert(all.begin(), user.begin(), user.end());
+    words.insert(words.begin(), user.begin(), user.end());
   }
-  invocation.program = all.front();
-  invocation.args.assign(all.begin() + 1, all.end());
+  invocation.program = words.front();
+  invocation.args.assign(words.begin() + 1, words.end());
   return invocation;
+}
+
+Invocation BoxedInvocation(std::vector<std::string> words, std::vector<std::string> variables) {
+  const std::vector<std::string> run = {"run", "--config", WebConfiguration()};
+  words.insert(words.begin(), run.begin(), run.end());
+  return OutsideInvocation(std::move(words), std::move(variables));
 }
 
 Outcome Boxed(std::vector<std::string> words, std::string input,

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <boost/json/parse.hpp>
-#include <fstream>
+#include <boost/json/serialize.hpp>
+#include <sstream>
 
 #include "base/file.h"
 #include "boxed.h"
@@ -200,6 +201,111 @@ TEST_F(Sandbox, ADryRunSaysWhatItReachesAndNoSecret) {
                                  HasSubstr("secret     API_KEY for api.example, in X-Key"),
                                  Not(HasSubstr("hidden-value"))))
       << outcome.err;
+}
+
+/// The names of sandboxes in the log of decisions, newest last.
+std::vector<std::string> SandboxesInLog() {
+  const Outcome log = RunProgram(OutsideInvocation({"net", "log", "--json", "--limit", "1000"}));
+  std::vector<std::string> names;
+  std::istringstream lines(log.out);
+  for (std::string line; std::getline(lines, line);) {
+    names.emplace_back(json::parse(line).at("sandbox").as_string());
+  }
+  return names;
+}
+
+Outcome Net(std::vector<std::string> words) {
+  words.insert(words.begin(), "net");
+  return RunProgram(OutsideInvocation(std::move(words)));
+}
+
+constexpr const char* kAskAgainAndAgain = R"py(
+import sys, urllib.error, urllib.request
+for line in sys.stdin:
+    try:
+        print(urllib.request.urlopen(line.strip()).status, flush=True)
+    except urllib.error.HTTPError as error:
+        print(error.code, error.reason, flush=True)
+)py";
+
+TEST_F(Sandbox, ALivingOneIsAllowedMoreAtOnce) {
+  Running box(BoxedInvocation(
+      {"--env", "python", "--network", "allow", "--timeout", "60", kAskAgainAndAgain}));
+  box.Write("http://example.com/\n");
+  ASSERT_THAT(box.NextLine().value_or(box.errors()), HasSubstr("403"));
+  const std::vector<std::string> names = SandboxesInLog();
+  ASSERT_FALSE(names.empty());
+  const std::string& name = names.back();
+  EXPECT_THAT(name, HasSubstr("run-"));
+  EXPECT_THAT(Net({"log", "--refused", "--sandbox", name}).out, HasSubstr("example.com"));
+  const Outcome allowed = Net({"allow", name, "example.com"});
+  ASSERT_EQ(allowed.status, 0) << allowed.err;
+  box.Write("http://example.com/\n");
+  EXPECT_EQ(box.NextLine(), "200");
+  // Once, and not again.
+  ASSERT_EQ(Net({"allow", name, "other.example", "--once"}).status, 0);
+  box.Write("http://other.example/\n");
+  EXPECT_EQ(box.NextLine(), "200");
+  EXPECT_TRUE(WaitFor([&] {
+    box.Write("http://other.example/\n");
+    return box.NextLine().value_or("").starts_with("403");
+  }));
+  EXPECT_NE(Net({"allow", name, "127.1"}).status, 0) << "no rule, no change";
+  EXPECT_NE(Net({"allow", "nobody", "example.com"}).status, 0);
+  box.CloseInput();
+  box.Finish();
+  EXPECT_NE(Net({"allow", name, "example.com"}).status, 0) << "it is gone";
+}
+
+/// A server, and what it answers.
+class Client {
+ public:
+  Client() : server_(OutsideInvocation({"mcp", "--config", WebConfiguration()})) {
+    Ask("initialize", R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":)"
+                      R"({"name":"test","version":"1"}})");
+    server_.Write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
+  }
+  json::value Ask(const std::string& method, const std::string& params) {
+    const std::string id = std::to_string(++last_);
+    server_.Write(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" +
+                  params + "}\n");
+    while (auto line = server_.NextLine()) {
+      json::value message = json::parse(*line);
+      const json::value* answered = message.as_object().if_contains("id");
+      if (answered != nullptr && json::serialize(*answered) == id) return message;
+    }
+    ADD_FAILURE() << "no answer to " << method << ": " << server_.errors();
+    return json::object{};
+  }
+  std::string Run(const std::string& code, const std::string& session) {
+    const json::object arguments{{"code", code}, {"env", "web"}, {"session", session}};
+    const json::object call{{"name", "run_connected"}, {"arguments", arguments}};
+    return json::serialize(Ask("tools/call", json::serialize(call)));
+  }
+
+ private:
+  Running server_;
+  int last_ = 0;
+};
+
+TEST_F(Sandbox, OfAServerAreServedByAToolThatSaysSo) {
+  Client client;
+  const std::string tools = json::serialize(client.Ask("tools/list", "{}"));
+  EXPECT_THAT(tools, AllOf(HasSubstr(R"("run_connected")"), HasSubstr(R"("openWorldHint":true)")));
+  const auto fetch = [](const std::string& url) {
+    return "import urllib.request\nprint(urllib.request.urlopen('" + url + "').status)";
+  };
+  EXPECT_THAT(client.Run(fetch("http://example.com/"), "one"), HasSubstr(R"("stdout":"200\n")"));
+  EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 80 GET /"));
+  // What is refused stands in the result, with the rule; then it is allowed, for this session only.
+  const std::string other = fetch("http://other.example/");
+  EXPECT_THAT(client.Run(other, "one"),
+              AllOf(HasSubstr("other.example:80 was refused"), HasSubstr("'other.example'")));
+  EXPECT_THAT(World::Get().Seen(), IsEmpty());
+  const Outcome allowed = Net({"allow", "one", "other.example"});
+  ASSERT_EQ(allowed.status, 0) << allowed.err;
+  EXPECT_THAT(client.Run(other, "one"), HasSubstr(R"("stdout":"200\n")"));
+  EXPECT_THAT(client.Run(other, "two"), HasSubstr("was refused"));
 }
 
 }  // namespace
