@@ -16,12 +16,12 @@
 #include "cli/flakes.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
-#include "config/check_value.h"
 #include "config/problem.h"
 #include "environment/host.h"
 #include "nix/build.h"
 
 namespace igloo::cli {
+#include "environment/names.h"
 namespace {
 
 namespace json = boost::json;
@@ -136,10 +136,9 @@ Result<int> BuildAll(const ParsedArgs& args, nix::Pins pins, Console& console) {
 /// Whether an environment may be called so.
 Result<void> CheckNewName(const std::string& name, const ParsedArgs& args, const Config& config,
                           const nix::Reference& reference, const nix::Settings& settings) {
-  if (!config::IsName(name)) {
+  if (!environment::IsName(name)) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(name) + "' cannot be a name",
-                "names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or "
-                "digit");
+                std::string(environment::kNameRule));
   }
   if (const auto own = config.environments.find(name);
       own != config.environments.end() && !own->second.file.empty()) {

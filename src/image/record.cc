@@ -1,12 +1,12 @@
 #include "image/record.h"
 
-#include <algorithm>
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include "base/text.h"
+#include "environment/names.h"
 
 namespace igloo::image {
 namespace {
@@ -49,13 +49,6 @@ std::uint64_t NumberAt(const json::object& object, std::string_view key) {
   return error ? 0 : number;
 }
 
-bool IsVariable(std::string_view name) {
-  const auto fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, fine);
-}
-
 }  // namespace
 
 bool IsDigest(std::string_view text) {
@@ -81,7 +74,7 @@ Result<Record> ParseRecord(std::string_view text) {
   for (const std::string& each : TextsAt(object, "env")) {
     const std::size_t equals = each.find('=');
     if (equals == std::string::npos || each.contains('\0')) continue;
-    if (IsVariable(each.substr(0, equals))) {
+    if (environment::IsVariableName(each.substr(0, equals))) {
       out.variables[each.substr(0, equals)] = each.substr(equals + 1);
     }
   }
