@@ -282,6 +282,8 @@ constexpr Flag kFlags[] = {
     {"--name", "NAME",
      "with add: what it is called, instead of what the flake calls it; with pull: print the "
      "section of a configuration that makes it NAME"},
+    {"--progress-fd", "FD",
+     "with build: write what Nix says to this descriptor, for programs: a name, a tab, a line"},
     {"--collect", "", "with gc: have Nix delete what nothing needs any more, too"},
     {"--project", "DIR", "with the environments of DIR/igloo.toml, if it is trusted",
      Values::kDirectory},

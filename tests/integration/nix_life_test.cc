@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <boost/json/serialize.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "support/mcp.h"
 #include "support/nix.h"
@@ -124,6 +127,44 @@ TEST_F(NixLife, AServerSaysWhatIsReadyAndWhatIsNot) {
   EXPECT_EQ(said.find("'bad' cannot"), said.rfind("'bad' cannot")) << said;
   EXPECT_THAT(said, AllOf(HasSubstr("Package 'missing' not found"), Not(HasSubstr("read again")),
                           Not(HasSubstr("not been built yet"))));
+}
+
+TEST_F(NixLife, ACallHearsWhatNixSaysWhileItBuildsAndThenRuns) {
+  Hello("one");
+  const std::string go = Path("go"), once = Path("once");
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  BeforeNix("[ -e " + once + " ] || { : > " + once + "; echo 'copying the world' >&2; read x < " +
+            go + "; }");
+  Configure("[environments.x]\ninterpreter = \"sh\"\nflake = \"" + Flake("tools") +
+            "#hello\"\n[environments.other]\nalias = \"x\"\n");
+  McpClient client({.env = Variables()});
+  client.Initialize();
+  // Whoever cannot be told how it goes on does not wait.
+  EXPECT_THAT(TextOf(client.Run("x", "hello")), HasSubstr("not been built yet"));
+  const std::int64_t id =
+      client.Send("tools/call", {{"name", "run"},
+                                 {"arguments", JsonObject{{"env", "other"}, {"code", "hello"}}},
+                                 {"_meta", JsonObject{{"progressToken", "t"}}}});
+  const std::int64_t cancelled =
+      client.Send("tools/call", {{"name", "run"},
+                                 {"arguments", JsonObject{{"env", "x"}, {"code", "hello"}}},
+                                 {"_meta", JsonObject{{"progressToken", "u"}}}});
+  client.Notify("notifications/cancelled", {{"requestId", cancelled}});
+  std::string message;
+  while (message.empty()) {
+    const std::optional<JsonObject> told = client.NextOther();
+    ASSERT_TRUE(told);
+    if (told->at("method").as_string() != "notifications/progress") continue;
+    EXPECT_EQ(told->at("params").at("progressToken").as_string(), "t");
+    if (const Json* said = told->at("params").as_object().if_contains("message")) {
+      message = said->as_string();
+    }
+  }
+  EXPECT_EQ(message, "copying the world");
+  std::ofstream(go) << "\n";
+  const JsonObject answer = client.Wait(id);
+  ASSERT_TRUE(answer.contains("result")) << boost::json::serialize(answer);
+  EXPECT_THAT(TextOf(answer.at("result").as_object()), ::testing::StartsWith("one\n"));
 }
 
 TEST_F(NixLife, TheCollectorTakesWhatNobodyNames) {
