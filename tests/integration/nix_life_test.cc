@@ -167,6 +167,40 @@ TEST_F(NixLife, ACallHearsWhatNixSaysWhileItBuildsAndThenRuns) {
   EXPECT_THAT(TextOf(answer.at("result").as_object()), ::testing::StartsWith("one\n"));
 }
 
+TEST_F(NixLife, SandboxMcpBuildsWhatTheConfigurationNames) {
+  Hello("one");
+  const auto section = [&](const std::string& name, const std::string& attribute) {
+    return "[environments." + name + "]\nflake = \"" + Flake("tools") + "#" + attribute + "\"\n";
+  };
+  const auto build = [&] {
+    return RunProgram(
+        {.program = BinDirectory() + "/sandbox-mcp", .args = {"--build"}, .env = Variables()});
+  };
+  Configure(section("x", "hello") + section("bad", "missing"));
+  const Outcome first = build();
+  EXPECT_EQ(first.status, 1);
+  EXPECT_THAT(first.err, AllOf(HasSubstr("'x': Nix has built it from " + Flake("tools") + "#hello"),
+                               HasSubstr("'bad': "), HasSubstr("Package 'missing' not found"),
+                               HasSubstr("'shell' needs no build")));
+  EXPECT_EQ(Igloo({"run", "--env", "x", "hello"}).out, "one\n");
+  Configure(section("x", "hello"));
+  const Outcome second = build();
+  EXPECT_EQ(second.status, 0) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("'x' needs no build: Nix has made it already"));
+}
+
+TEST_F(NixLife, CheckingAConfigurationLooksForItsFlakesAndBuildsNone) {
+  Hello("one");
+  CountCalls();
+  Configure("[environments.x]\nflake = \"" + Flake("tools") +
+            "#hello\"\n[environments.gone]\nflake = \"./nowhere#hello\"\n");
+  const Outcome checked = Igloo({"config", "check"});
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_THAT(checked.err, AllOf(HasSubstr("environment 'gone' cannot be used here: there is no '"),
+                                 HasSubstr("/nowhere/flake.nix'"), Not(HasSubstr("'x'"))));
+  EXPECT_EQ(Calls(), 0);
+}
+
 TEST_F(NixLife, TheCollectorTakesWhatNobodyNames) {
   Hello("one");
   Configure("[environments.mine]\nflake = \"" + Flake("tools") + "#hello\"\n");
