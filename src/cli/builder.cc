@@ -1,7 +1,5 @@
 #include "cli/builder.h"
 
-#include <unistd.h>
-
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
