@@ -57,11 +57,14 @@ gcc: packages
 
 # With Nix instead of the compilers of this machine: igloo with its usual environments, or all environments.
 NIX = nix --extra-experimental-features 'nix-command flakes'
+NIX_FLAGS =
 nix-build:
-	@$(NIX) build .#default --out-link build/nix
+	@mkdir -p build
+	@$(NIX) build .#default --out-link build/nix $(NIX_FLAGS)
 
 nix-expressions:
-	@$(NIX) build .#sandboxes --out-link build/sandboxes
+	@mkdir -p build
+	@$(NIX) build .#sandboxes --out-link build/sandboxes $(NIX_FLAGS)
 
 deps: packages
 

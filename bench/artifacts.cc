@@ -42,7 +42,9 @@ Result<FakeArtifacts> FakeArtifacts::Make(std::size_t artifacts, std::size_t pac
     fs::permissions(root, fs::perms(0755));
     MakeStore(root + "/prefix", packages);
     for (std::size_t i = 0; i < artifacts; ++i) {
-      const std::string artifact = fmt::format("{}/result-{}", root, i);
+      // As 'nix build --out-link' leaves them: in the store, and a link.
+      const std::string artifact =
+          fmt::format("{}/prefix/nix/store/{:032d}-sandbox-{}", root, i, i);
       fs::create_directories(artifact);
       fs::create_directories(made.place());
       fs::create_directory_symlink(artifact, fmt::format("{}/{:04d}", made.place(), i));

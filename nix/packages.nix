@@ -36,6 +36,18 @@ in
       packages = [ pkgs.python3 ];
     };
 
+    # Every key with its meaning, and a server's block for a client that has JSON: to be copied and changed.
+    example-config = pkgs.runCommand "igloo-example-config"
+      {
+        preferLocalBuild = true;
+        client = builtins.toJSON { mcpServers.igloo = { command = "igloo"; args = [ "mcp" ]; }; };
+        passAsFile = [ "client" ];
+      } ''
+      mkdir -p $out
+      cp ${../config.example.toml} $out/config.toml
+      cp "$clientPath" $out/mcp.json
+    '';
+
     docs = pkgs.runCommand "igloo-docs" { preferLocalBuild = true; } ''
       mkdir -p $out/share/doc/igloo
       cp -r ${../docs}/. $out/share/doc/igloo

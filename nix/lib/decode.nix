@@ -31,7 +31,7 @@ let
       };
     in
     if named && !rules.isName name then
-      problem here.real "this cannot be a name: names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or digit"
+      problem here.real "this cannot be a name: names have up to 64 letters, digits, '.', '_' and '-', and neither '.' nor '-' comes first"
     else if table.keys ? ${here.schema} then take table.keys.${here.schema} here value
     else if !isSection here.schema then problem here.real "there is no such key or section"
     else if !isAttrs value then problem here.real "this is a section, not a value"

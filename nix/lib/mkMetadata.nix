@@ -12,7 +12,7 @@
 , aliases ? [ ]
 , description ? ""
 , timeout_seconds ? 30
-, memory_mb ? 512
+, memory_mb ? (if interpreter_type == "node" then 1024 else 512) # Node 24 reserves 512 MB for compiled code, and where there is no cgroup a limit of data counts that, too
 , processes ? null
 , open_files ? null
 , network ? "none"
@@ -22,7 +22,7 @@
 , env ? { }
 }:
 let
-  inherit (builtins) all attrNames concatMap concatStringsSep elem isInt isList isString match;
+  inherit (builtins) all attrNames concatMap concatStringsSep elem isInt isList isString;
 
   table = import ./keys.nix;
   rules = import ./values.nix { };
@@ -50,12 +50,12 @@ let
 
   problems =
     refuse (!isString name || !rules.isName name)
-      "its name has up to 64 letters, digits, '.', '_' and '-', and begins with a letter or digit"
+      "its name has up to 64 letters, digits, '.', '_' and '-', and neither '.' nor '-' comes first"
     ++ refuse (interpreter_type == null && interpreter == null) "it needs interpreter_type or interpreter"
     ++ refuse (interpreter != null && (!isTexts interpreter || interpreter == [ ]))
       "'interpreter' is a list of words, for example [ \"go\" \"run\" ]"
     ++ refuse (!elem code [ "file" "argument" "input" ]) "'code' is \"file\", \"argument\" or \"input\""
-    ++ refuse (code_file != null && (!isString code_file || match "[A-Za-z0-9_][A-Za-z0-9._-]*" code_file == null))
+    ++ refuse (code_file != null && (!isString code_file || !rules.isName code_file))
       "'code_file' is the name of a file, for example \"main.go\""
     ++ refuse (!isList aliases || !all (alias: isString alias && rules.isName alias) aliases) "'aliases' is a list of names"
     ++ refuse (!isInt timeout_seconds) "'timeout_seconds' is a whole number"

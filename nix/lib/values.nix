@@ -46,7 +46,7 @@ let
   wrong = row: what: { problem = "'${lastPart row.path}' ${what}; write ${expected row}"; };
   wrongType = row: value: wrong row "cannot be ${typeName value}";
 
-  isName = text: stringLength text <= 64 && match "[A-Za-z0-9][A-Za-z0-9._-]*" text != null;
+  isName = text: stringLength text <= 64 && match "[A-Za-z0-9_][A-Za-z0-9._-]*" text != null;
   isVariable = text: stringLength text <= 256 && match "[A-Za-z_][A-Za-z0-9_]*" text != null;
 
   # "/a/./b/../c" is "/a/c"; nothing is above "/".

@@ -28,6 +28,9 @@ in
     maxCpuCores = option (types.nullOr types.ints.positive) null "Cores of a sandbox; not available yet.";
     args = option (types.listOf types.str) [ ] "Renamed to programs.igloo.args.";
     env = option (types.attrsOf types.str) { } "Renamed to programs.igloo.env.";
+    envFile = option (types.nullOr types.path) null "Renamed to programs.igloo.envFile.";
+    passwordCommand = option (types.nullOr types.anything) null
+      "Not available: it made a script around the server. Use envFile.";
   };
 
   config = lib.mkIf cfg.enable {
@@ -36,9 +39,10 @@ in
       package = lib.mkDefault (if cfg.package != null then cfg.package else self.packages.${pkgs.stdenv.hostPlatform.system}.sandbox-mcp);
       program = lib.mkDefault "sandbox-mcp";
       serverName = lib.mkDefault "sandbox-mcp";
-      inherit (cfg) args env;
+      inherit (cfg) args env envFile;
       configFile = lib.mkIf (cfg.configFile != null && isToml cfg.configFile) cfg.configFile;
-      clients.claude-desktop = { enable = lib.mkDefault true; inherit (cfg) settings; };
+      # Only some clients read a file of variables.
+      clients.claude-desktop = { enable = lib.mkDefault (cfg.envFile == null); inherit (cfg) settings; };
     };
     warnings = [ "programs.sandbox-mcp has become programs.igloo: see its options." ]
       ++ lib.optional (cfg.nixPath != null) "programs.sandbox-mcp.nixPath has no effect any more.";
@@ -49,6 +53,8 @@ in
         "'sandbox-mcp' offers all of its sandboxes, and clients choose among its tools")
       (changed "sandboxTimeout" (own "timeout"))
       (changed "maxMemory" (own "resources.memory"))
+      (refuse (cfg.passwordCommand != null)
+        "programs.sandbox-mcp.passwordCommand: igloo is started as it is, without a script around it; write what the command prints to a file and name that with envFile.")
       (refuse (cfg.maxCpuCores != null)
         "programs.sandbox-mcp.maxCpuCores: igloo has no limit of cores yet; remove it.")
     ];

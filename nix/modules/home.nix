@@ -9,15 +9,16 @@ let
 
   # As src/clients/client.h has them.
   clients = {
-    claude-desktop = { key = "mcpServers"; typed = false; };
-    cursor = { key = "mcpServers"; typed = true; };
-    vscode = { key = "servers"; typed = true; };
+    claude-desktop = { key = "mcpServers"; typed = false; readsEnvFile = false; };
+    cursor = { key = "mcpServers"; typed = true; readsEnvFile = true; };
+    vscode = { key = "servers"; typed = true; readsEnvFile = true; };
   };
 
   block = client: lib.optionalAttrs client.typed { type = "stdio"; } // {
     command = lib.getExe' cfg.package cfg.program;
     args = lib.optional (cfg.program == "igloo") "mcp" ++ cfg.args;
-  } // lib.optionalAttrs (cfg.env != { }) { inherit (cfg) env; };
+  } // lib.optionalAttrs (cfg.env != { }) { inherit (cfg) env; }
+  // lib.optionalAttrs (cfg.envFile != null) { envFile = toString cfg.envFile; };
 
   fileOf = name: builtins.toJSON (lib.recursiveUpdate
     { ${clients.${name}.key}.${cfg.serverName} = block clients.${name}; }
@@ -46,6 +47,12 @@ in
       default = { };
       description = "Variables of the server. They stand in the Nix store, readable for all: no secrets.";
     };
+    envFile = mkOption {
+      type = types.nullOr types.path;
+      default = null;
+      example = "/home/me/.config/igloo/secrets.env";
+      description = "A file of NAME=VALUE lines with variables of the server that are secret: the client reads it. Never a file in the store.";
+    };
     clients = lib.mapAttrs
       (name: _: {
         enable = mkOption { type = types.bool; default = false; description = "Whether ${name} starts igloo; its file becomes a link into the store."; };
@@ -55,10 +62,21 @@ in
   };
 
   config = lib.mkIf cfg.enable {
-    assertions = common.assertions ++ [{
-      assertion = cfg.program == "igloo" || !lib.elem "--http" cfg.args;
-      message = "programs.igloo.args: only 'igloo' serves HTTP.";
-    }];
+    assertions = common.assertions ++ [
+      {
+        assertion = cfg.program == "igloo" || !lib.elem "--http" cfg.args;
+        message = "programs.igloo.args: only 'igloo' serves HTTP.";
+      }
+      {
+        assertion = cfg.envFile == null || !lib.hasPrefix builtins.storeDir (toString cfg.envFile);
+        message = "programs.igloo.envFile: everybody can read the Nix store; keep secrets elsewhere.";
+      }
+    ] ++ map
+      (name: {
+        assertion = cfg.envFile == null || !enabled name || clients.${name}.readsEnvFile;
+        message = "programs.igloo.envFile: ${name} reads no such file; set the variables where ${name} is started.";
+      })
+      (builtins.attrNames clients);
     home.packages = [ cfg.package ];
     home.file = lib.mkIf (enabled "cursor") { ".cursor/mcp.json".text = fileOf "cursor"; };
     xdg.configFile = lib.mkMerge [

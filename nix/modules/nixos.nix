@@ -36,6 +36,12 @@ in
       default = null;
       description = "Where the clients' token is kept; made in ${state} if it is not named. Never a file in the store.";
     };
+    environmentFile = mkOption {
+      type = types.nullOr types.path;
+      default = null;
+      example = "/run/keys/igloo-environment";
+      description = "A file of NAME=VALUE lines that systemd reads: variables of the server that are secret, for environments that inherit them. Never a file in the store.";
+    };
     user = mkOption { type = types.str; default = "igloo"; description = "The server's user; made if it is 'igloo'."; };
     group = mkOption { type = types.str; default = "igloo"; description = "The server's group; made if it is 'igloo'."; };
     extraArgs = mkOption {
@@ -55,6 +61,10 @@ in
       {
         assertion = cfg.tokenFile == null || !lib.hasPrefix builtins.storeDir (toString cfg.tokenFile);
         message = "services.igloo.tokenFile: everybody can read the Nix store; keep the token elsewhere.";
+      }
+      {
+        assertion = cfg.environmentFile == null || !lib.hasPrefix builtins.storeDir (toString cfg.environmentFile);
+        message = "services.igloo.environmentFile: everybody can read the Nix store; keep secrets elsewhere.";
       }
       {
         assertion = !lib.elem "bubblewrap" backends;
@@ -77,7 +87,7 @@ in
       wantedBy = [ "multi-user.target" ];
       after = [ "network.target" ];
       environment = { HOME = state; XDG_STATE_HOME = state; };
-      serviceConfig = {
+      serviceConfig = lib.optionalAttrs (cfg.environmentFile != null) { EnvironmentFile = toString cfg.environmentFile; } // {
         ExecStart = lib.concatMapStringsSep " " quote words;
         # It reads its configuration again.
         ExecReload = "${pkgs.coreutils}/bin/kill -HUP $MAINPID";

@@ -88,6 +88,12 @@ std::string Printable(std::string_view text, Newlines newlines) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
+    // Most texts are nothing else.
+    const auto end = std::ranges::find_if_not(text, [](char c) { return c >= ' ' && c <= '~'; });
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::size_t length = std::max<std::size_t>(Utf8Length(text), 1);
     const std::string_view sequence = text.substr(0, length);
     const bool valid = Utf8Length(text) != 0;

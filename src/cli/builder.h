@@ -1,8 +1,12 @@
 #pragma once
 
+#include <array>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +16,7 @@
 #include "base/spawn.h"
 #include "cli/args.h"
 #include "config/config.h"
+#include "mcp/cancellation.h"
 
 namespace igloo::cli {
 
@@ -30,12 +35,24 @@ class Builder {
   void Consider(const config::Config& config, const ParsedArgs& args);
   /// Whether it is at work on the environment of this name.
   bool Builds(std::string_view name) const { return names_.contains(name); }
+  /// Until it is at work on that no more, and `done` was heard; at once if it is not. `said` is
+  /// told what Nix says about it.
+  boost::asio::awaitable<void> Wait(std::string name, std::function<void(std::string_view)> said,
+                                    mcp::Cancellation cancellation);
   /// What failed is tried again.
   void Forget() { tried_.clear(); }
 
  private:
   Result<void> Start(const std::vector<std::string>& names, const ParsedArgs& args);
   void Ended();
+  void Hear();
+  void Tell(std::string_view line);
+
+  struct Waiting {
+    std::string name;
+    std::function<void(std::string_view)> said;
+    boost::asio::steady_timer until_then;  ///< never runs out; is cancelled
+  };
 
   boost::asio::io_context& loop_;
   Events events_;
@@ -43,6 +60,10 @@ class Builder {
   std::set<std::string, std::less<>> names_ = {};  ///< what the child makes
   Child child_ = {};
   std::optional<boost::asio::posix::stream_descriptor> ended_ = {};
+  std::optional<boost::asio::posix::stream_descriptor> words_ = {};  ///< what Nix says
+  std::array<char, 4096> heard_ = {};
+  std::string line_ = {};                             ///< as far as it has come
+  std::vector<std::weak_ptr<Waiting>> waiting_ = {};  ///< their calls have them
 };
 
 }  // namespace igloo::cli

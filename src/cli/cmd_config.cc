@@ -5,12 +5,71 @@
 #include "cli/commands.h"
 #include "cli/config_output.h"
 #include "cli/console.h"
+#include "cli/environments.h"
+#include "cli/flakes.h"
+#include "cli/images.h"
 #include "cli/settings.h"
 #include "config/example.h"
 #include "config/load.h"
+#include "config/problem.h"
 
 namespace igloo::cli {
 namespace {
+
+/// A flake in a directory of this machine: that directory; empty: it is elsewhere.
+std::string DirectoryOf(const nix::Reference& reference) {
+  std::string_view flake = reference.flake;
+  if (flake.starts_with("path:")) flake.remove_prefix(5);
+  if (!flake.starts_with('/')) return {};
+  return std::string(flake.substr(0, flake.find('?')));
+}
+
+Result<void> ResolveFlake(const config::Config& config, const config::EnvironmentConfig& own) {
+  const auto flake = FindFlake(config, own.name);
+  if (!flake) return {};
+  IGLOO_TRY(flake->wanted);
+  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  if (settings.program.empty()) {
+    return Fail(Errc::kNotFound, "Nix, which would make it, is not installed");
+  }
+  const std::string directory = DirectoryOf(flake->wanted->reference);
+  if (directory.empty() || ::access((directory + "/flake.nix").c_str(), F_OK) == 0) return {};
+  return Fail(Errc::kNotFound, "there is no '" + directory + "/flake.nix'");
+}
+
+/// Whether this machine has what an environment is to be made of, as far as that can be told
+/// without building, unpacking or fetching anything.
+Result<void> Resolve(const config::Config& config, const config::EnvironmentConfig& own) {
+  using config::SourceKind;
+  if (own.source.kind == SourceKind::kFlake || own.source.kind == SourceKind::kDevShell) {
+    return ResolveFlake(config, own);
+  }
+  if (own.source.kind == SourceKind::kArtifact) {
+    IGLOO_ASSIGN(const environment::Artifact artifact,
+                 environment::ReadArtifact(own.source.value, NixStore(config)));
+    if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
+  }
+  if (own.source.kind == SourceKind::kImage) {
+    IGLOO_ASSIGN(const image::Reference reference, ReferenceOf(own));
+    const bool here = reference.kind != image::Reference::Kind::kRegistry;
+    if (here && ::access(reference.path.c_str(), F_OK) != 0) {
+      return Fail(Errc::kNotFound, "there is no '" + reference.path + "'");
+    }
+  }
+  return {};
+}
+
+/// The file may be right all the same, and meant for another machine.
+void NoteUnresolved(const config::Config& config, Console& console) {
+  for (const auto& [name, own] : config.environments) {
+    const auto resolved = Resolve(config, own);
+    if (resolved) continue;
+    const Error& why = resolved.error();
+    console.Note(fmt::format("note: {}: environment '{}' cannot be used here: {}{}{}",
+                             config::Place(own.file, own.where), name, Printable(why.what),
+                             why.hint.empty() ? "" : "; ", Printable(why.hint)));
+  }
+}
 
 Result<int> Check(const config::Choice& choice, bool json, Console& console) {
   const config::Variables variables = ReadVariables();
@@ -26,6 +85,7 @@ Result<int> Check(const config::Choice& choice, bool json, Console& console) {
     console.Out(ConfigJson(decoded));
   } else if (decoded.problems.empty()) {
     console.Out(ConfigText(decoded.config));
+    NoteUnresolved(decoded.config, console);
   } else {
     console.Err(ProblemsText(decoded));
   }
@@ -95,7 +155,10 @@ const Command kConfigCommand = {
     .details =
         "The file is the one that --config names, else IGLOO_CONFIG, else igloo/config.toml in\n"
         "XDG_CONFIG_HOME or ~/.config. Without a file everything has its default.\n"
-        "'igloo env show NAME' says what it makes of one environment.\n\n"
+        "'check' also notes environments whose artifact, image or flake is not on this machine; "
+        "it\n"
+        "builds and fetches nothing. 'igloo env show NAME' says what becomes of one "
+        "environment.\n\n"
         "Examples:\n"
         "  igloo config path\n"
         "  igloo config check\n"

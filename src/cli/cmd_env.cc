@@ -34,8 +34,8 @@ json::object ErrorObject(const Error& error) {
   return {{"what", ToUtf8(error.what)}, {"hint", ToUtf8(error.hint)}};
 }
 
-void ReportProblems(const Catalogue& catalogue, Console& console) {
-  for (const ArtifactProblem& problem : catalogue.problems()) {
+void ReportProblems(const std::vector<ArtifactProblem>& problems, Console& console) {
+  for (const ArtifactProblem& problem : problems) {
     console.Note("skipped '" + Printable(problem.directory) +
                  "': " + Printable(problem.error.what));
   }
@@ -57,9 +57,15 @@ std::string Indented(std::string_view text) {
   return out;
 }
 
-void ListText(const Catalogue& catalogue, Console& console) {
+/// A column of plain letters. There may be hundreds of rows, and this is most of what they cost.
+void AddColumn(std::string_view text, std::size_t width, std::string& out) {
+  out += text;
+  out.append(width > text.size() ? width - text.size() + 1 : 1, ' ');
+}
+
+void ListText(const Listed& listed, Console& console) {
   std::string usable, unavailable;
-  for (const Listing& each : catalogue.List()) {
+  for (const Listing& each : listed.environments) {
     if (each.unavailable) {
       const Error& why = *each.unavailable;
       unavailable += fmt::format("{:<14} {}\n", each.name, Indented(why.what));
@@ -67,20 +73,20 @@ void ListText(const Catalogue& catalogue, Console& console) {
         unavailable += fmt::format("{:<14} fix: {}\n", "", Printable(why.hint));
       continue;
     }
-    const std::string from =
-        each.source.empty() ? "" : fmt::format(" [{}]", Printable(each.source));
-    const std::string also =
-        each.aliases.empty() ? "" : fmt::format(" (also: {})", Joined(each.aliases, ", "));
-    usable += fmt::format("{:<14} {:<9} {}{}{}\n", each.name, each.provider,
-                          Printable(each.description), also, from);
+    AddColumn(each.name, 14, usable);
+    AddColumn(each.provider, 9, usable);
+    usable += Printable(each.description);
+    if (!each.aliases.empty()) usable += " (also: " + Joined(each.aliases, ", ") + ")";
+    if (!each.source.empty()) usable += " [" + Printable(each.source) + "]";
+    usable += '\n';
   }
   console.Out(usable);
   if (!unavailable.empty()) console.Out("\nNot available:\n" + unavailable);
 }
 
-void ListJson(const Catalogue& catalogue, Console& console) {
+void ListJson(const Listed& listed, Console& console) {
   json::array rows, problems;
-  for (const Listing& each : catalogue.List()) {
+  for (const Listing& each : listed.environments) {
     json::object row{{"name", each.name},
                      {"aliases", Texts(each.aliases)},
                      {"description", ToUtf8(each.description)},
@@ -91,7 +97,7 @@ void ListJson(const Catalogue& catalogue, Console& console) {
     if (each.unavailable) row["error"] = ErrorObject(*each.unavailable);
     rows.push_back(std::move(row));
   }
-  for (const ArtifactProblem& problem : catalogue.problems()) {
+  for (const ArtifactProblem& problem : listed.problems) {
     problems.push_back(json::object{{"directory", ToUtf8(problem.directory)},
                                     {"error", ErrorObject(problem.error)}});
   }
@@ -218,10 +224,10 @@ Result<int> List(const ParsedArgs& args, Console& console) {
                 "for one of them: igloo env show " + ShellQuote(args.words[1]));
   }
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  const Catalogue catalogue = ReadEnvironments(config);
+  const Listed listed = ListEnvironments(config);
   if (args.Has("--names")) {
     std::string names;
-    for (const Listing& each : catalogue.List()) {
+    for (const Listing& each : listed.environments) {
       if (each.unavailable) continue;
       names += each.name + "\n";
       for (const std::string& alias : each.aliases) {
@@ -230,10 +236,10 @@ Result<int> List(const ParsedArgs& args, Console& console) {
     }
     console.Out(names);
   } else if (args.Has("--json")) {
-    ListJson(catalogue, console);
+    ListJson(listed, console);
   } else {
-    ListText(catalogue, console);
-    ReportProblems(catalogue, console);
+    ListText(listed, console);
+    ReportProblems(listed.problems, console);
   }
   return 0;
 }
@@ -248,7 +254,7 @@ Result<int> ShowOne(const ParsedArgs& args, Console& console) {
   const auto configured = catalogue.Find(args.words[1]);
   if (!configured) {
     // The name may be one of those that were skipped.
-    if (!args.Has("--json")) ReportProblems(catalogue, console);
+    if (!args.Has("--json")) ReportProblems(catalogue.problems(), console);
     return std::unexpected(configured.error());
   }
   if (args.Has("--json")) {
@@ -276,6 +282,8 @@ constexpr Flag kFlags[] = {
     {"--name", "NAME",
      "with add: what it is called, instead of what the flake calls it; with pull: print the "
      "section of a configuration that makes it NAME"},
+    {"--progress-fd", "FD",
+     "with build: write what Nix says to this descriptor, for programs: a name, a tab, a line"},
     {"--collect", "", "with gc: have Nix delete what nothing needs any more, too"},
     {"--project", "DIR", "with the environments of DIR/igloo.toml, if it is trusted",
      Values::kDirectory},

@@ -1,5 +1,6 @@
 // What has Nix make environments: 'igloo env add', 'build' and 'update'.
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +8,10 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -16,9 +19,9 @@
 #include "cli/flakes.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
-#include "config/check_value.h"
 #include "config/problem.h"
 #include "environment/host.h"
+#include "environment/names.h"
 #include "nix/build.h"
 
 namespace igloo::cli {
@@ -34,7 +37,28 @@ struct Outcome {
   Result<nix::Built> built = {};
 };
 
-Outcome BuildOne(const nix::Settings& settings, const Flake& flake, nix::Pins pins,
+/// Where programs are told what Nix says; -1: nowhere.
+Result<int> ProgressFd(const ParsedArgs& args) {
+  const auto text = args.Get("--progress-fd");
+  if (!text) return -1;
+  int fd = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), fd);
+  const bool number = error == std::errc() && end == text->data() + text->size();
+  // SECURITY: Nix and what it builds with do not get it.
+  if (!number || fd < 3 || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+    return Fail(Errc::kInvalidArgument, "'" + Printable(*text) + "' is no open descriptor above 2",
+                "leave out --progress-fd; it is for programs");
+  }
+  return fd;
+}
+
+/// Whoever listens may have gone, or be slow; a build does not wait for them.
+void TellPrograms(int fd, const std::string& name, std::string_view line) {
+  if (fd < 0) return;
+  static_cast<void>(WriteAll(fd, name + "\t" + Printable(line) + "\n"));
+}
+
+Outcome BuildOne(const nix::Settings& settings, const Flake& flake, nix::Pins pins, int told,
                  Console& console) {
   Outcome outcome{.name = flake.name};
   if (!flake.wanted) {
@@ -46,8 +70,10 @@ Outcome BuildOne(const nix::Settings& settings, const Flake& flake, nix::Pins pi
   }
   Progress progress(console, "building '" + flake.name + "'");
   outcome.built =
-      nix::Build(settings, *flake.wanted,
-                 {.pins = pins, .progress = [&](std::string_view line) { progress.Show(line); }});
+      nix::Build(settings, *flake.wanted, {.pins = pins, .progress = [&](std::string_view line) {
+                                             progress.Show(line);
+                                             TellPrograms(told, flake.name, line);
+                                           }});
   return outcome;
 }
 
@@ -124,9 +150,10 @@ Result<int> BuildAll(const ParsedArgs& args, nix::Pins pins, Console& console) {
   if (flakes.empty() && !args.Has("--json")) {
     console.Note("no environment is made by Nix; igloo env add FLAKE adds one");
   }
+  IGLOO_ASSIGN(const int told, ProgressFd(args));
   std::vector<Outcome> outcomes;
   for (const Flake& flake : flakes) {
-    outcomes.push_back(BuildOne(settings, flake, pins, console));
+    outcomes.push_back(BuildOne(settings, flake, pins, told, console));
     const Result<nix::Built>& built = outcomes.back().built;
     if (!built && built.error().sys_errno == EINTR) break;
   }
@@ -136,10 +163,9 @@ Result<int> BuildAll(const ParsedArgs& args, nix::Pins pins, Console& console) {
 /// Whether an environment may be called so.
 Result<void> CheckNewName(const std::string& name, const ParsedArgs& args, const Config& config,
                           const nix::Reference& reference, const nix::Settings& settings) {
-  if (!config::IsName(name)) {
+  if (!environment::IsName(name)) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(name) + "' cannot be a name",
-                "names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or "
-                "digit");
+                std::string(environment::kNameRule));
   }
   if (const auto own = config.environments.find(name);
       own != config.environments.end() && !own->second.file.empty()) {
@@ -211,7 +237,7 @@ Result<int> EnvAdd(const ParsedArgs& args, Console& console) {
   IGLOO_TRY(place.WriteAdded(ToText(reference)));
   Flake flake{.name = name,
               .wanted = nix::Wanted{.key = name, .name = name, .reference = reference}};
-  Outcome outcome = BuildOne(settings, flake, nix::Pins::kKeep, console);
+  Outcome outcome = BuildOne(settings, flake, nix::Pins::kKeep, -1, console);
   if (!outcome.built) {
     Error error = std::move(outcome.built).error();
     // What was never there does not become a broken one.

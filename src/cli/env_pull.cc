@@ -14,7 +14,7 @@
 #include "cli/images.h"
 #include "cli/programs.h"
 #include "clients/render.h"
-#include "config/check_value.h"
+#include "environment/names.h"
 
 namespace igloo::cli {
 namespace {
@@ -86,10 +86,9 @@ Result<int> PullImage(const ParsedArgs& args, Console& console) {
   }
   const std::string name = args.Get("--name").value_or("NAME");
   // Before anything is fetched.
-  if (!config::IsName(name)) {
+  if (!environment::IsName(name)) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(name) + "' cannot be a name",
-                "names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or "
-                "digit");
+                std::string(environment::kNameRule));
   }
   IGLOO_ASSIGN(const Reference reference, ReferenceHere(args.words[1]));
   if (reference.kind == Reference::Kind::kDirectory) {

@@ -18,8 +18,8 @@
 #include "cli/progress.h"
 #include "cli/sandbox_images.h"
 #include "cli/settings.h"
-#include "config/check_value.h"
 #include "config/problem.h"
+#include "environment/names.h"
 #include "nix/command.h"
 
 namespace igloo::cli {
@@ -133,7 +133,7 @@ Result<int> EnvRemove(const ParsedArgs& args, Console& console) {
   }
   IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
   const nix::Place place(settings, name);
-  const bool added = config::IsName(name) && place.ReadAdded();
+  const bool added = environment::IsName(name) && place.ReadAdded();
   IGLOO_ASSIGN(const bool image, added ? Result<bool>(false) : RemoveImage(name));
   if (!added && !image) {
     return Fail(Errc::kNotFound,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -11,6 +12,8 @@
 #include "cli/flakes.h"
 #include "cli/images.h"
 #include "cli/programs.h"
+#include "cli/settings.h"
+#include "config/load.h"
 #include "nix/closure.h"
 
 namespace igloo::cli {
@@ -35,9 +38,8 @@ environment::Registry RegistryOf(const config::Config& config, environment::Host
   return {std::move(host), std::move(scan), OpenerFor(config), std::move(installed)};
 }
 
-environment::ArtifactScan Scan(const config::Config& config) {
-  environment::ArtifactScan scan =
-      environment::ScanArtifacts(ArtifactPlaces(config), NixStore(config));
+/// With what else is wrong with the places.
+environment::ArtifactScan Checked(const config::Config& config, environment::ArtifactScan scan) {
   // A place that nobody named may be missing.
   if (!config.artifacts.empty() && ::access(config.artifacts.c_str(), F_OK) != 0) {
     scan.problems.push_back(
@@ -46,6 +48,10 @@ environment::ArtifactScan Scan(const config::Config& config) {
           "make it, or remove 'directory' there", 0}});
   }
   return scan;
+}
+
+environment::ArtifactScan Scan(const config::Config& config) {
+  return Checked(config, environment::ScanArtifacts(ArtifactPlaces(config), NixStore(config)));
 }
 
 void ReadOwn(const config::Config& config, const config::EnvironmentConfig& own,
@@ -62,6 +68,15 @@ void ReadOwn(const config::Config& config, const config::EnvironmentConfig& own,
   if (own.source.kind != config::SourceKind::kArtifact) return;
   const std::string& directory = own.source.value;
   found.artifacts.emplace(directory, environment::ReadArtifact(directory, NixStore(config)));
+}
+
+config::Catalogue CatalogueOf(const config::Config& config, environment::ArtifactScan scan) {
+  config::Found found{.registry =
+                          RegistryOf(config, environment::ReadHostLayout(), std::move(scan))};
+  for (const auto& each : config.environments) {
+    ReadOwn(config, each.second, Unpacking::kNever, found);
+  }
+  return {config, std::move(found)};
 }
 
 }  // namespace
@@ -91,6 +106,16 @@ std::vector<std::string> ArtifactPlaces(const config::Config& config) {
   return places;
 }
 
+Listed ListEnvironments(const config::Config& config) {
+  const std::string state = config::StateDirectory(ReadVariables());
+  const environment::ListMemory memory{.file = state.empty() ? "" : state + "/listed",
+                                       .now = std::chrono::system_clock::now()};
+  const config::Catalogue catalogue =
+      CatalogueOf(config, Checked(config, environment::ListArtifacts(ArtifactPlaces(config),
+                                                                     NixStore(config), memory)));
+  return {.environments = catalogue.List(), .problems = catalogue.problems()};
+}
+
 config::Catalogue ReadEnvironmentsWith(const config::Config& config,
                                        const std::vector<environment::Artifact>& brought) {
   environment::ArtifactScan scan = Scan(config);
@@ -100,12 +125,7 @@ config::Catalogue ReadEnvironmentsWith(const config::Config& config,
     });
     if (!beaten) scan.found.push_back(artifact);
   }
-  config::Found found{.registry =
-                          RegistryOf(config, environment::ReadHostLayout(), std::move(scan))};
-  for (const auto& each : config.environments) {
-    ReadOwn(config, each.second, Unpacking::kNever, found);
-  }
-  return {config, std::move(found)};
+  return CatalogueOf(config, std::move(scan));
 }
 
 config::Catalogue ReadEnvironments(const config::Config& config) {

@@ -17,6 +17,14 @@ config::Catalogue ReadEnvironments(const config::Config& config);
 config::Catalogue ReadEnvironmentsWith(const config::Config& config,
                                        const std::vector<environment::Artifact>& brought);
 
+/// What a list of them shows, and nothing more: of hundreds of artifacts in a store only those are
+/// read that were not there the last time.
+struct Listed {
+  std::vector<environment::Listing> environments = {};
+  std::vector<environment::ArtifactProblem> problems = {};
+};
+Listed ListEnvironments(const config::Config& config);
+
 /// Where artifacts are looked for, the place that counts most first: the file's, igloo's own place,
 /// NIX_SANDBOX_DIR, the one that people have from nix-sandbox-mcp, what igloo was installed with.
 std::vector<std::string> ArtifactPlaces(const config::Config& config);

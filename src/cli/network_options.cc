@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "config/check_value.h"
+#include "environment/names.h"
 #include "network/http_fields.h"
 
 namespace igloo::cli {
@@ -47,7 +47,7 @@ std::optional<SecretSource> ParseSource(std::string_view text) {
   }
   if (source.kind == SecretSource::Kind::kFile) source.value = WithHome(source.value);
   const bool usable = source.kind == SecretSource::Kind::kVariable
-                          ? config::IsVariable(source.value)
+                          ? environment::IsVariableName(source.value)
                           : !source.value.empty();
   return usable ? std::optional(std::move(source)) : std::nullopt;
 }
@@ -70,7 +70,7 @@ Result<config::SecretConfig> ParseSecret(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return BadSecret("", "has no '='");
   const std::string name = text.substr(0, equals);
-  if (!config::IsVariable(name)) {
+  if (!environment::IsVariableName(name)) {
     return BadSecret("", "has a name that is no name of a variable");
   }
   // A path and a command may have an "@" of their own; a host has none.

@@ -102,7 +102,7 @@ class Server {
     sessions_ = std::make_unique<tools::Sessions>(loop_, *runner_, tools::SessionLimits{});
     tools::ToolService::Parts parts{
         .face = std::move(serving_.face),
-        .contracts = serving_.contracts({*runner_, *sessions_, store_}),
+        .contracts = serving_.contracts({*runner_, *sessions_, store_, MakingOf()}),
         .load = [this] { return Load(); },
         .sessions = sessions_.get(),
         .observe = [this](const tools::Trace& trace) { Remember(trace); },
@@ -139,6 +139,21 @@ class Server {
   }
 
  private:
+  /// How calls wait for what Nix builds.
+  tools::Making MakingOf() {
+    return {.wait = [this](std::string name, std::function<void(std::string_view)> said,
+                           mcp::Cancellation cancellation) -> asio::awaitable<void> {
+              const auto setup = service_->Current();
+              std::string made = setup ? config::Canonical((*setup)->config(), name) : name;
+              co_await builder_->Wait(std::move(made), std::move(said), std::move(cancellation));
+            },
+            .setup =
+                [this] {
+                  const auto setup = service_->Current();
+                  return setup ? *setup : tools::Setup::Nothing();
+                }};
+  }
+
   Result<void> ServePipe() {
     if (::isatty(STDIN_FILENO) == 1) {
       serving_.inform(

@@ -243,7 +243,10 @@ std::vector<Listing> Catalogue::List() const {
   };
   // Presets stand first already: nothing was put before them.
   const auto others = std::ranges::find_if_not(list, is_preset);
-  std::ranges::sort(others, list.end(), {}, &Listing::name);
+  const auto rest = std::ranges::subrange(others, list.end());
+  if (!std::ranges::is_sorted(rest, {}, &Listing::name)) {
+    std::ranges::sort(rest, {}, &Listing::name);
+  }
   return list;
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "environment/names.h"
 #include "network/wanted.h"
 #include "sandbox/path.h"
 
@@ -128,7 +129,7 @@ Checking CheckText(const Key& key, const Value& value, const PathRoots& roots) {
     return Wrong(key, value, fmt::format("'{}' holds a zero byte", LastPart(key.path)));
   }
   if (key.shape.kind == Kind::kPath) return CheckPath(key, value, *text, roots);
-  const bool unusable = (key.shape.kind == Kind::kName && !IsName(*text)) ||
+  const bool unusable = (key.shape.kind == Kind::kName && !environment::IsName(*text)) ||
                         (key.shape.kind == Kind::kInside && !sandbox::CheckTarget(*text)) ||
                         (key.shape.kind == Kind::kResolvers && !AreResolvers(*text));
   if (unusable) {
@@ -172,7 +173,7 @@ Checking CheckList(const Key& key, const Value& value) {
       continue;
     }
     if (text == nullptr || text->empty() || !IsWhole(*text)) return wrong();
-    if (key.shape.kind == Kind::kVariables && !IsVariable(*text)) {
+    if (key.shape.kind == Kind::kVariables && !environment::IsVariableName(*text)) {
       // SECURITY: "NAME=value" in the list of names may well be a secret: it is not repeated.
       const std::size_t equals = text->find('=');
       if (equals == std::string::npos) return wrong();
@@ -194,7 +195,7 @@ Checking CheckTextTable(const Key& key, const Value& value) {
   if (table == nullptr) return WrongType(key, value);
   Checked checked;
   for (const Member& member : table->members) {
-    if (!IsVariable(member.key)) {
+    if (!environment::IsVariableName(member.key)) {
       return std::unexpected(
           Problem{member.where, fmt::format("'{}' is no name of a variable", Printable(member.key)),
                   "names have letters, digits and '_', and do not begin with a digit"});
@@ -213,23 +214,6 @@ Checking CheckTextTable(const Key& key, const Value& value) {
 }
 
 }  // namespace
-
-bool IsName(std::string_view text) {
-  const auto plain = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  return !text.empty() && text.size() <= 64 && plain(text[0]) &&
-         std::ranges::all_of(text,
-                             [&](char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
-}
-
-bool IsVariable(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !text.empty() && text.size() <= 256 && letter(text[0]) &&
-         std::ranges::all_of(text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
 
 Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) {
   switch (key.shape.kind) {

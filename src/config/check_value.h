@@ -26,8 +26,4 @@ bool IsFallback(const Key& key, const Value& value);
 /// A number written as TOML in the table, in the units of a Config.
 std::uint64_t FallbackNumber(const Key& key);
 
-bool IsName(std::string_view text);
-/// Whether it can be the name of an environment variable.
-bool IsVariable(std::string_view text);
-
 }  // namespace igloo::config

@@ -10,6 +10,7 @@
 #include "config/check_value.h"
 #include "config/schema.h"
 #include "config/toml.h"
+#include "environment/names.h"
 
 namespace igloo::config {
 namespace {
@@ -129,10 +130,9 @@ class Decoder {
   }
 
   void Visit(const Member& member, const std::string& schema, const std::string& real, bool named) {
-    if (named && !IsName(member.key)) {
+    if (named && !environment::IsName(member.key)) {
       Complain(member.where, fmt::format("'{}' cannot be a name", Printable(member.key)),
-               "names have up to 64 letters, digits, '.', '_' and '-', and begin with a letter or "
-               "digit");
+               std::string(environment::kNameRule));
       return;
     }
     if (const Key* key = FindKey(schema)) {

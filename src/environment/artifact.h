@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -91,6 +92,9 @@ struct Artifact {
   /// The metadata's prefix is the word of whoever knows the store. SECURITY: neither the artifact
   /// nor links that it is made of choose another one.
   bool prefix_is_final = false;
+  /// From a list's memory: its metadata has only names and a description. It is read again when
+  /// somebody wants to use it.
+  bool remembered = false;
   /// Why it cannot be used, and the fix, as far as its metadata says so. Its closure is looked at
   /// when somebody wants to use it: there may be thousands of store paths.
   std::optional<Error> unavailable = {};
@@ -124,5 +128,16 @@ Result<Artifact> ReadArtifact(const std::string& directory, const Store& store =
 /// A missing place is fine. Of two artifacts with one name the one in the earlier place counts;
 /// within a place the first does, and the other is a problem.
 ArtifactScan ScanArtifacts(const std::vector<std::string>& places, const Store& store = {});
+
+/// What lists of artifacts remember of those in stores.
+struct ListMemory {
+  std::string file = {};  ///< of their own; empty: none
+  std::chrono::system_clock::time_point now = {};
+};
+
+/// The same for those who only list them: an artifact in a store that the memory knows is not read
+/// again, and its metadata has no more than its name, aliases and description.
+ArtifactScan ListArtifacts(const std::vector<std::string>& places, const Store& store,
+                           const ListMemory& memory);
 
 }  // namespace igloo::environment

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "environment/artifact.h"
+#include "environment/names.h"
 
 namespace igloo::environment {
 namespace {
@@ -20,16 +21,6 @@ constexpr std::uint64_t kSchema = 1;  // the newest that is understood
 
 std::unexpected<Error> Bad(std::string what, std::string hint = {}) {
   return Fail(Errc::kInvalidArgument, "metadata.json: " + std::move(what), std::move(hint));
-}
-
-/// Letters, digits, '.', '_' and '-', as they stand in a command line without quotes.
-bool IsName(std::string_view name) {
-  const auto fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-  };
-  return !name.empty() && name.size() <= 64 && name[0] != '-' && name[0] != '.' &&
-         std::ranges::all_of(name, fine);
 }
 
 bool HasNul(std::string_view text) { return text.contains('\0'); }
@@ -152,8 +143,7 @@ Result<void> TakeVariables(const json::object& object, ArtifactMetadata& metadat
 
 Result<void> CheckName(std::string_view name) {
   if (IsName(name)) return {};
-  return Bad("'" + Printable(name) + "' is not a name for an environment",
-             "use letters, digits, '.', '_' and '-', at most 64");
+  return Bad("'" + Printable(name) + "' is not a name for an environment", std::string(kNameRule));
 }
 
 Result<void> TakeNames(const json::object& object, ArtifactMetadata& metadata) {
@@ -184,14 +174,16 @@ Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metad
   // SECURITY: it becomes a file's name right below a directory of igloo's.
   if (!metadata.code_file.empty() && !IsName(metadata.code_file)) {
     return Bad("'" + Printable(metadata.code_file) + "' is not a name for the code's file",
-               "use letters, digits, '.', '_' and '-', at most 64");
+               std::string(kNameRule));
   }
   return {};
 }
 
 Result<void> TakeLimits(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_ASSIGN(metadata.timeout_seconds, TakeNumber(object, "timeout_seconds", 30, 1, 86'400));
-  IGLOO_ASSIGN(metadata.memory_mb, TakeNumber(object, "memory_mb", 512, 16, 1U << 20));
+  // Node reserves 512 MB for compiled code, and where there is no cgroup a limit counts that, too.
+  const std::uint64_t usual = metadata.interpreter_type == "node" ? 1024 : 512;
+  IGLOO_ASSIGN(metadata.memory_mb, TakeNumber(object, "memory_mb", usual, 16, 1U << 20));
   IGLOO_ASSIGN(metadata.processes, TakeOptional(object, "processes", 1, 1'000'000));
   IGLOO_ASSIGN(metadata.open_files, TakeOptional(object, "open_files", 16, 1'000'000));
   IGLOO_ASSIGN(metadata.warm, TakeOptional(object, "warm", 0, 64));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_map>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -149,71 +148,6 @@ Result<std::vector<std::string>> ReadClosure(const Artifact& artifact,
   return std::unexpected(std::move(error));
 }
 
-struct Candidates {
-  std::vector<std::string> directories = {};
-  std::optional<Error> error = {};
-};
-
-/// Links are followed later: people collect artifacts by linking to results of builds.
-Candidates CandidatesIn(const std::string& place) {
-  Candidates out;
-  std::error_code error;
-  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    // Both known from the listing itself.
-    if (at->is_symlink(ignored) || at->is_directory(ignored)) {
-      out.directories.push_back(at->path().native());
-    }
-  }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    out.error = Error{Errc::kPermissionDenied, "cannot list it: " + error.message(), {}, 0};
-  }
-  std::ranges::sort(out.directories);
-  return out;
-}
-
-/// One scan, as it goes from place to place.
-class Scanner {
- public:
-  Scanner(ArtifactScan& scan, const Store& store) : scan_(scan), store_(store) {}
-
-  void Look(const std::string& place, std::size_t number) {
-    Candidates candidates = CandidatesIn(place);
-    if (candidates.error) scan_.problems.push_back({place, *std::move(candidates.error)});
-    for (std::string& directory : candidates.directories) Take(std::move(directory), number);
-  }
-
- private:
-  void Take(std::string directory, std::size_t place) {
-    auto artifact = ReadArtifact(directory, store_);
-    if (!artifact) {
-      // A link to a file is no artifact and no problem.
-      if (artifact.error().sys_errno == ENOTDIR) return;
-      scan_.problems.push_back({std::move(directory), std::move(artifact).error()});
-      return;
-    }
-    const auto [at, added] =
-        names_.emplace(artifact->metadata.name, Known{scan_.found.size(), place});
-    if (added) {
-      scan_.found.push_back(*std::move(artifact));
-    } else if (at->second.place == place) {
-      const Artifact& same = scan_.found[at->second.index];
-      scan_.problems.push_back(
-          {std::move(directory),
-           {Errc::kInvalidArgument,
-            "'" + same.metadata.name + "' is already the name of '" + same.directory + "'",
-            "rename one of them", 0}});
-    }
-  }
-
-  struct Known {
-    std::size_t index, place;
-  };
-  ArtifactScan& scan_;
-  const Store& store_;
-  std::unordered_map<std::string, Known> names_ = {};
-};
-
 }  // namespace
 
 Artifact Assess(const std::string& directory, ArtifactMetadata metadata, const Store& store) {
@@ -242,6 +176,10 @@ Result<Artifact> ReadArtifact(const std::string& directory, const Store& store) 
 
 Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of) {
   if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
+  if (artifact.remembered) {
+    IGLOO_ASSIGN(const Artifact read, ReadArtifact(artifact.directory, {.closure_of = closure_of}));
+    return OpenArtifact(read, closure_of);
+  }
   ArtifactMetadata metadata = artifact.metadata;
   if (metadata.store_prefix.empty() && !artifact.prefix_is_final) {
     // One that lies in a store of its own needs what lies beside it.
@@ -259,13 +197,6 @@ Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& clos
     store.push_back(LookAt(metadata.store_prefix + path, programs));
   }
   return MakeArtifactEnvironment(metadata, artifact.directory, store);
-}
-
-ArtifactScan ScanArtifacts(const std::vector<std::string>& places, const Store& store) {
-  ArtifactScan scan;
-  Scanner scanner(scan, store);
-  for (std::size_t i = 0; i < places.size(); ++i) scanner.Look(places[i], i);
-  return scan;
 }
 
 }  // namespace igloo::environment

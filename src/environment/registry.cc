@@ -38,6 +38,7 @@ Registry::Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open,
       open_(std::move(open)),
       installed_(std::move(installed)) {
   if (!open_) open_ = [](const Artifact& artifact) { return OpenArtifact(artifact); };
+  names_.reserve(artifacts_.found.size());
   for (std::size_t i = 0; i < artifacts_.found.size(); ++i) {
     const ArtifactMetadata& metadata = artifacts_.found[i].metadata;
     names_.emplace(metadata.name, i);
@@ -71,7 +72,9 @@ Error Registry::Unknown(std::string_view name, const std::vector<std::string>& m
   for (const HostEnvironment& row : HostEnvironments()) {
     words.insert(words.end(), row.aliases.begin(), row.aliases.end());
   }
-  for (const auto& each : aliases_) words.push_back(each.first);
+  for (const Artifact& artifact : artifacts_.found) {
+    words.insert(words.end(), artifact.metadata.aliases.begin(), artifact.metadata.aliases.end());
+  }
   const std::string nearest = Nearest(name, words.data(), words.size());
   return {Errc::kNotFound, "there is no environment '" + Printable(name) + "'",
           nearest.empty() ? "choose one of: " + known : "did you mean '" + nearest + "'?", 0};
@@ -121,11 +124,15 @@ std::vector<Listing> Registry::List() const {
       if (std::ranges::find(aliases, alias) == aliases.end()) aliases.emplace_back(alias);
     }
   }
-  const auto presets = static_cast<std::ptrdiff_t>(list.size());
-  for (const Artifact& artifact : artifacts_.found) {
-    if (!IsPresetName(artifact.metadata.name)) list.push_back(ListingOf(artifact));
+  list.reserve(list.size() + names_.size());
+  std::vector<const Artifact*> others;
+  others.reserve(names_.size());
+  for (const auto& [name, index] : names_) {
+    if (!IsPresetName(name)) others.push_back(&artifacts_.found[index]);
   }
-  std::ranges::sort(list.begin() + presets, list.end(), {}, &Listing::name);
+  std::ranges::sort(others, {},
+                    [](const Artifact* each) -> const std::string& { return each->metadata.name; });
+  for (const Artifact* each : others) list.push_back(ListingOf(*each));
   return list;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -63,7 +64,14 @@ class Registry {
   ArtifactScan artifacts_;
   ArtifactOpener open_;
   std::vector<Artifact> installed_;
-  std::map<std::string, std::size_t, std::less<>> names_ = {}, aliases_ = {};  ///< to their index
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  /// To their index. There may be hundreds, and a list asks for each of them several times.
+  std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>> names_ = {}, aliases_ = {};
   /// By directory: looking at a closure takes as long as a run.
   mutable std::map<std::string, Environment> opened_ = {};
 };

@@ -1,59 +1,27 @@
 #include "image/record.h"
 
-#include <algorithm>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include "base/text.h"
+#include "environment/names.h"
+#include "environment/record_json.h"
 
 namespace igloo::image {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::size_t kLongest = 64U << 10, kMost = 1024;
+using environment::NumberAt;
+using environment::TextAt;
+using environment::TextsAt;
 
 std::unexpected<Error> Bad(const char* what) { return Fail(Errc::kProtocol, what); }
 
 Result<json::object> ParseObject(std::string_view text) {
-  boost::system::error_code error;
-  json::value value = json::parse(text, error);
-  if (error || !value.is_object() || text.size() > (4U << 20)) {
-    return Bad("what is known of an image is no JSON object");
-  }
-  return std::move(value.get_object());
-}
-
-std::string TextAt(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  if (value == nullptr || !value->is_string() || value->get_string().size() > kLongest) return {};
-  return std::string(value->get_string());
-}
-
-std::vector<std::string> TextsAt(const json::object& object, std::string_view key) {
-  std::vector<std::string> out;
-  const json::value* value = object.if_contains(key);
-  if (value == nullptr || !value->is_array()) return out;
-  for (const json::value& each : value->get_array()) {
-    if (each.is_string() && out.size() < kMost) out.emplace_back(each.get_string());
-  }
-  return out;
-}
-
-std::uint64_t NumberAt(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  boost::system::error_code error;
-  const auto number = value != nullptr ? value->to_number<std::uint64_t>(error) : 0;
-  return error ? 0 : number;
-}
-
-bool IsVariable(std::string_view name) {
-  const auto fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, fine);
+  auto object = environment::ObjectOf(text);
+  if (!object) return Bad("what is known of an image is no JSON object");
+  return *std::move(object);
 }
 
 }  // namespace
@@ -81,7 +49,7 @@ Result<Record> ParseRecord(std::string_view text) {
   for (const std::string& each : TextsAt(object, "env")) {
     const std::size_t equals = each.find('=');
     if (equals == std::string::npos || each.contains('\0')) continue;
-    if (IsVariable(each.substr(0, equals))) {
+    if (environment::IsVariableName(each.substr(0, equals))) {
       out.variables[each.substr(0, equals)] = each.substr(equals + 1);
     }
   }

@@ -8,46 +8,28 @@
 
 #include "base/text.h"
 #include "environment/artifact.h"
+#include "environment/record_json.h"
 
 namespace igloo::nix {
 namespace {
 
 namespace json = boost::json;
-
-std::optional<json::object> ObjectOf(std::string_view text) {
-  boost::system::error_code error;
-  json::value value = json::parse(text, error);
-  if (error || !value.is_object()) return std::nullopt;
-  return std::move(value.get_object());
-}
-
-std::string Text(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  const json::string* text = value != nullptr ? value->if_string() : nullptr;
-  return text != nullptr ? std::string(*text) : "";
-}
-
-bool Flag(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  return value != nullptr && value->is_bool() && value->get_bool();
-}
-
-const json::object* Object(const json::object& object, std::string_view key) {
-  const json::value* value = object.if_contains(key);
-  return value != nullptr ? value->if_object() : nullptr;
-}
+using environment::FlagAt;
+using environment::ObjectAt;
+using environment::ObjectOf;
+using environment::TextAt;
 
 Built BuiltOf(const json::object& object) {
-  return {.digest = Text(object, "digest"),
-          .lock = Text(object, "lock"),
-          .out = Text(object, "out"),
-          .prefix = Text(object, "prefix"),
-          .reference = Text(object, "reference"),
-          .flake = Text(object, "flake"),
-          .locked = Text(object, "locked"),
-          .artifact = Flag(object, "artifact"),
-          .own_packages = Flag(object, "own_packages"),
-          .trusted = Text(object, "trusted")};
+  return {.digest = TextAt(object, "digest"),
+          .lock = TextAt(object, "lock"),
+          .out = TextAt(object, "out"),
+          .prefix = TextAt(object, "prefix"),
+          .reference = TextAt(object, "reference"),
+          .flake = TextAt(object, "flake"),
+          .locked = TextAt(object, "locked"),
+          .artifact = FlagAt(object, "artifact"),
+          .own_packages = FlagAt(object, "own_packages"),
+          .trusted = TextAt(object, "trusted")};
 }
 
 }  // namespace
@@ -77,18 +59,18 @@ std::string ToJson(const Record& record) {
 Result<Record> ParseRecord(std::string_view text) {
   const auto object = ObjectOf(text);
   if (!object) return Fail(Errc::kFailedPrecondition, "a record of igloo's own is damaged");
-  Record record{.project = Text(*object, "project")};
-  if (const json::object* built = Object(*object, "built")) {
+  Record record{.project = TextAt(*object, "project")};
+  if (const json::object* built = ObjectAt(*object, "built")) {
     record.built = BuiltOf(*built);
     // SECURITY: what is mounted comes from here.
     if (!environment::IsStorePath(record.built->out)) {
       return Fail(Errc::kFailedPrecondition, "a record of igloo's own is damaged");
     }
   }
-  if (const json::object* failure = Object(*object, "failure")) {
-    record.failure = {.digest = Text(*failure, "digest"),
-                      .what = Text(*failure, "what"),
-                      .hint = Text(*failure, "hint")};
+  if (const json::object* failure = ObjectAt(*object, "failure")) {
+    record.failure = {.digest = TextAt(*failure, "digest"),
+                      .what = TextAt(*failure, "what"),
+                      .hint = TextAt(*failure, "hint")};
   }
   return record;
 }
@@ -97,22 +79,22 @@ std::string LockedSource(std::string_view lock) {
   const auto document = ObjectOf(lock);
   const json::object* at = document ? &*document : nullptr;
   for (const std::string_view key : {"nodes", "source", "locked"}) {
-    if (at != nullptr) at = Object(*at, key);
+    if (at != nullptr) at = ObjectAt(*at, key);
   }
   if (at == nullptr) return {};
-  const std::string type = Text(*at, "type");
-  const std::string revision = Text(*at, "rev");
-  if (!Text(*at, "owner").empty()) {
-    return fmt::format("{}:{}/{}/{}", type, Text(*at, "owner"), Text(*at, "repo"), revision);
+  const std::string type = TextAt(*at, "type");
+  const std::string revision = TextAt(*at, "rev");
+  if (!TextAt(*at, "owner").empty()) {
+    return fmt::format("{}:{}/{}/{}", type, TextAt(*at, "owner"), TextAt(*at, "repo"), revision);
   }
-  const std::string place = Text(*at, "url").empty() ? Text(*at, "path") : Text(*at, "url");
-  const std::string pin = revision.empty() ? Text(*at, "narHash") : revision;
+  const std::string place = TextAt(*at, "url").empty() ? TextAt(*at, "path") : TextAt(*at, "url");
+  const std::string pin = revision.empty() ? TextAt(*at, "narHash") : revision;
   return fmt::format("{}:{} at {}", type, place, pin);
 }
 
 bool IsLock(std::string_view text) {
   const auto document = ObjectOf(text);
-  return document && Object(*document, "nodes") != nullptr;
+  return document && ObjectAt(*document, "nodes") != nullptr;
 }
 
 Result<std::string> OutOf(std::string_view text) {
@@ -124,9 +106,9 @@ Result<std::string> OutOf(std::string_view text) {
   const json::array* list = error ? nullptr : value.if_array();
   const json::object* first =
       list != nullptr && !list->empty() ? list->front().if_object() : nullptr;
-  const json::object* outputs = first != nullptr ? Object(*first, "outputs") : nullptr;
+  const json::object* outputs = first != nullptr ? ObjectAt(*first, "outputs") : nullptr;
   if (outputs == nullptr || outputs->empty()) return bad();
-  std::string out = Text(*outputs, "out");
+  std::string out = TextAt(*outputs, "out");
   if (out.empty() && outputs->begin()->value().is_string()) {
     out = std::string(outputs->begin()->value().get_string());
   }

@@ -34,11 +34,30 @@ Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
 
 }  // namespace
 
-asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Sessions::Asked asked,
-                                          const Offered& environment,
+asio::awaitable<std::shared_ptr<const Setup>> AwaitEnvironment(const Workshop& workshop,
+                                                               mcp::Call& call,
+                                                               std::shared_ptr<const Setup> setup,
+                                                               std::string_view environment,
+                                                               const Trace& trace) {
+  const bool waits = setup->Find(environment) == nullptr && workshop.making.wait &&
+                     call.facts().progress_token.has_value();
+  if (!waits) co_return setup;
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor, trace.came);
+  const ScopeExit stop([&] { ticker->Stop(); });
+  ticker->Begin();
+  std::function<void(std::string_view)> said = [ticker](std::string_view line) {
+    ticker->Hear(std::string(line) + "\n");
+  };
+  std::string name(environment);
+  co_await workshop.making.wait(std::move(name), std::move(said), call.cancellation());
+  co_return workshop.making.setup();
+}
+
+asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& call,
+                                          Sessions::Asked asked, const Offered& environment,
                                           std::shared_ptr<const Setup> setup, Trace& trace) {
   trace.session = Quoted(asked.id);
-  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor, trace.came);
   const ScopeExit stop([&] { ticker->Stop(); });
   auto finished = co_await workshop.sessions.Execute(
       std::move(asked), environment, std::move(setup), call.cancellation(), ListenWith(ticker));
@@ -46,9 +65,9 @@ asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Se
   co_return finished;
 }
 
-asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Order order,
+asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& call, Order order,
                                           Trace& trace) {
-  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor);
+  const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor, trace.came);
   const ScopeExit stop([&] { ticker->Stop(); });
   auto finished =
       co_await workshop.runner.Execute(std::move(order), call.cancellation(), ListenWith(ticker));

@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,19 +36,39 @@ struct Trace {
   std::uint64_t cpu_micros = 0, peak_kib = 0, output_bytes = 0;
 };
 
+/// Environments that are still being made, beside the calls.
+struct Making {
+  /// Until the environment of this name or alias is made, or cannot be; at once if nobody makes it.
+  /// Whoever waits hears the words of the one who works.
+  std::function<boost::asio::awaitable<void>(std::string name,
+                                             std::function<void(std::string_view line)> said,
+                                             mcp::Cancellation cancellation)>
+      wait = {};
+  /// The setup that counts now.
+  std::function<std::shared_ptr<const Setup>()> setup = {};
+};
+
 /// What all contracts work with.
 struct Workshop {
   Runner& runner;
   Sessions& sessions;
   Store& store;
+  Making making = {};
 };
 
+/// The setup for a call in this environment. A client that can be told how it goes on waits for one
+/// that is still being made; any other would only see time pass, and hears at once why it cannot be
+/// used yet.
+boost::asio::awaitable<std::shared_ptr<const Setup>> AwaitEnvironment(
+    const Workshop& workshop, mcp::Call& call, std::shared_ptr<const Setup> setup,
+    std::string_view environment, const Trace& trace);
+
 /// Executes an order while the client hears that it goes on; the trace gets what came of it.
-boost::asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call, Order order,
-                                                 Trace& trace);
+boost::asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& call,
+                                                 Order order, Trace& trace);
 
 /// The same in a session.
-boost::asio::awaitable<Result<Finished>> Execute(Workshop workshop, mcp::Call& call,
+boost::asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& call,
                                                  Sessions::Asked asked, const Offered& environment,
                                                  std::shared_ptr<const Setup> setup, Trace& trace);
 

@@ -107,6 +107,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
   }
   trace.environment = kUnknownEnvironment;
   trace.code = arguments->code;
+  setup = co_await AwaitEnvironment(workshop_, call, setup, arguments->environment, trace);
   const Offered* offered = setup->Find(arguments->environment);
   if (offered == nullptr || !offered->rights.harmless()) {
     const std::string message =

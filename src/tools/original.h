@@ -8,7 +8,7 @@ namespace igloo::tools {
 /// limit on output, no structured half.
 class OriginalContract : public Contract {
  public:
-  explicit OriginalContract(Workshop workshop) : workshop_(workshop) {}
+  explicit OriginalContract(Workshop workshop) : workshop_(std::move(workshop)) {}
 
   std::vector<mcp::Tool> Tools(const Setup& setup) const override;
   boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,

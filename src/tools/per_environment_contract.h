@@ -9,7 +9,7 @@ namespace igloo::tools {
 class PerEnvironmentContract : public Contract {
  public:
   PerEnvironmentContract(Workshop workshop, Uncovered uncovered)
-      : workshop_(workshop), uncovered_(uncovered) {}
+      : workshop_(std::move(workshop)), uncovered_(uncovered) {}
 
   std::vector<mcp::Tool> Tools(const Setup& setup) const override;
   boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,

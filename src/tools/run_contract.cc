@@ -190,6 +190,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
     const std::string id = arguments->session.value_or("");
     co_return co_await Act(workshop_.sessions, *arguments->action, id, call.cancellation(), trace);
   }
+  setup = co_await AwaitEnvironment(workshop_, call, setup, arguments->environment, trace);
   const Offered* known = setup->Find(arguments->environment);
   trace.environment = known != nullptr ? known->name : kUnknownEnvironment;
   trace.code = arguments->code;

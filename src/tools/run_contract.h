@@ -11,7 +11,7 @@ inline constexpr std::string_view kRun = "run", kConnected = "run_connected";
 /// Two, because a client's trust is given to a tool as a whole.
 class RunContract : public Contract {
  public:
-  explicit RunContract(Workshop workshop) : workshop_(workshop) {}
+  explicit RunContract(Workshop workshop) : workshop_(std::move(workshop)) {}
 
   std::vector<mcp::Tool> Tools(const Setup& setup) const override;
   boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,

@@ -1,5 +1,7 @@
 #include "tools/ticker.h"
 
+#include <algorithm>
+
 #include "mcp/pch.h"
 #include "tools/clip.h"
 
@@ -14,8 +16,13 @@ constexpr auto kInterval = std::chrono::seconds(1);
 
 }  // namespace
 
-std::shared_ptr<Ticker> Ticker::Start(mcp::Call& call, const asio::any_io_executor& executor) {
-  auto ticker = std::make_shared<Ticker>(call, executor);
+std::shared_ptr<Ticker> Ticker::Start(mcp::Call& call, const asio::any_io_executor& executor,
+                                      std::chrono::system_clock::time_point came) {
+  const auto now = std::chrono::steady_clock::now();
+  // Somebody may have set the clock meanwhile.
+  const auto ago = std::clamp<std::chrono::system_clock::duration>(
+      std::chrono::system_clock::now() - came, {}, std::chrono::hours(24));
+  auto ticker = std::make_shared<Ticker>(call, executor, now - ago);
   // Nobody asked: nothing to do once a second.
   if (call.facts().progress_token) {
     asio::co_spawn(

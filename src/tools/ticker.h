@@ -16,11 +16,14 @@ namespace igloo::tools {
 /// printed, or that it waits for its turn.
 class Ticker : public std::enable_shared_from_this<Ticker> {
  public:
-  /// `call` must live until Stop.
+  /// `call` must live until Stop. Seconds are counted from `came` on: there may have been another
+  /// one before, and what does not grow is not told.
   static std::shared_ptr<Ticker> Start(mcp::Call& call,
-                                       const boost::asio::any_io_executor& executor);
-  Ticker(mcp::Call& call, const boost::asio::any_io_executor& executor)
-      : call_(&call), timer_(executor) {}
+                                       const boost::asio::any_io_executor& executor,
+                                       std::chrono::system_clock::time_point came);
+  Ticker(mcp::Call& call, const boost::asio::any_io_executor& executor,
+         std::chrono::steady_clock::time_point began)
+      : call_(&call), timer_(executor), began_(began) {}
 
   /// It waits no longer.
   void Begin() { waiting_ = false; }
@@ -34,7 +37,7 @@ class Ticker : public std::enable_shared_from_this<Ticker> {
 
   mcp::Call* call_;  ///< null once stopped
   boost::asio::steady_timer timer_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point began_;
   bool waiting_ = true;      ///< until Begin
   std::string recent_ = {};  ///< the end of the output, a little of it
 };

@@ -52,6 +52,23 @@ TEST_F(ConfigCli, SaysWhichFileIsRead) {
             "f.toml\n");
 }
 
+TEST_F(ConfigCli, NotesWhatThisMachineDoesNotHave) {
+  std::filesystem::create_directories(Path("rootfs"));
+  Write(".config/igloo/config.toml",
+        "[environments.gone]\npath = '" + Path("nowhere") +
+            "'\n[environments.image]\nimage = 'oci:" + Path("no-layout") +
+            "'\n[environments.there]\nimage = '" + Path("rootfs") +
+            "'\n[environments.far]\nimage = 'docker.io/library/debian:12'\n");
+  const Outcome outcome = Run({"config", "check"});
+  EXPECT_EQ(outcome.status, 0) << "the file is right";
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("config.toml:1:"), HasSubstr("environment 'gone' cannot be used here"),
+                    HasSubstr("environment 'image' cannot be used here: there is no '" +
+                              Path("no-layout") + "'"),
+                    Not(HasSubstr("'there'")), Not(HasSubstr("'far'"))));
+  EXPECT_EQ(Run({"config", "check", "--json"}).err, "");
+}
+
 TEST_F(ConfigCli, ExplainsAFileWithoutTheValuesOfVariables) {
   Write(".config/igloo/config.toml",
         "[project]\npath = '.'\ninherit_env.vars = ['TOKEN']\n[environments.python]\n"

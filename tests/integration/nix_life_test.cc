@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <boost/json/serialize.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "support/mcp.h"
 #include "support/nix.h"
@@ -124,6 +127,78 @@ TEST_F(NixLife, AServerSaysWhatIsReadyAndWhatIsNot) {
   EXPECT_EQ(said.find("'bad' cannot"), said.rfind("'bad' cannot")) << said;
   EXPECT_THAT(said, AllOf(HasSubstr("Package 'missing' not found"), Not(HasSubstr("read again")),
                           Not(HasSubstr("not been built yet"))));
+}
+
+TEST_F(NixLife, ACallHearsWhatNixSaysWhileItBuildsAndThenRuns) {
+  Hello("one");
+  const std::string go = Path("go"), once = Path("once");
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  BeforeNix("[ -e " + once + " ] || { : > " + once + "; echo 'copying the world' >&2; read x < " +
+            go + "; }");
+  Configure("[environments.x]\ninterpreter = \"sh\"\nflake = \"" + Flake("tools") +
+            "#hello\"\n[environments.other]\nalias = \"x\"\n");
+  McpClient client({.env = Variables()});
+  client.Initialize();
+  // Whoever cannot be told how it goes on does not wait.
+  EXPECT_THAT(TextOf(client.Run("x", "hello")), HasSubstr("not been built yet"));
+  const std::int64_t id =
+      client.Send("tools/call", {{"name", "run"},
+                                 {"arguments", JsonObject{{"env", "other"}, {"code", "hello"}}},
+                                 {"_meta", JsonObject{{"progressToken", "t"}}}});
+  const std::int64_t cancelled =
+      client.Send("tools/call", {{"name", "run"},
+                                 {"arguments", JsonObject{{"env", "x"}, {"code", "hello"}}},
+                                 {"_meta", JsonObject{{"progressToken", "u"}}}});
+  client.Notify("notifications/cancelled", {{"requestId", cancelled}});
+  std::string message;
+  while (message.empty()) {
+    const std::optional<JsonObject> told = client.NextOther();
+    ASSERT_TRUE(told);
+    if (told->at("method").as_string() != "notifications/progress") continue;
+    EXPECT_EQ(told->at("params").at("progressToken").as_string(), "t");
+    if (const Json* said = told->at("params").as_object().if_contains("message")) {
+      message = said->as_string();
+    }
+  }
+  EXPECT_EQ(message, "copying the world");
+  std::ofstream(go) << "\n";
+  const JsonObject answer = client.Wait(id);
+  ASSERT_TRUE(answer.contains("result")) << boost::json::serialize(answer);
+  EXPECT_THAT(TextOf(answer.at("result").as_object()), ::testing::StartsWith("one\n"));
+}
+
+TEST_F(NixLife, SandboxMcpBuildsWhatTheConfigurationNames) {
+  Hello("one");
+  const auto section = [&](const std::string& name, const std::string& attribute) {
+    return "[environments." + name + "]\nflake = \"" + Flake("tools") + "#" + attribute + "\"\n";
+  };
+  const auto build = [&] {
+    return RunProgram(
+        {.program = BinDirectory() + "/sandbox-mcp", .args = {"--build"}, .env = Variables()});
+  };
+  Configure(section("x", "hello") + section("bad", "missing"));
+  const Outcome first = build();
+  EXPECT_EQ(first.status, 1);
+  EXPECT_THAT(first.err, AllOf(HasSubstr("'x': Nix has built it from " + Flake("tools") + "#hello"),
+                               HasSubstr("'bad': "), HasSubstr("Package 'missing' not found"),
+                               HasSubstr("'shell' needs no build")));
+  EXPECT_EQ(Igloo({"run", "--env", "x", "hello"}).out, "one\n");
+  Configure(section("x", "hello"));
+  const Outcome second = build();
+  EXPECT_EQ(second.status, 0) << second.err;
+  EXPECT_THAT(second.err, HasSubstr("'x' needs no build: Nix has made it already"));
+}
+
+TEST_F(NixLife, CheckingAConfigurationLooksForItsFlakesAndBuildsNone) {
+  Hello("one");
+  CountCalls();
+  Configure("[environments.x]\nflake = \"" + Flake("tools") +
+            "#hello\"\n[environments.gone]\nflake = \"./nowhere#hello\"\n");
+  const Outcome checked = Igloo({"config", "check"});
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_THAT(checked.err, AllOf(HasSubstr("environment 'gone' cannot be used here: there is no '"),
+                                 HasSubstr("/nowhere/flake.nix'"), Not(HasSubstr("'x'"))));
+  EXPECT_EQ(Calls(), 0);
 }
 
 TEST_F(NixLife, TheCollectorTakesWhatNobodyNames) {

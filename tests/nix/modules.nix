@@ -120,6 +120,9 @@ in
   tokenInStore = says "Nix store" (igloo { tokenFile = "/nix/store/${hash}-token"; });
   tokenElsewhere = lib.hasSuffix "--token-file /run/keys/igloo" (exec (igloo { tokenFile = "/run/keys/igloo"; }));
 
+  environmentFile = (unit (igloo { environmentFile = "/run/keys/env"; })).EnvironmentFile == "/run/keys/env" && !(unit (igloo { }) ? EnvironmentFile);
+  environmentInStore = says "services.igloo.environmentFile" (igloo { environmentFile = "/nix/store/${hash}-env"; });
+
   sandboxMcp = let config = nixos { sandbox-mcp = { enable = true; user = "sandbox-mcp"; group = "sandbox-mcp"; }; }; in
     lib.hasPrefix "/nix/store/${hash}-igloo-for-sandbox-mcp/bin/igloo mcp " (exec config) && (unit config).User == "sandbox-mcp"
     && config.users.users.sandbox-mcp.group == "sandbox-mcp" && config.users.groups ? sandbox-mcp
@@ -154,12 +157,19 @@ in
   homeVscode = (builtins.fromJSON (home { igloo = { enable = true; clients.vscode.enable = true; }; }).xdg.configFile."Code/User/mcp.json".text).servers.igloo.type == "stdio";
   homeCursor = (builtins.fromJSON (home { igloo = { enable = true; program = "nix-sandbox-mcp"; clients.cursor.enable = true; env.A = "1"; }; }).home.file.".cursor/mcp.json".text).mcpServers.igloo
     == { type = "stdio"; command = "/nix/store/${hash}-igloo/bin/nix-sandbox-mcp"; args = [ ]; env.A = "1"; };
+  homeEnvFile = let config = home { igloo = { enable = true; envFile = "/run/keys/env"; clients.vscode.enable = true; }; }; in
+    fine config && (builtins.fromJSON config.xdg.configFile."Code/User/mcp.json".text).servers.igloo.envFile == "/run/keys/env";
+  homeEnvFileOfDesktop = says "claude-desktop reads no such file" (home { igloo = { enable = true; envFile = "/run/keys/env"; clients.claude-desktop.enable = true; }; });
+  homeEnvFileInStore = says "programs.igloo.envFile: everybody" (home { igloo = { enable = true; envFile = "/nix/store/${hash}-env"; }; });
   homeUnknownClient = fails (home { igloo = { enable = true; clients.emacs.enable = true; }; }).programs.igloo.clients;
   homeNotYet = says "programs.igloo.settings.environments.a.network" (home { igloo = { enable = true; settings.environments.a = { preset = "shell"; network = "host"; }; }; });
   homeBubblewrap = fine (home { igloo = { enable = true; settings.defaults.backend = "bubblewrap"; }; });
   homeSandboxMcp = let config = home { sandbox-mcp = { enable = true; settings.theme = "dark"; }; }; in
     fine config && builtins.fromTOML config.xdg.configFile."igloo/config.toml".source.text == { }
     && (builtins.fromJSON config.xdg.configFile."Claude/claude_desktop_config.json".text).mcpServers.sandbox-mcp.command == "/nix/store/${hash}-igloo-for-sandbox-mcp/bin/sandbox-mcp";
+  homeSandboxMcpEnvFile = let config = home { sandbox-mcp = { enable = true; envFile = "/run/keys/env"; }; igloo.clients.cursor.enable = true; }; in
+    fine config && (builtins.fromJSON config.home.file.".cursor/mcp.json".text).mcpServers.sandbox-mcp.envFile == "/run/keys/env";
+  homeSandboxMcpPassword = says "passwordCommand" (home { sandbox-mcp = { enable = true; passwordCommand = { TOKEN = [ "pass" "token" ]; }; }; });
   homeSandboxMcpCores = says "maxCpuCores" (home { sandbox-mcp = { enable = true; maxCpuCores = 2; }; });
   # It has its own files for these, and would not look at igloo's.
   homeSandboxMcpMemory = says "'resources.memory'" (home { sandbox-mcp = { enable = true; maxMemory = "2G"; }; });

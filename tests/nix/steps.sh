@@ -71,6 +71,7 @@ seen_by() {
   case $1 in
     shell | network-tools) echo bash ;;
     python* | data-science) echo python ;;
+    plain-node) echo node ;;
     *) echo "$1" ;;
   esac
 }

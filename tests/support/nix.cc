@@ -190,15 +190,18 @@ std::string WithNix::Listed(const std::string& name, std::vector<std::string> mo
   return {};
 }
 
-void WithNix::CountCalls() {
-  const std::string log = Path("calls");
+void WithNix::BeforeNix(const std::string& script) {
   program_ = Path("bin/nix");
   for (const char* name : {"nix", "nix-store"}) {
     const std::string path =
         Write(fmt::format("bin/{}", name),
-              fmt::format("#!/bin/sh\necho \"$@\" >> {}\nexec /usr/bin/{} \"$@\"\n", log, name));
+              fmt::format("#!/bin/sh\n{}\nexec /usr/bin/{} \"$@\"\n", script, name));
     fs::permissions(path, fs::perms(0755));
   }
+}
+
+void WithNix::CountCalls() {
+  BeforeNix("echo \"$@\" >> " + Path("calls"));
   Write("calls", "");
 }
 

@@ -34,6 +34,8 @@ class WithNix : public Configured {
 
   /// Has every call of Nix noted, from here on.
   void CountCalls();
+  /// Has `script` run by a shell before Nix does what it is called for, from here on.
+  void BeforeNix(const std::string& script);
   int Calls() const;
 
   std::string State(const std::string& name) const {

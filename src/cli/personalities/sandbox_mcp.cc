@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/console.h"
 #include "cli/environments.h"
+#include "cli/flakes.h"
 #include "cli/personalities/pull.h"
 #include "cli/sandbox_images.h"
 #include "cli/serve.h"
@@ -28,7 +29,7 @@ struct Option {
 };
 constexpr std::array<Option, 6> kOptions = {{
     {"stdio", "serve a client on standard input and output; so without any option"},
-    {"build", "unpack images that lie on this machine, and say what each sandbox runs in"},
+    {"build", "have Nix build what igloo's configuration names, unpack images, and say the rest"},
     {"pull", "write the default sandboxes below sandboxesPath, for you to change"},
     {"force", "with --pull: overwrite those that are there"},
     {"version", "say which version this is"},
@@ -126,18 +127,41 @@ std::set<std::string> UnpackImages(const config::SandboxScan& scan, Console& con
   return unpacked;
 }
 
-/// What became of building images: those that lie here are unpacked, nothing is built for a sandbox
-/// whose environment is here already, and of any other one it is said what has to be done. Fails
-/// when one of the user's own cannot be used.
+/// Has Nix make what igloo's configuration names from flakes and is not there yet. False: one of
+/// them cannot be made, which is said and keeps nobody else's back.
+bool BuildFlakes(const config::Config& config, Console& console) {
+  bool all = true;
+  for (const Flake& flake : FlakesOf(config)) {
+    if (ReadFlake(config, flake)) {
+      Log(console, "'" + flake.name + "' needs no build: Nix has made it already");
+      continue;
+    }
+    auto made = BuildForUse(config, flake.name, console);
+    const auto read = ReadFlake(config, flake);
+    if (made && !read) made = std::unexpected(read.error());
+    if (made) {
+      Log(console, fmt::format("'{}': Nix has built it from {}", flake.name, read->source));
+    } else {
+      LogError(console, Wrap("'" + flake.name + "'", std::move(made).error()).error());
+    }
+    all = all && made;
+  }
+  return all;
+}
+
+/// What became of building: images that lie here are unpacked, Nix makes what a configuration names
+/// from flakes, nothing is built for a sandbox whose environment is here already, and of any other
+/// one it is said what has to be done. Fails when one of the user's own cannot be used.
 Result<int> Build(const config::SandboxMcpConfig& own, Console& console) {
   IGLOO_ASSIGN(config::Config config, ReadConfig({}, ProjectUse::kNames, console));
   config::SandboxScan scan = config::ScanSandboxes(own.sandboxes_path);
   for (const std::string& note : scan.notes) Log(console, note);
   for (const config::SandboxProblem& each : scan.problems) LogError(console, each.error);
   const std::set<std::string> unpacked = UnpackImages(scan, console);
+  const bool built = BuildFlakes(config, console);
   AddSandboxImages(scan, config);
   const config::Catalogue catalogue = ReadEnvironments(config);
-  bool missing = !scan.problems.empty();
+  bool missing = !built || !scan.problems.empty();
   for (const auto& tool :
        tools::MakeEnvironmentTools(scan, catalogue, tools::Uncovered::kLeaveOut)) {
     if (!tool.unavailable && unpacked.contains(tool.spec.id)) {
