@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "driver_texts.h"
+#include "midwife_text.h"
 
 namespace igloo::drivers {
 namespace {
@@ -61,8 +62,9 @@ const std::string& ZygoteFor(const Driver& driver) {
   static const std::string python = [] {
     constexpr std::string_view kMain = "\nmain()\n";
     static_assert(k_driver_py.ends_with(kMain));
-    return std::string(k_driver_py.substr(0, k_driver_py.size() - kMain.size())) +
-           std::string(k_zygote_py);
+    std::string text(k_driver_py.substr(0, k_driver_py.size() - kMain.size()));
+    text.append(k_zygote_py).append("\nzygote_main(bytes.fromhex(\"").append(k_midwife);
+    return text.append("\"))\n");
   }();
   return driver.interpreter == "python" ? python : none;
 }

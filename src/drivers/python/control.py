@@ -40,9 +40,12 @@ FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 class Control:
     """The channel to the host, on a number that no child inherits."""
 
-    def __init__(self, fd):
-        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+    def __init__(self):
+        self.fd = -1
         self.come = bytearray()  # and not taken yet
+
+    def open(self, fd):
+        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(fd)
         self.recognize()
 
