@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -34,7 +35,7 @@ struct Descriptors {
 };
 
 // Static instead of on a stack that would have to grow.
-alignas(8) unsigned char g_message[sizeof(CallsHead) + kMaxRelocations * 4 + kMaxCallBytes];
+alignas(4096) unsigned char g_message[sizeof(CallsHead) + kMaxRelocations * 4 + kMaxCallBytes];
 
 template <class... Arguments>
 long Call(long number, Arguments... arguments) {
@@ -134,8 +135,6 @@ bool BecomePayload(const Descriptors& namespaces, int adoption, int group) {
     if (Call(SYS_setns, namespaces.fds[i], 0) != 0) return false;
   }
   RegisterSequences();
-  // When its parent has ended, igloo-init is that of all orphans here.
-  while (Call(SYS_getppid) != 1) Call(SYS_sched_yield);
   if (group >= 0 && Call(SYS_write, group, "0", 1) != 1) return false;
   const int channel = static_cast<int>(Call(SYS_fcntl, adoption, F_DUPFD_CLOEXEC, kHigher));
   Descriptors own;
@@ -144,10 +143,14 @@ bool BecomePayload(const Descriptors& namespaces, int adoption, int group) {
   if (!MakeCalls(static_cast<size_t>(size))) return false;
   // What only the calls needed.
   if (Call(SYS_close_range, 4, channel - 1, 0) != 0) return false;
+  // When its parent has ended, which it has by now, igloo-init is that of all orphans here.
+  while (Call(SYS_getppid) != 1) Call(SYS_sched_yield);
   char word = 'w';
   if (Call(SYS_sendto, channel, &word, 1, 0, 0, 0) != 1) return false;
   if (Call(SYS_recvfrom, channel, &word, 1, 0, 0, 0) != 1 || word != 'g') return false;
   Call(SYS_close, channel);
+  // Three pages that are of no more use.
+  Call(SYS_madvise, g_message, sizeof g_message, MADV_DONTNEED);
   return true;
 }
 
@@ -159,8 +162,10 @@ void CloseAll(const Descriptors& all) {
 
 /// Obeys what comes over `orders`: each order brings the socket over which a sandbox's igloo-init
 /// adopts a child, and perhaps the file through which its cgroup is entered. Returns in children
-/// only, behind their walls. `home` is the zygote's own PID namespace.
-extern "C" __attribute__((visibility("default"))) void igloo_deliver(int orders, int home) {
+/// only, behind their walls and when they were told so by `born`. `home` is the zygote's own PID
+/// namespace.
+extern "C" __attribute__((visibility("default"))) void igloo_deliver(int orders, int home,
+                                                                     void (*born)()) {
   for (;;) {
     char order[16];
     Descriptors sent;
@@ -173,7 +178,7 @@ extern "C" __attribute__((visibility("default"))) void igloo_deliver(int orders,
       if (middle == 0) {
         if (fork() != 0) _exit(0);
         if (!BecomePayload(namespaces, sent.fds[0], sent.count > 1 ? sent.fds[1] : -1)) _exit(1);
-        return;
+        return born();
       }
       Call(SYS_setns, home, CLONE_NEWPID);
       CloseAll(sent);

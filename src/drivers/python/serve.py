@@ -93,7 +93,7 @@ def rehearse(session):
     is written to: here, and not while somebody waits."""
     session.display.control.come += b"run 0 13 once".ljust(HEAD - 1) + b"\nprint(end='')"
     _, _, code, _ = session.display.control.read_order()
-    become_program(session, CODE_FILE)
+    become_program(session)
     session.execute(CODE_FILE, code, False)
     gc.freeze()  # a collection looks only at what comes later
     session.modules = len(sys.modules) - 1  # without __main__
@@ -110,7 +110,11 @@ def open_session(session):
     control = session.display.control
     control.open(3)
     # There before it is needed. Never a file in a directory of the user's.
-    write_code_file(session, CODE_FILE if os.path.isabs(CODE_FILE) else os.devnull, b"")
+    if CODE_FILE[0] == "/":
+        try:
+            os.close(os.open(CODE_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+        except OSError:
+            pass  # the code will come without one
     session.home = os.getcwd() + "/"
     rehearse(session)
     told = b'{"pid": %d}' % os.getpid()  # the encoder would write to many pages

@@ -18,13 +18,6 @@ def load(library):
         os.close(file)
 
 
-def reseed():
-    """Python's own generator has done so after the fork; numpy's old one does not."""
-    numbers = sys.modules.get("numpy.random")
-    if hasattr(numbers, "seed"):
-        numbers.seed()
-
-
 def zygote_main(library):
     orders, session = 3, warm()
     for name in sys.argv[2:]:
@@ -34,7 +27,8 @@ def zygote_main(library):
             os.write(orders, f"cannot preload {name}: {describe(error)}".encode())
     global c_library  # made here, it is shared by all
     c_library = libc
-    deliver, after = load(library).igloo_deliver, ctypes.pythonapi.PyOS_AfterFork_Child
+    deliver, born = load(library).igloo_deliver, ctypes.pythonapi.PyOS_AfterFork_Child
+    seed = getattr(sys.modules.get("numpy.random"), "seed", None)
     # Often enough for Python to have put everything into its fastest form: that, too, is written
     # where the code is.
     prepare(session, 20)
@@ -44,7 +38,7 @@ def zygote_main(library):
     gc.freeze()  # a collection in a child would write to every object, and so copy them all
     os.write(orders, b"ready")
     ctypes.pythonapi.PyOS_BeforeFork()  # once for all: each child is a copy of what is now
-    deliver(orders, home)
-    after()
-    reseed()
+    deliver(orders, home, born)
+    if seed:  # numpy's old generator; Python's own has done so after the fork
+        seed()
     open_session(session)
