@@ -142,9 +142,9 @@ struct ReadyRuns::State {
   const Language& language;
   Result<std::shared_ptr<const session::Recipe>> recipe;  // shared with interpreters made of it
   std::string trouble = {};
-  asio::io_context loop{1};
   backend::jail::JailBackend backend;
   cgroup::Groups groups{cgroup::Find()};
+  asio::io_context loop{1};  // what is still being made ends with it, and gives back to those above
   session::Pool pool;
   bool asked = false;  ///< the pool knows what it is for
   unsigned misses = 0;

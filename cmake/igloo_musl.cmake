@@ -43,16 +43,14 @@ foreach(dir ${IGLOO_KERNEL_INCLUDE})
   list(APPEND IGLOO_MUSL_INCLUDES "SHELL:-idirafter ${dir}")
 endforeach()
 
-function(igloo_musl_program name)
-  set(objects ${name}_objects)
+# igloo_musl_objects(NAME sources...): compiled for such a program.
+function(igloo_musl_objects objects)
   add_library(${objects} OBJECT ${ARGN})
   target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_options(${objects} PRIVATE -nostdinc ${IGLOO_MUSL_INCLUDES}
     "SHELL:-D'__GLIBC_PREREQ(a,b)=0'" -D_GNU_SOURCE -fno-exceptions -fno-rtti
     -fno-asynchronous-unwind-tables -fno-threadsafe-statics -ffunction-sections -fdata-sections
-    -fno-stack-protector -U_FORTIFY_SOURCE -fno-pie -Wall -Wextra -Wshadow)
-  # Static non-PIE on purpose: no relocation work at start. The hostile side never runs in them.
-  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    -fno-stack-protector -U_FORTIFY_SOURCE -Wall -Wextra -Wshadow)
   if(IGLOO_WERROR)
     target_compile_options(${objects} PRIVATE -Werror)
   endif()
@@ -62,6 +60,14 @@ function(igloo_musl_program name)
   else()
     target_compile_options(${objects} PRIVATE -O2)
   endif()
+endfunction()
+
+function(igloo_musl_program name)
+  set(objects ${name}_objects)
+  igloo_musl_objects(${objects} ${ARGN})
+  # Static non-PIE on purpose: no relocation work at start. The hostile side never runs in them.
+  target_compile_options(${objects} PRIVATE -fno-pie)
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   set(output ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
@@ -70,4 +76,21 @@ function(igloo_musl_program name)
     DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Linking ${name} with musl")
   add_custom_target(${name} ALL DEPENDS ${output})
+endfunction()
+
+# igloo_injected_library(NAME sources...): a shared library for a program of somebody else's, on
+# whatever C library that one has: a few names of it are all that may be left open.
+function(igloo_injected_library name)
+  set(objects ${name}_objects)
+  igloo_musl_objects(${objects} ${ARGN})
+  target_compile_options(${objects} PRIVATE -fvisibility=hidden)
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  set(output ${PROJECT_BINARY_DIR}/${name}.so)
+  # Names are looked up when it is loaded: later, that would write to memory that forks share.
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_CXX_COMPILER} -shared -nostdlib -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,noseparate-code
+      -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-s -o ${output}
+      $<TARGET_OBJECTS:${objects}>
+    DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "Linking ${name}")
 endfunction()

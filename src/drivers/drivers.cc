@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "driver_texts.h"
+#include "midwife_text.h"
 
 namespace igloo::drivers {
 namespace {
@@ -43,6 +44,20 @@ bool MayRefuseUnset(std::string_view code) {
   return false;
 }
 
+/// As a program in Python has it.
+std::string PythonText(std::string_view text) {
+  std::string literal = "'";
+  for (const char c : text) {
+    if (c == '\\' || c == '\'') literal += '\\';
+    if (c == '\n') {
+      literal += "\\n";
+    } else {
+      literal += c;
+    }
+  }
+  return literal += '\'';
+}
+
 }  // namespace
 
 std::string_view WayOf(const Driver& driver, std::string_view code) {
@@ -61,8 +76,10 @@ const std::string& ZygoteFor(const Driver& driver) {
   static const std::string python = [] {
     constexpr std::string_view kMain = "\nmain()\n";
     static_assert(k_driver_py.ends_with(kMain));
-    return std::string(k_driver_py.substr(0, k_driver_py.size() - kMain.size())) +
-           std::string(k_zygote_py);
+    std::string text(k_driver_py.substr(0, k_driver_py.size() - kMain.size()));
+    text.append(k_zygote_py).append("\nzygote_main(bytes.fromhex(\"").append(k_midwife);
+    text.append("\"))\n");
+    return std::string(k_compiled_py) + "exec(compiled(" + PythonText(text) + "))\n";
   }();
   return driver.interpreter == "python" ? python : none;
 }

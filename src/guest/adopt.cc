@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "guest/calls.h"
 #include "guest/seccomp.h"
 
 namespace igloo::guest {
@@ -66,13 +67,11 @@ bool SendNamespaces(int socket) {
   return sent;
 }
 
-/// System calls for another process to make, one after the other: numbers and arguments, and data
-/// that arguments point to. Addresses are offsets from the first byte until the process has added
-/// its own; `relocations` says which.
+/// System calls for the child to make, as guest/calls.h has them.
 class Calls {
  public:
   void Add(long number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
-    const uint64_t call[kWords] = {static_cast<uint64_t>(number), a, b, c, d, 0, 0};
+    const uint64_t call[kCallWords] = {static_cast<uint64_t>(number), a, b, c, d, 0, 0};
     if (count_ == kMaxCalls) {
       overflow_ = true;
       return;
@@ -96,7 +95,7 @@ class Calls {
     RelocateAt(offset);
   }
   /// Argument `index` (from 1) of the last call is an address.
-  void Relocate(unsigned index) { RelocateAt((count_ - 1) * kWords * 8 + index * 8); }
+  void Relocate(unsigned index) { RelocateAt((count_ - 1) * kCallWords * 8 + index * 8); }
   void RelocateAt(uint64_t offset) {
     if (relocation_count_ == kMaxRelocations) {
       overflow_ = true;
@@ -110,18 +109,17 @@ class Calls {
       errno = E2BIG;
       return false;
     }
-    uint32_t head[3] = {static_cast<uint32_t>(count_), relocation_count_,
-                        static_cast<uint32_t>(kCallBytes + data_)};
-    iovec parts[3] = {{head, sizeof head},
+    CallsHead head{static_cast<uint32_t>(count_), relocation_count_,
+                   static_cast<uint32_t>(kCallBytes + data_)};
+    iovec parts[3] = {{&head, sizeof head},
                       {relocations_, relocation_count_ * sizeof relocations_[0]},
                       {bytes_, kCallBytes + data_}};
     return SendParts(socket, parts, 3, fds, fd_count);
   }
 
  private:
-  static constexpr unsigned kWords = 7, kMaxCalls = 128, kMaxRelocations = 64;
-  static constexpr size_t kCallBytes = size_t{kMaxCalls} * kWords * 8;
-  alignas(8) unsigned char bytes_[kCallBytes + 16384] = {};
+  static constexpr size_t kCallBytes = size_t{kMaxCalls} * kCallWords * 8;
+  alignas(8) unsigned char bytes_[kMaxCallBytes] = {};
   size_t count_ = 0, data_ = 0;  // all zero, so that it costs nothing until it is used
   uint32_t relocations_[kMaxRelocations] = {};
   uint32_t relocation_count_ = 0;

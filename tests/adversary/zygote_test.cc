@@ -129,7 +129,7 @@ for number in os.listdir("/proc/self/fd"):
 print(sorted(link if link in ("pipe", "socket", "/dev/null") else "?" for link in links if "proc" not in link))
 frame, numbers = sys._getframe(), {}
 while frame:
-    numbers |= {name: value for name, value in frame.f_locals.items() if name in ("home", "orders", "namespaces")}
+    numbers |= {name: value for name, value in frame.f_locals.items() if name in ("home", "orders")}
     frame = frame.f_back
 print(sorted(numbers))
 print([each for each in gc.get_objects() if isinstance(each, socket.socket) and each.fileno() >= 0])
@@ -142,7 +142,7 @@ print([pid for pid in range(2, 70_000) if pid != os.getpid() and reached(pid)])
 )py";
   for (const auto* each : {&one, &other}) {
     EXPECT_EQ(bench_.Say(**each, look),
-              "['/dev/null', 'pipe', 'pipe', 'socket']\n['home', 'namespaces', 'orders']\n[]\n"
+              "['/dev/null', 'pipe', 'pipe', 'socket']\n['home', 'orders']\n[]\n"
               "[] 1\n[]\n");
   }
   // Control: where they are, the same look finds them.

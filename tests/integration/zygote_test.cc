@@ -18,6 +18,33 @@ TEST(Zygote, ItsForksRunCode) {
   EXPECT_EQ(bench.Say(*one, "print(x + 1)"), "43\n");
 }
 
+/// Between the zygote and its fork stood a process that borrowed the zygote's memory: the C library
+/// has to know of the fork as of any other.
+TEST(Zygote, ItsForksKnowWhoAndWhereTheyAre) {
+  Interpreters bench("python");
+  const auto one = bench.Open(From::kZygote);
+  ASSERT_TRUE(one) << bench.error();
+  EXPECT_EQ(bench.Say(*one, R"py(
+import ctypes, os, signal, threading
+print(threading.get_native_id() == os.getpid(), threading.main_thread().is_alive())
+places = []
+for cpu in os.sched_getaffinity(0):
+    os.sched_setaffinity(0, {cpu})
+    places.append(ctypes.CDLL(None).sched_getcpu() == cpu)
+print(all(places), len(places) > 0)
+# To the thread itself, by the number that the C library keeps.
+heard = []
+signal.signal(signal.SIGUSR1, lambda *_: heard.append(1))
+getattr(ctypes.CDLL(None), "raise")(int(signal.SIGUSR1))
+print(heard)
+worker = threading.Thread(target=lambda: heard.append(2))
+worker.start()
+worker.join()
+print(heard)
+)py"),
+            "True True\nTrue True\n[1]\n[1, 2]\n");
+}
+
 /// Everything about a process that a wall consists of, and what a program can tell about its start.
 constexpr const char* kLook = R"py(
 import os, re

@@ -6,9 +6,8 @@ and those beside it (CMakeLists.txt).
 Everything that is needed later is imported here: once user code runs, a file that is called json.py
 in its directory would be found first."""
 import __future__
-import ast
 import atexit
-import base64
+import binascii
 import builtins
 import fcntl
 import gc
@@ -23,6 +22,7 @@ import stat
 import sys
 import traceback
 import types
+import _ast as ast  # the module around it is larger than all of this
 import _io
 import _signal as signal  # without its enumerations, which cost more than all else in a small run
 
@@ -40,9 +40,12 @@ FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 class Control:
     """The channel to the host, on a number that no child inherits."""
 
-    def __init__(self, fd):
-        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+    def __init__(self):
+        self.fd = -1
         self.come = bytearray()  # and not taken yet
+
+    def open(self, fd):
+        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(fd)
         self.recognize()
 

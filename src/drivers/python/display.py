@@ -11,7 +11,7 @@ class Display:
     def send(self, mime, data):
         encoding = "utf-8"
         if isinstance(data, (bytes, bytearray)):
-            data, encoding = base64.b64encode(data).decode(), "base64"
+            data, encoding = binascii.b2a_base64(data, newline=False).decode(), "base64"
         elif mime.startswith("image/"):
             encoding = "base64"  # Jupyter's objects may give it ready
         elif not isinstance(data, str):

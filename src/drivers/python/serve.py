@@ -72,31 +72,9 @@ def serve(control, session):
         control.finish(number, result)
 
 
-def rehearse(control, session):
-    """Runs that do nothing, in both manners. What a fork shares with its parent is copied page by page
-    where it is written to: here, and not while somebody waits."""
-    control.come += b"run 0 13 once".ljust(HEAD - 1) + b"\nprint(end='')"
-    _, _, code, _ = control.read_order()
-    # There before it is needed. Never a file in a directory of the user's.
-    write_code_file(session, CODE_FILE if os.path.isabs(CODE_FILE) else os.devnull, b"")
-    become_program(session, CODE_FILE)
-    for name in (CODE_FILE, "<run 0>"):
-        session.execute(name, code, name != CODE_FILE)
-    del linecache.cache["<run 0>"]
-    gc.freeze()  # a collection looks only at what comes later
-    session.home = os.getcwd() + "/"
-    session.modules = len(sys.modules) - 1  # without __main__
-    let_go(session)
-    flush()
-    usage()
-    session.make_module()
-    del sys.orig_argv[1:]
-    sys.argv[0] = sys.path[0] = ""
-    session.sources.clear()
-
-
-def open_session(session):
-    session.display.control = control = Control(3)
+def prepare(session, rounds):
+    """What has no need of a channel, and some rehearsals."""
+    session.display.control = control = Control()
     sys.argv = [""]
     if sys.path[0] != "":  # it is there when the driver is no file
         sys.path.insert(0, "")
@@ -104,14 +82,50 @@ def open_session(session):
     builtins.display = session.display.display
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
     os.register_at_fork(after_in_child=control.leave)
-    rehearse(control, session)
+    for _ in range(rounds):
+        session.execute("<run 0>", rehearse(session), True)
+    linecache.cache.pop("<run 0>", None)
+    session.sources.clear()
+
+
+def rehearse(session):
+    """A program that does nothing. What a fork shares with its parent is copied page by page where it
+    is written to: here, and not while somebody waits."""
+    session.display.control.come += b"run 0 13 once".ljust(HEAD - 1) + b"\nprint(end='')"
+    _, _, code, _ = session.display.control.read_order()
+    become_program(session)
+    session.execute(CODE_FILE, code, False)
+    gc.freeze()  # a collection looks only at what comes later
+    session.modules = len(sys.modules) - 1  # without __main__
+    let_go(session)
+    flush()
+    usage()
+    session.make_module()
+    del sys.orig_argv[1:]
+    sys.argv[0] = sys.path[0] = ""
+    return code
+
+
+def open_session(session):
+    control = session.display.control
+    control.open(3)
+    # There before it is needed. Never a file in a directory of the user's.
+    if CODE_FILE[0] == "/":
+        try:
+            os.close(os.open(CODE_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+        except OSError:
+            pass  # the code will come without one
+    session.home = os.getcwd() + "/"
+    rehearse(session)
     told = b'{"pid": %d}' % os.getpid()  # the encoder would write to many pages
     control.write(b"ready 0 %d\n%s" % (len(told), told))
     serve(control, session)
 
 
 def main():
-    open_session(warm())
+    session = warm()
+    prepare(session, 1)
+    open_session(session)
 
 
 main()

@@ -7,7 +7,7 @@ class Session:
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
         self.waiting = None
-        self.mask, self.place = 0o022, "/workspace"
+        self.mask, self.place, self.home = 0o022, "/workspace", "/workspace/"
         self.on_interrupt = signal.default_int_handler
 
     def make_module(self):

@@ -7,6 +7,8 @@ class Waiting:
     def __init__(self):
         import asyncio  # costs more than all the rest together
         self.asyncio = asyncio
+        # The loop keeps its tasks in a set of weak references.
+        self.weak = asyncio.tasks.weakref.WeakSet.add.__code__.co_filename
         self.loop = asyncio.new_event_loop()
         # Wakes the loop even from a wait that began between a signal and its handler.
         self.woken, self.wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -58,9 +60,13 @@ class Waiting:
     def on_interrupt(self, _signal, frame):
         self.asked += 1
         user = self.asyncio.current_task(self.loop)
-        while frame and not user:
-            user = frame.f_code.co_filename.startswith("<run ")
-            frame = frame.f_back
+        while frame:
+            place, frame = frame.f_code.co_filename, frame.f_back
+            if place.startswith("<run "):
+                raise KeyboardInterrupt
+            if place == self.weak:  # what the callback of a weak reference raises is lost
+                user = None
+                break
         if user:
             raise KeyboardInterrupt
         self.loop.call_soon_threadsafe(self.stop)

@@ -28,14 +28,19 @@ def write_code_file(session, path, code):
         session.remember(path, code.decode(errors="replace").splitlines(True))
 
 
-def become_program(session, path):
+CODE_DIRECTORY = os.path.dirname(CODE_FILE)
+# Made once: a fork that makes its own touches what it is made of.
+PROGRAM = {"__loader__": importlib.machinery.SourceFileLoader("__main__", CODE_FILE), "__file__": CODE_FILE,
+           "__cached__": None}
+
+
+def become_program(session):
     """Its code is in a file, and everything says so."""
     session.make_module()  # a new one: what was made ahead is frozen, and so never let go
-    loader = importlib.machinery.SourceFileLoader("__main__", path)
-    session.names.update(__loader__=loader, __file__=path, __cached__=None)
-    sys.argv[0] = path
-    sys.orig_argv[1:] = [path]
-    sys.path[0] = os.path.dirname(path)
+    session.names.update(PROGRAM)
+    sys.argv[0] = CODE_FILE
+    sys.orig_argv[1:] = [CODE_FILE]
+    sys.path[0] = CODE_DIRECTORY
 
 
 def let_go(session):
@@ -85,7 +90,7 @@ def execute_whole(session, code, filed):
     filed: the host has written it there."""
     if not filed:
         write_code_file(session, CODE_FILE, code)
-    become_program(session, CODE_FILE)
+    become_program(session)
     result = {"status": 0}
     try:
         try:
