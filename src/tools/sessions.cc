@@ -247,7 +247,7 @@ Finished Sessions::Describe(const Living& living, session::CallResult result,
   Finished finished = FinishedFrom(std::move(result));
   finished.time_limit_ms = time_ms;
   finished.memory_limit_bytes = living.resident->memory_limit_bytes();
-  finished.notes = std::move(notes);
+  finished.notes.insert(finished.notes.begin(), notes.begin(), notes.end());
   return finished;
 }
 
