@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -25,6 +26,8 @@ class CallerTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& text, mode_t mode) {
     std::string path = directory_.path() + "/secret";
+    // One that only its owner may read is not written to again.
+    ::unlink(path.c_str());
     std::ofstream(path) << text;
     EXPECT_EQ(::chmod(path.c_str(), mode), 0);
     return path;

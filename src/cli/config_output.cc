@@ -85,7 +85,8 @@ const std::string& Itself(const std::string& text) { return text; }
 std::string NetworkText(const Config& config, const EnvironmentConfig& environment) {
   const network::Wanted wanted = config::NetworkFor(config, environment.name);
   if (!wanted.connected() && wanted.level == config.network) return "";
-  return Line("network", network::Name(wanted.level)) + Line("allow", List(wanted.rules, Itself)) +
+  return Line("network", network::ToText(wanted.level)) +
+         Line("allow", List(wanted.rules, Itself)) +
          Line("publish", List(wanted.publish, [](const auto& each) { return ToText(each); })) +
          Line("reach", List(wanted.reach, [](auto each) { return each; })) +
          Line("secrets", List(environment.network.secrets, Itself));
@@ -129,7 +130,7 @@ json::object NetworkJson(const Config& config, const EnvironmentConfig& environm
   for (const auto& each : config::SecretsFor(config, environment.name)) {
     secrets.emplace_back(each.name);
   }
-  return {{"tier", network::Name(wanted.level)},
+  return {{"tier", network::ToText(wanted.level)},
           {"allow", Strings(wanted.rules)},
           {"publish", std::move(publish)},
           {"reach", json::array(wanted.reach.begin(), wanted.reach.end())},
@@ -200,7 +201,7 @@ std::string ConfigText(const Config& config) {
   std::string out = "every environment\n";
   out += Line("backend", config::Name(config.backend));
   out += Line("limits", LimitsText(config::LimitsFor(config, "")));
-  out += Line("network", network::Name(config.network));
+  out += Line("network", network::ToText(config.network));
   out += Line("allow", List(config.allow, Itself));
   out += Line("resolver", config.resolver);
   out += Line("artifacts", config.artifacts);
@@ -252,7 +253,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"valid", decoded.problems.empty()},
       {"backend", std::string(config::Name(config.backend))},
       {"limits", LimitsJson(config::LimitsFor(config, ""))},
-      {"network", json::object{{"tier", network::Name(config.network)},
+      {"network", json::object{{"tier", network::ToText(config.network)},
                                {"allow", Strings(config.allow)},
                                {"resolver", ToUtf8(config.resolver)}}},
       {"secrets", SecretsJson(config)},

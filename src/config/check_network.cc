@@ -31,7 +31,7 @@ std::optional<Problem> FindProblem(const Config& config, const EnvironmentConfig
   const network::Wanted wanted = NetworkFor(config, environment.name);
   if (!environment.network.secrets.empty() && !network::Proxied(wanted.level)) {
     return problem(fmt::format("secrets need igloo's proxy, which the network '{}' does not have",
-                               network::Name(wanted.level)),
+                               network::ToText(wanted.level)),
                    "write network = \"allow\", and allow the secret's host");
   }
   if (const auto checked = network::Check(wanted); !checked) {

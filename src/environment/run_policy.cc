@@ -159,7 +159,7 @@ Result<void> AddNetwork(const network::Wanted& wanted, sandbox::Policy& policy) 
   }
   if (!wanted.connected()) return {};
   sandbox::ConnectedNetwork network{
-      .tier = std::string(Name(wanted.level)), .rules = wanted.rules, .reach = wanted.reach};
+      .tier = std::string(ToText(wanted.level)), .rules = wanted.rules, .reach = wanted.reach};
   for (const network::Secret& secret : wanted.secrets) {
     std::string text = secret.name + " for " + secret.domain.text();
     if (!secret.header.empty()) text += ", in " + secret.header;

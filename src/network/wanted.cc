@@ -42,7 +42,7 @@ Result<void> CheckPorts(const Wanted& wanted) {
 
 }  // namespace
 
-std::string_view Name(Level level) {
+std::string_view ToText(Level level) {
   switch (level) {
     case Level::kNone:
       return "none";
@@ -58,7 +58,7 @@ std::string_view Name(Level level) {
 
 std::optional<Level> FindLevel(std::string_view name) {
   constexpr Level kLevels[] = {Level::kNone, Level::kAllow, Level::kInternet, Level::kHost};
-  const auto* found = std::ranges::find(kLevels, name, [](Level each) { return Name(each); });
+  const auto* found = std::ranges::find(kLevels, name, [](Level each) { return ToText(each); });
   return found == std::end(kLevels) ? std::nullopt : std::optional(*found);
 }
 
@@ -79,13 +79,13 @@ std::string ToText(const PublishedPort& port) {
 Result<void> Check(const Wanted& wanted) {
   if (!wanted.proxied() && !wanted.rules.empty()) {
     return Fail(Errc::kInvalidArgument,
-                "rules are of no use with the network '" + std::string(Name(wanted.level)) + "'",
+                "rules are of no use with the network '" + std::string(ToText(wanted.level)) + "'",
                 "use the network 'allow', or leave the rules out");
   }
   if (!wanted.proxied() && !wanted.secrets.empty()) {
     return Fail(Errc::kInvalidArgument,
                 "secrets need igloo's proxy, which the network '" +
-                    std::string(Name(wanted.level)) + "' does not have",
+                    std::string(ToText(wanted.level)) + "' does not have",
                 "use the network 'allow', and allow the secret's domain");
   }
   if (wanted.level == Level::kHost && !(wanted.publish.empty() && wanted.reach.empty())) {

@@ -20,7 +20,7 @@ enum class Level : std::uint8_t {
   kInternet,  ///< everything but closed ranges, and what its rules open of those
   kHost,      ///< the host's own network: a right that must be named
 };
-std::string_view Name(Level level);  ///< "none", "allow", ...
+std::string_view ToText(Level level);  ///< "none", "allow", ...
 std::optional<Level> FindLevel(std::string_view name);
 /// Whether igloo's proxy stands between it and the network.
 constexpr bool Proxied(Level level) { return level == Level::kAllow || level == Level::kInternet; }

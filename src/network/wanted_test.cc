@@ -29,7 +29,7 @@ TEST(WantedTest, APortLeadsToOnePlace) {
 
 TEST(WantedTest, LevelsHaveNames) {
   for (const Level level : {Level::kNone, Level::kAllow, Level::kInternet, Level::kHost}) {
-    EXPECT_EQ(FindLevel(Name(level)), level);
+    EXPECT_EQ(FindLevel(ToText(level)), level);
   }
   EXPECT_EQ(FindLevel("Internet"), std::nullopt);
   EXPECT_EQ(FindLevel(""), std::nullopt);
