@@ -64,14 +64,13 @@ in
     (lib.mkIf claude.enable {
       services.igloo = {
         enable = true;
+        settings.defaults.network = lib.mkIf claude.network (lib.mkDefault "internet");
         environments = lib.mkIf (claude.bubblewrap.enable && claude.bubblewrap.extraPackages != [ ]) {
           claude-sandbox = { interpreter_type = "bash"; packages = claude.bubblewrap.extraPackages; };
         };
       };
       warnings = [ (moved "services.claude-sandbox") ];
       assertions = [
-        (refuse claude.network
-          "services.claude-sandbox.network: sandboxes of this igloo have no network yet; set it to false.")
         (refuse claude.container.enable
           "services.claude-sandbox.container.enable: this igloo has no containers yet; use bubblewrap.enable.")
         (refuse claude.vm.enable

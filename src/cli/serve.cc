@@ -22,6 +22,7 @@
 #include "cli/programs.h"
 #include "cli/sandbox_images.h"
 #include "cli/settings.h"
+#include "cli/trace_record.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
 #include "tools/control_socket.h"
@@ -39,27 +40,6 @@ std::size_t RunsAtOnce() {
 
 /// So that reading a file back fits into one answer.
 constexpr std::uint64_t kMostOfAFile = 4U << 20;
-
-audit::Record RecordOf(const tools::Trace& trace) {
-  const auto millis = [](std::int64_t micros) { return static_cast<std::uint64_t>(micros) / 1000; };
-  audit::Record record{.time = std::chrono::floor<std::chrono::milliseconds>(trace.came),
-                       .tool = trace.tool,
-                       .client = trace.client,
-                       .environment = trace.environment,
-                       .session = trace.session,
-                       .verdict = trace.verdict,
-                       .exit_code = trace.exit_code,
-                       .duration_ms = millis(trace.run_micros),
-                       .queued_ms = millis(trace.queued_micros),
-                       .output_bytes = trace.output_bytes,
-                       .error = trace.error};
-  if (trace.exit_code) {
-    record.cpu_ms = trace.cpu_micros / 1000;
-    record.peak_memory_bytes = trace.peak_kib * 1024;
-  }
-  record.Describe(trace.code);
-  return record;
-}
 
 /// A session takes eight descriptors, and the usual limit is there for programs that use select().
 void RaiseOpenFiles() {

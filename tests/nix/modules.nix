@@ -114,7 +114,7 @@ in
   bubblewrap = says "/usr/bin/bwrap" (igloo { settings.defaults.backend = "bubblewrap"; });
   bubblewrapOfOne = says "/usr/bin/bwrap" (igloo { settings.environments.a = { preset = "python"; backend = "bubblewrap"; }; });
   notYet = says "settings.defaults.backend: this igloo does not have it yet" (igloo { settings.defaults.backend = "microvm"; });
-  notYetNetwork = says "settings.defaults.network" (igloo { settings.defaults.network = "internet"; });
+  network = fine (igloo { settings.defaults.network = "internet"; });
   fileAndSettings = says "configFile replaces" (igloo { configFile = "/etc/igloo.toml"; settings.audit.code = true; });
   root = says "no rights of root" (igloo { user = "root"; });
   tokenInStore = says "Nix store" (igloo { tokenFile = "/nix/store/${hash}-token"; });
@@ -139,7 +139,9 @@ in
   sandboxMcpOverridden = (nixos { sandbox-mcp.enable = true; igloo.package = fake "mine" { }; }).services.igloo.package.name == "mine";
   claudeSandbox = let config = nixos { claude-sandbox = { enable = true; network = false; bubblewrap.extraPackages = [ pkgs.ripgrep ]; }; }; in
     fine config && config.services.igloo.settings.defaults.backend == null && config.services.igloo.environments ? claude-sandbox;
-  claudeSandboxNetwork = says "claude-sandbox.network" (nixos { claude-sandbox.enable = true; });
+  claudeSandboxNetwork = let config = nixos { claude-sandbox.enable = true; }; in
+    fine config && config.services.igloo.settings.defaults.network == "internet"
+    && (nixos { claude-sandbox = { enable = true; network = false; }; }).services.igloo.settings.defaults.network == null;
   claudeSandboxContainer = says "no containers yet" (nixos { claude-sandbox = { enable = true; network = false; container.enable = true; }; });
   claudeSandboxMachine = says "no virtual machines yet" (nixos { claude-sandbox = { enable = true; network = false; vm.enable = true; }; });
 
@@ -162,7 +164,7 @@ in
   homeEnvFileOfDesktop = says "claude-desktop reads no such file" (home { igloo = { enable = true; envFile = "/run/keys/env"; clients.claude-desktop.enable = true; }; });
   homeEnvFileInStore = says "programs.igloo.envFile: everybody" (home { igloo = { enable = true; envFile = "/nix/store/${hash}-env"; }; });
   homeUnknownClient = fails (home { igloo = { enable = true; clients.emacs.enable = true; }; }).programs.igloo.clients;
-  homeNotYet = says "programs.igloo.settings.environments.a.network" (home { igloo = { enable = true; settings.environments.a = { preset = "shell"; network = "host"; }; }; });
+  homeNotYet = says "programs.igloo.settings.environments.a.backend" (home { igloo = { enable = true; settings.environments.a = { preset = "shell"; backend = "microvm"; }; }; });
   homeBubblewrap = fine (home { igloo = { enable = true; settings.defaults.backend = "bubblewrap"; }; });
   homeSandboxMcp = let config = home { sandbox-mcp = { enable = true; settings.theme = "dark"; }; }; in
     fine config && builtins.fromTOML config.xdg.configFile."igloo/config.toml".source.text == { }
