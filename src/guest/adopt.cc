@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -67,8 +68,8 @@ bool SendNamespaces(int socket) {
   return sent;
 }
 
-/// System calls for the child to make, as guest/calls.h has them.
-class Calls {
+/// System calls for the child to make, as guest/calls.h has them. In pages of its own.
+class alignas(4096) Calls {
  public:
   void Add(long number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
     const uint64_t call[kCallWords] = {static_cast<uint64_t>(number), a, b, c, d, 0, 0};
@@ -277,6 +278,8 @@ pid_t AdoptPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
     return fail(wire::InitStep::kAdoption);
   }
   close(ruleset);
+  // A sandbox may wait for its code for long; these pages are of no more use to it.
+  madvise(&g_calls, sizeof g_calls, MADV_DONTNEED);
   const pid_t pid = AwaitWord(socket);
   if (pid <= 0) return fail(wire::InitStep::kAdoption);
   if (!StandsBehindTheWall(pid)) {

@@ -34,8 +34,10 @@ struct Descriptors {
   unsigned count = 0;
 };
 
-// Static instead of on a stack that would have to grow.
-alignas(4096) unsigned char g_message[sizeof(CallsHead) + kMaxRelocations * 4 + kMaxCallBytes];
+// Static instead of on a stack that would have to grow; in pages of its own.
+constexpr size_t kPage = 4096;
+constexpr size_t kMostBytes = sizeof(CallsHead) + kMaxRelocations * 4 + kMaxCallBytes;
+alignas(kPage) unsigned char g_message[(kMostBytes + kPage - 1) / kPage * kPage];
 
 template <class... Arguments>
 long Call(long number, Arguments... arguments) {
@@ -149,7 +151,7 @@ bool BecomePayload(const Descriptors& namespaces, int adoption, int group) {
   if (Call(SYS_sendto, channel, &word, 1, 0, 0, 0) != 1) return false;
   if (Call(SYS_recvfrom, channel, &word, 1, 0, 0, 0) != 1 || word != 'g') return false;
   Call(SYS_close, channel);
-  // Three pages that are of no more use.
+  // Of no more use.
   Call(SYS_madvise, g_message, sizeof g_message, MADV_DONTNEED);
   return true;
 }

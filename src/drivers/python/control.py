@@ -47,7 +47,6 @@ class Control:
     def open(self, fd):
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(fd)
-        self.recognize()
 
     def recognize(self):
         self.identity = os.fstat(self.fd)[1:3]
