@@ -190,6 +190,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
   cgroup::Groups groups(cgroup::Find());
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
+  WarnOfHostNetwork(options.request.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   IGLOO_ASSIGN(const session::RunResult result,

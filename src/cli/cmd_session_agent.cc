@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"
+#include "cli/network_desk.h"
 #include "cli/programs.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
@@ -38,7 +39,9 @@ class Agent {
         setup_(std::move(setup)),
         offered_(offered),
         language_(std::move(language)) {
-    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), tools::Runner::Options{});
+    auto options = AttendedRunner(programs, setup_->config().audit,
+                                  [this](std::string_view text) { console_.Note(text); });
+    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(options));
     sessions_ = std::make_unique<tools::Sessions>(
         loop_, *runner_, tools::SessionLimits{.most = 1, .idle = kForever, .lifetime = kForever});
   }

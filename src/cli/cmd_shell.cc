@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/programs.h"
 #include "cli/relay.h"
+#include "cli/run_output.h"
 #include "cli/terminal.h"
 #include "cli/wall.h"
 
@@ -82,6 +83,7 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const auto programs, FindPrograms());
   Wall wall(programs);
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
+  WarnOfHostNetwork(prepared.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{
@@ -91,6 +93,7 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const session::RunResult result,
                RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(io), prepared.audit,
                              console));
+  for (const session::Refusal& each : result.refused) console.Note(RefusalText(each));
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }

@@ -1,5 +1,6 @@
 #include "cli/network_desk.h"
 
+#include "cli/programs.h"
 #include "cli/settings.h"
 
 namespace igloo::cli {
@@ -14,6 +15,18 @@ std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& confi
       [say = std::move(say)](const Error& error) {
         say("decisions about the network are not written down: " + error.what);
       });
+}
+
+tools::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+                                      const config::AuditConfig& config,
+                                      std::function<void(std::string_view)> say) {
+  tools::Runner::Options options{.note = say, .proxy = ProxyFor(programs)};
+  const auto log =
+      std::make_shared<std::optional<audit::NetworkLog>>(OpenNetworkLog(config, std::move(say)));
+  options.proxy.record = [log](const network::Record& record) {
+    if (*log) (*log)->Add(record);
+  };
+  return options;
 }
 
 NetworkDesk::NetworkDesk(boost::asio::io_context& loop, const config::AuditConfig& audit,

@@ -17,6 +17,11 @@ namespace igloo::cli {
 std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& config,
                                                 std::function<void(std::string_view)> say);
 
+/// For runs of a process whose decisions are written down.
+tools::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+                                      const config::AuditConfig& config,
+                                      std::function<void(std::string_view)> say);
+
 /// Looks after the network of one run: writes its decisions down, and lets 'igloo net allow' reach
 /// it from the first of them on. One that decides nothing leaves nothing behind.
 class NetworkDesk {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "cli/console.h"
 #include "environment/names.h"
 #include "network/http_fields.h"
 
@@ -54,7 +55,9 @@ std::optional<SecretSource> ParseSource(std::string_view text) {
 
 /// The configuration's secret of the same variable gives way to the one of the command line.
 void AddSecret(config::SecretConfig secret, std::vector<config::SecretConfig>& secrets) {
-  std::erase_if(secrets, [&](const auto& each) { return each.inside == secret.inside; });
+  std::erase_if(secrets, [&](const auto& each) {
+    return each.inside == secret.inside || each.name == secret.name;
+  });
   secrets.push_back(std::move(secret));
 }
 
@@ -133,6 +136,11 @@ Result<void> TakeNetwork(const ParsedArgs& args, const config::Config& config,
     AddSecret(std::move(secret), configured.secrets);
   }
   return {};
+}
+
+void WarnOfHostNetwork(const network::Wanted& wanted, Console& console) {
+  if (wanted.level != network::Level::kHost) return;
+  console.Note("warning: it shares the host's network, with everything that listens on it");
 }
 
 }  // namespace igloo::cli

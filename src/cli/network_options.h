@@ -50,4 +50,7 @@ inline constexpr Flag kSecretFlag = {
         "file:PATH or command:WORDS",
     .times = Times::kOften};
 
+/// A run in the host's network is told to be one.
+void WarnOfHostNetwork(const network::Wanted& wanted, Console& console);
+
 }  // namespace igloo::cli

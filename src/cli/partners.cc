@@ -10,6 +10,7 @@
 #include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/flakes.h"
+#include "cli/network_desk.h"
 #include "cli/programs.h"
 #include "cli/repl.h"
 #include "cli/settings.h"
@@ -59,7 +60,8 @@ class OwnPartner : public Partner {
   OwnPartner(backend::jail::Programs programs, std::shared_ptr<const tools::Setup> setup,
              std::string environment, std::string interpreter)
       : environment_(std::move(environment)), interpreter_(std::move(interpreter)) {
-    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), tools::Runner::Options{});
+    auto options = AttendedRunner(programs, setup->config().audit, [](std::string_view) {});
+    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(options));
     sessions_ = std::make_unique<tools::Sessions>(
         loop_, *runner_, tools::SessionLimits{.most = 1, .idle = kForever, .lifetime = kForever});
     control_.emplace(*sessions_, [setup] { return setup; });

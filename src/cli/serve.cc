@@ -241,12 +241,14 @@ class Server {
 
   /// The way by which `igloo session` and `igloo repl` come.
   void OpenControl() {
+    if (socket_ || unreachable_) return;
     const auto place = StatePlace();
-    if (socket_ || !place) return;
+    if (!place) return;
     auto opened = tools::ControlSocket::Open(loop_, *place, *control_);
     if (opened) {
       socket_ = *std::move(opened);
-    } else if (!std::exchange(unreachable_, true)) {
+    } else {
+      unreachable_ = true;
       serving_.say("'igloo session' does not see the sessions of this server: " +
                    Line(opened.error()));
     }

@@ -1,5 +1,7 @@
 #include "config/request.h"
 
+#include <algorithm>
+
 namespace igloo::config {
 namespace {
 
@@ -22,6 +24,11 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
   // file names beats both.
   for (const auto& [name, value] : configured.variables) request.variables[name] = value;
   for (const std::string& name : configured.inherit) {
+    // SECURITY: the value itself would be inside, under the name of its source.
+    const bool secret = std::ranges::any_of(configured.secrets, [&](const SecretConfig& each) {
+      return each.source.kind == SecretSource::Kind::kVariable && each.source.value == name;
+    });
+    if (secret) continue;
     if (auto value = lookup(name)) request.variables[name] = *std::move(value);
   }
   if (!config.project.path.empty()) {

@@ -26,7 +26,9 @@ std::string UrlOf(std::string_view host) {
 
 Result<Secrets::Held> Secrets::Get(const SecretConfig& secret) const {
   const std::scoped_lock lock(mu_);
-  const auto found = held_.find(secret.name);
+  const std::string key = fmt::format("{}\n{}\n{}", secret.name,
+                                      static_cast<int>(secret.source.kind), secret.source.value);
+  const auto found = held_.find(key);
   if (found != held_.end()) return found->second;
   const auto read = [&]() -> Result<Held> {
     Held held;
@@ -38,7 +40,7 @@ Result<Secrets::Held> Secrets::Get(const SecretConfig& secret) const {
     IGLOO_ASSIGN(held.placeholder, placeholder_(secret.name));
     return held;
   };
-  return held_.emplace(secret.name, read()).first->second;
+  return held_.emplace(key, read()).first->second;
 }
 
 Result<void> Secrets::Use(const std::vector<SecretConfig>& secrets,

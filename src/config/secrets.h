@@ -39,7 +39,9 @@ class Secrets {
   ReadSecret read_;
   MakePlaceholder placeholder_;
   mutable std::mutex mu_ = {};
-  mutable std::map<std::string, Result<Held>> held_ = {};  ///< by name; guarded by mu_
+  /// SECURITY: by source as well as by name: a name alone may stand for two of them, a file's and
+  /// one of the command line, and each has domains of its own. Guarded by mu_.
+  mutable std::map<std::string, Result<Held>> held_ = {};
 };
 
 }  // namespace igloo::config

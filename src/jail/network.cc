@@ -71,7 +71,9 @@ uint64_t CountersOf(int proc_fd) {
 
 bool HasNoSockets(int proc_fd) {
   char text[2048];
-  return ReadText(proc_fd, "self/net/sockstat", text, sizeof text) && IsZero(text, "TCP: inuse") &&
+  // The first of all kinds, whether they are used or not: igloo may still hold some.
+  return ReadText(proc_fd, "self/net/sockstat", text, sizeof text) &&
+         IsZero(text, "sockets: used") && IsZero(text, "TCP: inuse") &&
          IsZero(text, "UDP: inuse") && IsZero(text, "RAW: inuse") && IsZero(text, "FRAG: inuse") &&
          ReadText(proc_fd, "self/net/sockstat6", text, sizeof text) &&
          IsZero(text, "TCP6: inuse") && IsZero(text, "UDP6: inuse") && IsZero(text, "RAW6: inuse");

@@ -110,7 +110,8 @@ json::object EncodeCommand(const ReplaceRules& command) {
   return {{"do", "rules"},
           {"sandbox", command.sandbox},
           {"tier", WordOf(kTiers, command.tier)},
-          {"rules", ArrayOf(command.rules)}};
+          {"rules", ArrayOf(command.rules)},
+          {"once", ArrayOf(command.once)}};
 }
 
 json::object EncodeCommand(const AddForward& command) {
@@ -129,7 +130,10 @@ Result<Command> DecodeCommand(const std::string& what, ObjectReader& reader) {
   if (what == "add" || what == "rules") {
     const Tier tier = ValueOf(kTiers, reader, "tier");
     auto rules = reader.Texts("rules", kMostRules, kLongestRuleText);
-    if (what == "rules") return ReplaceRules{std::move(sandbox), tier, std::move(rules)};
+    if (what == "rules") {
+      auto once = reader.Texts("once", kMostRules, kLongestRuleText);
+      return ReplaceRules{std::move(sandbox), tier, std::move(rules), std::move(once)};
+    }
     IGLOO_ASSIGN(auto secrets, DecodeSecrets(reader.Array("secrets", kMostSecrets)));
     const std::uint64_t connections = reader.Number("connections", 65536);
     reader.Expect(connections > 0, "connections");

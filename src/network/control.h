@@ -13,13 +13,13 @@
 
 #include "network/rules.h"
 #include "network/secret.h"
+#include "network/wanted.h"
 
 namespace igloo::network {
 
 /// Both sides are installed together: another number is a mistake and refused.
 inline constexpr std::int64_t kControlVersion = 1;
 inline constexpr std::size_t kLongestMessage = 8U << 20;
-inline constexpr std::size_t kMostRules = 100'000, kMostSecrets = 64;
 inline constexpr std::uint32_t kMostConnections = 1024;
 
 /// A sandbox whose programs reach the network through a listener made inside it. Descriptor: the
@@ -37,6 +37,7 @@ struct ReplaceRules {
   std::string sandbox = {};
   Tier tier = Tier::kAllow;
   std::vector<std::string> rules = {};
+  std::vector<std::string> once = {};  ///< each for one connection, in its shortest form
 };
 
 /// A port of one side that leads to a port of the other side's loopback.

@@ -1,5 +1,7 @@
 #include "network/wanted.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -92,6 +94,12 @@ Result<void> Check(const Wanted& wanted) {
     return Fail(Errc::kInvalidArgument,
                 "a sandbox in the host's network has all ports of the host already",
                 "leave the ports out, or use another network");
+  }
+  if (wanted.rules.size() > kMostRules || wanted.secrets.size() > kMostSecrets ||
+      wanted.publish.size() + wanted.reach.size() > kMostPorts) {
+    return Fail(Errc::kInvalidArgument, "that are too many rules, secrets or ports for a sandbox",
+                fmt::format("at most {} rules, {} secrets (one for each host) and {} ports",
+                            kMostRules, kMostSecrets, kMostPorts));
   }
   for (const std::string& rule : wanted.rules) {
     if (const auto parsed = ParseRule(rule); !parsed) return std::unexpected(parsed.error());

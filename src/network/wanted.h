@@ -52,6 +52,8 @@ struct Wanted {
 
 /// Where the proxy listens inside.
 inline constexpr std::uint16_t kProxyPort = 3128;
+/// What one sandbox may be given at most.
+inline constexpr std::size_t kMostRules = 100'000, kMostSecrets = 64, kMostPorts = 16;
 /// How many connections to one published port there can be at once.
 inline constexpr std::uint32_t kSocketsPerPort = 32;
 

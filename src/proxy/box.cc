@@ -1,5 +1,6 @@
 #include "proxy/box.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "proxy/client.h"
@@ -89,6 +90,23 @@ void Box::SetRules(network::RuleSet rules) {
   for (Connection* each : all) {
     if (live_.contains(each)) each->ReconsiderRules();
   }
+}
+
+void Box::SetRules(const network::ReplaceRules& order, network::RuleSet rules) {
+  listed_ = order;
+  SetRules(std::move(rules));
+}
+
+bool Box::UseUp(const std::string& rule) {
+  const auto found = std::ranges::find(listed_.once, rule);
+  if (found == listed_.once.end()) return false;
+  listed_.once.erase(found);
+  std::vector<std::string> left = listed_.rules;
+  left.insert(left.end(), listed_.once.begin(), listed_.once.end());
+  auto rules = network::RuleSet::Parse(listed_.tier, left);
+  // What is under way with it goes on; nobody else gets it.
+  rules_ = std::make_shared<const network::RuleSet>(rules ? *std::move(rules) : network::RuleSet());
+  return true;
 }
 
 void Box::Stop() {

@@ -55,6 +55,10 @@ class Box : public std::enable_shared_from_this<Box> {
   /// Seen whole by everything that is decided from now on; what is under way and not allowed any
   /// more ends.
   void SetRules(network::RuleSet rules);
+  /// The same, with rules for one connection each.
+  void SetRules(const network::ReplaceRules& order, network::RuleSet rules);
+  /// A rule was used; one for a single connection is gone with that, and true is returned.
+  bool UseUp(const std::string& rule);
   void Stop();
 
   Shared& shared() const { return shared_; }
@@ -77,6 +81,7 @@ class Box : public std::enable_shared_from_this<Box> {
   network::AddSandbox order_;
   // Shared with decisions under way, which see one list from begin to end.
   std::shared_ptr<const network::RuleSet> rules_;
+  network::ReplaceRules listed_ = {};  ///< what they were made of, when some are for once
   std::set<Connection*> live_ = {};
   std::vector<std::shared_ptr<Socket>> listeners_ = {};  // shared with who accepts from them
   asio::steady_timer room_;

@@ -35,7 +35,7 @@ void Client::Stop() {
 }
 
 void Client::ReconsiderRules() {
-  if (!current_ || current_->record.event != Record::Event::kOpened) return;
+  if (!current_ || current_->record.event != Record::Event::kOpened || current_->for_once) return;
   const auto& rules = *box()->rules();
   Decision decision = rules.Decide(current_->request);
   if (decision.basis == Decision::Basis::kName && current_->address) {
@@ -156,6 +156,8 @@ asio::awaitable<std::expected<Dialled, DialFailure>> Client::Open(Request reques
   }
   basis_ = decision.basis;
   current_->record.rule = decision.rule;
+  // SECURITY: before anything is waited for: of two who ask at once, one gets it.
+  current_->for_once = box()->UseUp(decision.rule);
   auto dialled =
       co_await Dial(*shared_.resolver, rules, request.host, request.port, decision.basis);
   if (!dialled) {

@@ -29,6 +29,7 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
     network::Request request = {};
     std::optional<network::Address> address = {};
     network::Record record = {};
+    bool for_once = false;  ///< its rule was for this connection alone
   };
 
   asio::awaitable<void> ServeHttp();
@@ -60,6 +61,6 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
   std::shared_ptr<Socket> server_ = {};  // shared with the pumps under way
   std::optional<Current> current_ = {};
   network::Decision::Basis basis_ = network::Decision::Basis::kRefused;
-};
+};  // namespace igloo::proxy
 
 }  // namespace igloo::proxy

@@ -112,10 +112,13 @@ class Server {
 
   Result<void> Do(network::ReplaceRules command, std::vector<UniqueFd> /*descriptors*/) {
     IGLOO_ASSIGN(const auto box, Find(command.sandbox));
-    auto rules = RuleSet::Parse(command.tier, command.rules);
+    std::vector<std::string> all = command.rules;
+    all.insert(all.end(), command.once.begin(), command.once.end());
+    auto rules = RuleSet::Parse(command.tier, all);
     // SECURITY: a list that cannot be read closes; the old one would go on allowing what the new
     // one may have been meant to forbid.
-    box->SetRules(rules ? *rules : RuleSet());
+    if (!rules) command = {};
+    box->SetRules(command, rules ? *rules : RuleSet());
     if (!rules) return std::unexpected(rules.error());
     return {};
   }

@@ -61,7 +61,7 @@ Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wan
 
 Connection::~Connection() {
   proxy_.Leave(name_);
-  if (handed_over_ && proxy_.pid() == served_by_)
+  if (handed_over_ && served_by_ > 0 && proxy_.pid() == served_by_)
     proxy_.Send(network::RemoveSandbox{name_}, {}, [](auto) {});
 }
 
@@ -74,11 +74,19 @@ void Connection::Rename(std::string name) {
 Result<void> Connection::Publish() {
   if (!outside_.empty()) return {};
   for (const network::PublishedPort& port : wanted_.publish) {
-    IGLOO_ASSIGN(UniqueFd fd, ListenOutside(port.outside));
-    outside_.push_back({.listener = Descriptor(loop_, fd.Release()),
+    auto fd = ListenOutside(port.outside);
+    if (!fd) {
+      outside_.clear();  // all of them or none
+      return std::unexpected(std::move(fd).error());
+    }
+    outside_.push_back({.listener = Descriptor(loop_, fd->Release()),
                         .order = {.kind = AddForward::Kind::kPublish, .port = port.inside}});
   }
-  if (attached_) WatchAll(outside_);
+  if (handed_over_) {
+    PassOn(outside_);
+  } else if (attached_) {
+    WatchAll(outside_);
+  }
   return {};
 }
 
@@ -118,36 +126,40 @@ void Connection::WatchAll(std::vector<Door>& doors) {
 
 void Connection::HandOver() {
   if (std::exchange(handed_over_, true)) return;
-  const auto told = [weak = weak_from_this()](const Result<void>& done) {
-    const auto self = weak.lock();
-    if (self && !done) self->Refuse("", done.error().what, "");
-  };
   network::AddSandbox add{
       .sandbox = name_,
       .tier = wanted_.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow,
       .rules = wanted_.rules,
       .secrets = wanted_.secrets};
-  add.rules.insert(add.rules.end(), once_.begin(), once_.end());
   std::vector<UniqueFd> own;
   if (listener_.is_open()) own.emplace_back(listener_.release());
-  proxy_.Send(std::move(add), std::move(own), told);
+  proxy_.Send(std::move(add), std::move(own), Told());
   served_by_ = proxy_.pid();
-  auto socket = sockets_.begin();
-  for (std::vector<Door>* doors : {&inside_, &outside_}) {
-    for (Door& door : *doors) {
-      std::vector<UniqueFd> descriptors;
-      descriptors.emplace_back(door.listener.release());
-      door.order.sandbox = name_;
-      if (door.order.kind == AddForward::Kind::kPublish) {
-        const auto end = socket + network::kSocketsPerPort;
-        std::move(socket, end, std::back_inserter(descriptors));
-        socket = end;
-      }
-      proxy_.Send(door.order, std::move(descriptors), told);
+  PassOn(inside_);
+  PassOn(outside_);
+  if (!once_.empty()) ReplaceRules([](auto) {});
+}
+
+void Connection::PassOn(std::vector<Door>& doors) {
+  for (Door& door : doors) {
+    std::vector<UniqueFd> descriptors;
+    descriptors.emplace_back(door.listener.release());
+    door.order.sandbox = name_;
+    if (door.order.kind == AddForward::Kind::kPublish) {
+      const auto begin = sockets_.end() - network::kSocketsPerPort;
+      std::move(begin, sockets_.end(), std::back_inserter(descriptors));
+      sockets_.erase(begin, sockets_.end());
     }
-    doors->clear();
+    proxy_.Send(door.order, std::move(descriptors), Told());
   }
-  sockets_.clear();
+  doors.clear();
+}
+
+Proxy::Answer Connection::Told() {
+  return [weak = weak_from_this()](const Result<void>& done) {
+    const auto self = weak.lock();
+    if (self && !done) self->Refuse("", done.error().what, "");
+  };
 }
 
 void Connection::Allow(const std::string& rule, Duration duration, Proxy::Answer answer) {
@@ -158,8 +170,20 @@ void Connection::Allow(const std::string& rule, Duration duration, Proxy::Answer
     return answer(Fail(Errc::kFailedPrecondition, "'" + name_ + "' has no network to allow more of",
                        "start it with --network allow"));
   }
-  (duration == Duration::kOnce ? once_ : wanted_.rules).push_back(Canonical(rule));
-  ReplaceRules(std::move(answer));
+  const std::string added = Canonical(rule);
+  // A rule for one connection is counted by igloo-proxy.
+  if (attached_ && duration == Duration::kOnce) HandOver();
+  (duration == Duration::kOnce ? once_ : wanted_.rules).push_back(added);
+  ReplaceRules(
+      [weak = weak_from_this(), added, duration, answer = std::move(answer)](Result<void> done) {
+        const auto self = weak.lock();
+        if (self && !done) {
+          auto& list = duration == Duration::kOnce ? self->once_ : self->wanted_.rules;
+          if (const auto found = std::ranges::find(list, added); found != list.end())
+            list.erase(found);
+        }
+        answer(std::move(done));
+      });
 }
 
 void Connection::ReplaceRules(Proxy::Answer answer) {
@@ -172,21 +196,19 @@ void Connection::ReplaceRules(Proxy::Answer answer) {
   network::ReplaceRules replace{
       .sandbox = name_,
       .tier = wanted_.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow,
-      .rules = wanted_.rules};
-  replace.rules.insert(replace.rules.end(), once_.begin(), once_.end());
+      .rules = wanted_.rules,
+      .once = once_};
   proxy_.Send(std::move(replace), {}, std::move(answer));
 }
 
 void Connection::Hear(const Record& record) {
-  if (record.event == Record::Event::kOpened) return;
-  if (!record.refusal.empty()) {
-    Refuse(record.host + ":" + std::to_string(record.port), record.refusal, record.remedy);
-    return;
-  }
+  // igloo-proxy has taken it away with its first use, whatever became of that.
   const auto used = std::ranges::find(once_, record.rule);
-  if (used == once_.end()) return;
-  once_.erase(used);
-  ReplaceRules([](auto) {});
+  if (used != once_.end()) once_.erase(used);
+  if (record.event == Record::Event::kOpened || record.refusal.empty()) return;
+  const bool six = record.host.find(':') != std::string::npos && !record.host.starts_with('[');
+  const std::string host = six ? "[" + record.host + "]" : record.host;
+  Refuse(host + ":" + std::to_string(record.port), record.refusal, record.remedy);
 }
 
 void Connection::Lose(const Error& why) {
@@ -199,8 +221,14 @@ void Connection::Refuse(std::string place, std::string reason, std::string rule)
   if (same != refusals_.end()) {
     ++same->times;
   } else if (refusals_.size() < kMostRefusals) {
-    refusals_.push_back({std::move(place), std::move(reason), std::move(rule), 1});
+    refusals_.push_back({name_, std::move(place), std::move(reason), std::move(rule), 1});
   }
+}
+
+void Connection::End(Proxy::Answer answer) {
+  if (!handed_over_ || served_by_ <= 0 || proxy_.pid() != served_by_) return answer({});
+  served_by_ = -1;
+  proxy_.Send(network::RemoveSandbox{name_}, {}, std::move(answer));
 }
 
 std::vector<Refusal> Connection::TakeRefusals() {

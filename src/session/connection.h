@@ -17,9 +17,10 @@ namespace igloo::session {
 
 /// Something that code wanted to reach and may not.
 struct Refusal {
-  std::string place = {};   ///< host and port
-  std::string reason = {};  ///< why not
-  std::string rule = {};    ///< the one that would allow it; empty: none does
+  std::string sandbox = {};  ///< its name
+  std::string place = {};    ///< host and port
+  std::string reason = {};   ///< why not
+  std::string rule = {};     ///< the one that would allow it; empty: none does
   std::uint64_t times = 0;
   bool operator==(const Refusal&) const = default;
 };
@@ -47,7 +48,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   enum class Duration : std::uint8_t {
     kSession,  ///< as long as the sandbox lives
-    kOnce,     ///< until the first connection that it allowed has ended
+    kOnce,     ///< for one connection
   };
   /// Allows more, at once. The answer says whether it counts now.
   void Allow(const std::string& rule, Duration duration, Proxy::Answer answer);
@@ -56,6 +57,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Hear(const network::Record& record);
   /// igloo-proxy has ended.
   void Lose(const Error& why);
+  /// Ends everything that is under way; when the answer comes, all of it was told.
+  void End(Proxy::Answer answer);
   /// What was refused since the last time.
   std::vector<Refusal> TakeRefusals();
 
@@ -70,6 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void WatchAll(std::vector<Door>& doors);
   /// Somebody connects, or the rules change: from here on igloo-proxy has everything.
   void HandOver();
+  void PassOn(std::vector<Door>& doors);
+  Proxy::Answer Told();
   void ReplaceRules(Proxy::Answer answer);
   void Refuse(std::string place, std::string reason, std::string rule);
 

@@ -18,6 +18,8 @@ namespace {
 
 /// Its end of the channel.
 constexpr int kControl = 3;
+/// Messages that are taken before others have their turn.
+constexpr int kMostAtOnce = 256;
 
 }  // namespace
 
@@ -30,7 +32,7 @@ Result<void> Proxy::Start() {
   IGLOO_TRY(SetNonBlocking(pair.first.get()));
   SpawnOptions spawn{.program = options_.program,
                      .argv = {"igloo-proxy", std::to_string(kControl)},
-                     .fds = {{STDERR_FILENO, STDERR_FILENO}, {pair.second.get(), kControl}},
+                     .fds = {{pair.second.get(), kControl}},
                      .own_session = true};
   if (!options_.resolver.empty()) spawn.argv.push_back("--resolver=" + options_.resolver);
   if (!options_.roots.empty()) spawn.argv.push_back("--roots=" + options_.roots);
@@ -89,7 +91,8 @@ void Proxy::Listen() {
 }
 
 void Proxy::Settle() {
-  while (child_) {
+  // Code that is refused thousands of things must not keep igloo from everything else.
+  for (int i = 0; i < kMostAtOnce && child_; ++i) {
     auto packet = network::ReceivePacket(control_->native_handle());
     if (!packet) return Lose(packet.error());
     if (!*packet) return;
@@ -103,6 +106,10 @@ void Proxy::Take(const network::News& news) {
   std::visit(Overloaded{[&](const network::Ready&) { ready_ = true; },
                         [&](const network::Done& done) { Answered(done.order, {}); },
                         [&](const network::Failed& failed) {
+                          if (failed.order == 0) {
+                            last_words_ = failed.what;
+                            return;
+                          }
                           Answered(failed.order,
                                    Fail(Errc::kFailedPrecondition, failed.what, failed.hint));
                         },
@@ -127,11 +134,12 @@ void Proxy::Lose(const Error& why) {
   if (!child_) return;
   const bool began = ready_;
   auto asked = std::move(asked_);
+  const Error error{
+      Errc::kFailedPrecondition,
+      began ? "igloo-proxy ended, and with it the network of its sandboxes"
+            : "igloo-proxy could not start: " + (last_words_.empty() ? why.what : last_words_),
+      "start the run again; should it happen again, please report it", 0};
   Close();
-  const Error error{Errc::kFailedPrecondition,
-                    began ? "igloo-proxy ended, and with it the network of its sandboxes"
-                          : "igloo-proxy could not start: " + why.what,
-                    "start the run again; should it happen again, please report it", 0};
   Note(error.what);
   for (auto& [number, answer] : asked) answer(std::unexpected(error));
   for (auto& [name, connection] : connections_) connection->Lose(error);
@@ -154,6 +162,7 @@ void Proxy::Close() {
   waiting_.clear();
   asked_.clear();
   ready_ = flushing_ = false;
+  last_words_.clear();
   child_ = Child();
 }
 

@@ -81,6 +81,7 @@ class Proxy {
   /// None where there is no process: they end before the event loop does.
   std::unique_ptr<boost::asio::posix::stream_descriptor> control_ = {}, writable_ = {};
   bool ready_ = false, flushing_ = false;
+  std::string last_words_ = {};  ///< why it ends
   std::uint64_t orders_ = 0;
   std::deque<Waiting> waiting_ = {};
   std::map<std::uint64_t, Answer> asked_ = {};

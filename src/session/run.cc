@@ -33,6 +33,8 @@ constexpr auto kDrainLimit = std::chrono::seconds(1);
 constexpr auto kDrainMost = std::chrono::seconds(10);
 /// How often a cgroup that cannot tell by itself is asked.
 constexpr auto kLook = std::chrono::milliseconds(100);
+/// For igloo-proxy to say what became of the last connections.
+constexpr auto kNetworkLimit = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -64,6 +66,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   OutputPump::Options PumpOptions(std::size_t index);
   asio::awaitable<void> FeedInput();
   asio::awaitable<void> WaitForEnd();
+  /// Hears the end of everything that its connections had under way.
+  asio::awaitable<void> EndNetwork();
   /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
   bool LookAfterMemory();
   Result<RunResult> Finish();
@@ -206,6 +210,23 @@ asio::awaitable<void> Run::State::WaitForEnd() {
   }
 }
 
+asio::awaitable<void> Run::State::EndNetwork() {
+  const auto self = shared_from_this();
+  if (!io.connection) co_return;
+  const auto over = std::make_shared<bool>(false);
+  io.connection->End([over, self](auto) {
+    *over = true;
+    self->changed.cancel();
+  });
+  const auto until = std::chrono::steady_clock::now() + kNetworkLimit;
+  while (!*over && std::chrono::steady_clock::now() < until) {
+    changed.expires_at(until);
+    boost::system::error_code ignored;
+    auto token = Redirect(ignored);
+    co_await changed.async_wait(token);
+  }
+}
+
 Result<RunResult> Run::State::Finish() {
   const Outside outside{.group = io.group ? io.group->leaf().ReadHits() : cgroup::Hits{},
                         .too_much_output = pumps[0].too_much() || pumps[1].too_much(),
@@ -263,6 +284,7 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   }
   if (state->feed.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);
   co_await state->WaitForEnd();
+  co_await state->EndNetwork();
   auto result = state->Finish();
   state->CloseAll();
   co_return result;

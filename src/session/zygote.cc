@@ -39,7 +39,7 @@ Result<void> SendFds(int socket, std::span<const int> fds) {
 Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
                              std::string program, const std::vector<std::string>& preload) {
   // The host's belongs to no namespace over which the zygote has a right.
-  if (!std::holds_alternative<sandbox::NoNetwork>(plan.network)) {
+  if (std::holds_alternative<sandbox::HostNetwork>(plan.network)) {
     return Fail(Errc::kFailedPrecondition,
                 "an interpreter that is forked cannot enter the host's network");
   }

@@ -17,6 +17,7 @@ struct Sessions::Living {
 
   std::string environment;
   std::string interpreter = {};
+  sandbox::Network network = {};  ///< that it was made with
   SessionLimits limits;
   std::unique_ptr<Resident> resident = {};
   std::shared_ptr<Living> parent = {};  ///< until it has become a copy of that one

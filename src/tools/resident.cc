@@ -23,9 +23,15 @@ class InterpreterResident : public Resident {
       : runner_(runner), driver_(driver), open_(std::move(open)) {}
 
   void Name(const std::string& session) override {
+    name_ = session;
     if (open_->connection) open_->connection->Rename(session);
   }
-  asio::awaitable<Result<void>> Start() override { return runner_.Start(*open_); }
+  asio::awaitable<Result<void>> Start() override {
+    auto started = co_await runner_.Start(*open_);
+    // Another one may have taken its place.
+    if (started && open_->connection) open_->connection->Rename(name_);
+    co_return started;
+  }
   asio::awaitable<Result<session::CallResult>> Execute(session::Interpreter::Call call) override {
     return open_->interpreter->Execute(std::move(call));
   }
@@ -87,6 +93,7 @@ class InterpreterResident : public Resident {
   Runner& runner_;
   const drivers::Driver& driver_;
   std::unique_ptr<session::OpenInterpreter> open_;
+  std::string name_ = {};
 };
 
 }  // namespace

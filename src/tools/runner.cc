@@ -45,7 +45,11 @@ void NoteRefusals(Finished& finished) {
     if (each.times > 1) text += " " + std::to_string(each.times) + " times";
     text += ": " + each.reason;
     if (!each.rule.empty()) {
-      text += "; the user can allow it with the rule '" + each.rule + "' (igloo net allow)";
+      // A sandbox without a name of its own is gone by now.
+      text +=
+          each.sandbox.starts_with("run-")
+              ? "; the user can allow it: '" + each.rule + "' in 'allow' of the environment"
+              : "; the user can allow it: igloo net allow " + each.sandbox + " '" + each.rule + "'";
     }
     finished.notes.push_back(Printable(text));
   }

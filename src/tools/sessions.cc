@@ -75,6 +75,21 @@ Error Sessions::TooMany() const {
           0};
 }
 
+namespace {
+
+/// SECURITY: a session is served by what its environment is now, and reaches what it did when the
+/// session began: it must be the same.
+template <class Living>
+Result<void> CheckNetwork(const std::string& id, const Living& living, const Offered& environment) {
+  if (living.network == environment.network) return {};
+  return Fail(Errc::kFailedPrecondition,
+              fmt::format("session '{}' began when environment '{}' had another network",
+                          Printable(id), environment.name),
+              "close it with session_action \"close\", and begin another");
+}
+
+}  // namespace
+
 Result<Sessions::Found> Sessions::Find(const Asked& asked, const Offered& environment,
                                        const Setup& setup) {
   if (asked.id.empty() || asked.id.size() > 256 || ToUtf8(asked.id) != asked.id) {
@@ -99,6 +114,7 @@ Result<Sessions::Found> Sessions::Find(const Asked& asked, const Offered& enviro
                             Printable(asked.id), living->environment, environment.name),
                 "use another session, or that environment");
   }
+  IGLOO_TRY(CheckNetwork(asked.id, *living, environment));
   return living;
 }
 
@@ -118,6 +134,7 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   auto living = std::make_shared<Living>(loop_, environment.name, limits_, now);
   living->parent = parent;
   living->interpreter = driver->interpreter;
+  living->network = environment.network;
   living->usual_time_ms = environment.limits.time_ms;
   order.driver = driver;
   IGLOO_ASSIGN(living->resident, parent ? parent->resident->Sibling() : parts_.open(order));

@@ -85,7 +85,8 @@ void Setup::Look(const environment::Listing& row) {
                       .description = row.description,
                       .limits = policy->limits,
                       .rights = RightsOf(*policy),
-                      .reaches = ReachOf(policy->network)});
+                      .reaches = ReachOf(policy->network),
+                      .network = policy->network});
 }
 
 const Offered* Setup::Find(std::string_view name) const {

@@ -34,6 +34,7 @@ struct Offered {
   sandbox::Limits limits = {};
   Rights rights = {};
   std::string reaches = {};  ///< what of the network, for people; empty: nothing
+  sandbox::Network network = {};
 };
 
 /// One that cannot, and why.
