@@ -13,6 +13,7 @@
 #include "cli/relay.h"
 #include "cli/terminal.h"
 #include "cli/wall.h"
+#include "session/device.h"
 
 namespace igloo::cli {
 namespace {
@@ -63,6 +64,8 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
+  const std::string missing = session::MissingDevice(plan.network, request.resolver);
+  if (!missing.empty()) console.Note(missing);
   return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver,
                   chosen.audit};
 }
