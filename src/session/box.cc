@@ -121,6 +121,9 @@ asio::awaitable<void> Box::WatchSetup() {
     asio::co_spawn(control_.get_executor(), SendStart(), asio::detached);
   }
   if (events_.built) events_.built();
+  if (!device_) co_return;
+  co_await device_->Watch();
+  if (connection_ && control_.is_open()) connection_->LoseDevice();
 }
 
 asio::awaitable<void> Box::WatchControl() {

@@ -56,6 +56,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Hear(const network::Record& record);
   /// igloo-proxy has ended.
   void Lose(const Error& why);
+  /// Its device leads nowhere any more.
+  void LoseDevice();
   /// What was refused since the last time.
   std::vector<Refusal> TakeRefusals();
 

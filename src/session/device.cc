@@ -87,7 +87,7 @@ std::vector<std::string> Arguments(const sandbox::Device& device) {
 }  // namespace
 
 Device::Device(const asio::any_io_executor& executor, const sandbox::Device& device)
-    : device_(device), words_(executor), limit_(executor) {}
+    : device_(device), words_(executor), end_(executor), limit_(executor) {}
 
 Result<void> Device::Start(UniqueFd edge) {
   if (!edge) return Fail(Errc::kProtocol, "the sandbox did not hand out the edge of its network");
@@ -144,8 +144,17 @@ asio::awaitable<Result<void>> Device::Raise(UniqueFd edge) {
                  "'--network allow' needs no pasta");
 }
 
+asio::awaitable<void> Device::Watch() {
+  end_.assign(Duplicate(child_.pidfd()).Release());
+  boost::system::error_code error;
+  auto token = Redirect(error);
+  co_await end_.async_wait(asio::posix::descriptor_base::wait_read, token);
+  child_ = Child();
+}
+
 void Device::Close() {
   boost::system::error_code ignored;
+  if (end_.is_open()) end_.close(ignored);
   if (words_.is_open()) words_.close(ignored);
   limit_.cancel();
   child_ = Child();

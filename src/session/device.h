@@ -23,6 +23,8 @@ class Device {
   /// Starts it at the edge of the sandbox, and waits until packets pass. The owner keeps this alive
   /// until then.
   boost::asio::awaitable<Result<void>> Raise(UniqueFd edge);
+  /// Waits for its end, unless it is closed before.
+  boost::asio::awaitable<void> Watch();
   void Close();
 
   pid_t pid() const { return child_ ? child_.pid() : -1; }
@@ -32,7 +34,7 @@ class Device {
 
   const sandbox::Device& device_;
   Child child_ = {};
-  boost::asio::posix::stream_descriptor words_;
+  boost::asio::posix::stream_descriptor words_, end_;
   boost::asio::steady_timer limit_;
   bool late_ = false;
 };
