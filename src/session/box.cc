@@ -167,6 +167,8 @@ asio::awaitable<void> Box::WatchControl() {
 
 void Box::Close() {
   events_ = {};
+  // What still waits on the loop may outlive the proxy that it refers to.
+  connection_.reset();
   if (device_) device_->Close();
   boost::system::error_code ignored;
   for (stream_descriptor* each : {&control_, &setup_}) {
