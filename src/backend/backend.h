@@ -46,6 +46,8 @@ class Sandbox {
   std::vector<UniqueFd> listeners = {};
   /// Sockets of its Sockets step, made inside and not connected.
   std::vector<UniqueFd> sockets = {};
+  /// The network namespace that its device leads to; none: it has no device.
+  UniqueFd edge = {};
   /// Directories that the plan hands out, in its order.
   std::vector<UniqueFd> handed_out = {};
   Timeline timeline = {};

@@ -6,9 +6,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <sstream>
 
 namespace igloo {
 namespace {
@@ -162,6 +165,17 @@ Result<Child> Spawn(const SpawnOptions& options) {
                    "igloo needs Linux 5.14 or newer");
   }
   return child;
+}
+
+std::string FindInPath(std::string_view program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream places(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string place; std::getline(places, place, ':');) {
+    std::string file = place + "/" + std::string(program);
+    // SECURITY: a relative entry would make whatever lies in a project a program of its user's.
+    if (place.starts_with('/') && ::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
 }
 
 }  // namespace igloo

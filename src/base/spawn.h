@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -66,5 +67,9 @@ struct SpawnOptions {
 /// Starts a program without copying this process (vfork), so a large server starts children as
 /// fast as a small one. Call it from a thread that outlives the child: the child dies with it.
 Result<Child> Spawn(const SpawnOptions& options);
+
+/// A program that does not belong to igloo, by the caller's own PATH: what is found is started by
+/// its path, with no shell in between. Empty: there is none.
+std::string FindInPath(std::string_view program);
 
 }  // namespace igloo

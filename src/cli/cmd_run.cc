@@ -20,6 +20,7 @@
 #include "cli/run_output.h"
 #include "cli/wall.h"
 #include "environment/run_policy.h"
+#include "session/device.h"
 #include "session/run.h"
 
 namespace igloo::cli {
@@ -193,6 +194,8 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   WarnOfHostNetwork(options.request.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
+  const std::string missing = session::MissingDevice(plan.network, options.request.resolver);
+  if (!missing.empty()) console.Note(missing);
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
                            ProxyFor(programs, chosen.resolver), chosen.audit, console));

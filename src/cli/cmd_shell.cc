@@ -14,6 +14,7 @@
 #include "cli/run_output.h"
 #include "cli/terminal.h"
 #include "cli/wall.h"
+#include "session/device.h"
 
 namespace igloo::cli {
 namespace {
@@ -64,6 +65,8 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
+  const std::string missing = session::MissingDevice(plan.network, request.resolver);
+  if (!missing.empty()) console.Note(missing);
   return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver,
                   chosen.audit};
 }

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
 #include "base/file.h"
 
@@ -61,17 +60,6 @@ std::string InstalledFile(std::string_view name) {
     return ::access(path.c_str(), F_OK) == 0 ? path : "";
   }
   return "";
-}
-
-std::string FindInPath(std::string_view program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream places(path != nullptr ? path : "/usr/bin:/bin");
-  for (std::string place; std::getline(places, place, ':');) {
-    const std::string file = place + "/" + std::string(program);
-    // SECURITY: a relative entry would make whatever lies in a project a program of its user's.
-    if (place.starts_with('/') && ::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return {};
 }
 
 std::vector<std::string> OwnVariables() {

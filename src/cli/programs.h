@@ -20,10 +20,6 @@ session::Proxy::Options ProxyFor(const backend::jail::Programs& programs,
 /// One of the other programs, from the same places: "igloo-image".
 Result<std::string> FindProgram(std::string_view name);
 
-/// A program that does not belong to igloo, by the caller's own PATH: what is found is started by
-/// its path, with no shell in between. Empty: there is none.
-std::string FindInPath(std::string_view program);
-
 /// All variables of the caller, for programs that work on the caller's behalf.
 std::vector<std::string> OwnVariables();
 

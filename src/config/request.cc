@@ -36,7 +36,11 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
                        .mode = config.project.mode,
                        .mount_point = config.project.mount_point};
   }
+  // A contract may ask for a network where the configuration says nothing of one.
+  const network::Level asked = request.network.level;
   request.network = configured.network;
+  if (request.network.level == network::Level::kNone) request.network.level = asked;
+  request.resolver = config.resolver;
   IGLOO_TRY(secrets.Use(configured.secrets, request));
   if (auto checked = network::Check(request.network); !checked) {
     return Wrap("environment '" + configured.environment.name + "'", std::move(checked).error());

@@ -151,7 +151,17 @@ void NameProxy(std::map<std::string, std::string>& variables) {
   variables["NODE_USE_ENV_PROXY"] = "1";
 }
 
-Result<void> AddNetwork(const network::Wanted& wanted, sandbox::Policy& policy) {
+/// Only where /etc is igloo's own: a file of the environment's is not changed.
+void NameResolver(std::string_view address, std::vector<sandbox::Entry>& contents) {
+  for (sandbox::Entry& entry : contents) {
+    auto* file = std::get_if<sandbox::TextFile>(&entry);
+    if (file == nullptr || file->path != "/etc/resolv.conf" || !file->content.empty()) continue;
+    file->content = "nameserver " + std::string(address) + "\n";
+  }
+}
+
+Result<void> AddNetwork(const RunRequest& request, sandbox::Policy& policy) {
+  const network::Wanted& wanted = request.network;
   IGLOO_TRY(network::Check(wanted));
   if (wanted.level == network::Level::kHost) {
     policy.network = sandbox::HostNetwork("somebody asked for the network 'host'");
@@ -167,6 +177,10 @@ Result<void> AddNetwork(const network::Wanted& wanted, sandbox::Policy& policy) 
   }
   for (const network::PublishedPort& port : wanted.publish) {
     network.publish.push_back({port.outside, port.inside});
+  }
+  if (wanted.level == network::Level::kInternet) network.device = request.device;
+  if (network.device && !network.device->resolver.empty()) {
+    NameResolver(network.device->resolver, policy.environment);
   }
   policy.network = std::move(network);
   if (wanted.proxied()) policy.listen.push_back(network::kProxyPort);
@@ -196,7 +210,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   policy.variables["TERM"] = "dumb";
   policy.variables["USER"] = policy.identity.name;
   policy.variables["PWD"] = request.place.directory;
-  IGLOO_TRY(AddNetwork(request.network, policy));
+  IGLOO_TRY(AddNetwork(request, policy));
   for (const auto& [name, value] : request.variables) policy.variables[name] = value;
   policy.cwd = request.place.directory;
   policy.limits = environment.limits;

@@ -69,6 +69,10 @@ struct RunRequest {
   /// memory and dropped with it.
   sandbox::Access root = sandbox::Access::kReadOnly;
   network::Wanted network = {};
+  std::string resolver = {};  ///< of its network; empty: this machine's
+  /// What programs that know no proxy get where everything can be reached; whoever knows that this
+  /// machine has none says so.
+  std::optional<sandbox::Device> device = {};
   std::uint32_t extra_descriptors = 0;  ///< that the program gets as 3, 4, ...
   /// igloo gets a descriptor of the working directory, to read what the run left there.
   bool hand_out = false;

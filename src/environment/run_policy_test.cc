@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "environment/basics.h"
 #include "sandbox/plan.h"
 
 namespace igloo::environment {
@@ -304,6 +305,34 @@ TEST(PolicyForRunTest, TheHostsNetworkIsARightOfItsOwn) {
   const Policy policy = PolicyOf({.what = Code{"1"}, .network = {.level = network::Level::kHost}});
   EXPECT_TRUE(std::holds_alternative<sandbox::HostNetwork>(policy.network));
   EXPECT_TRUE(policy.listen.empty());
+}
+
+TEST(PolicyForRunTest, ADeviceIsForThoseWhoReachEverything) {
+  const sandbox::Device device{
+      .carrier = "/usr/bin/pasta", .closed = {"10.0.0.0/8"}, .resolver = "9.9.9.9"};
+  const auto resolvers = [](const Policy& policy) {
+    for (const sandbox::Entry& entry : policy.environment) {
+      const auto* file = std::get_if<sandbox::TextFile>(&entry);
+      if (file != nullptr && file->path == "/etc/resolv.conf") return file->content;
+    }
+    return std::string("?");
+  };
+  Environment environment = Python();
+  AddBasics(environment.contents);
+  const auto internet = PolicyForRun(
+      environment,
+      {.what = Code{"1"}, .network = {.level = network::Level::kInternet}, .device = device});
+  ASSERT_TRUE(internet) << internet.error().what;
+  ASSERT_NE(sandbox::DeviceOf(internet->network), nullptr);
+  EXPECT_EQ(*sandbox::DeviceOf(internet->network), device);
+  EXPECT_EQ(resolvers(*internet), "nameserver 9.9.9.9\n");
+  EXPECT_TRUE(internet->variables.contains("HTTPS_PROXY")) << "who knows one uses the proxy";
+  const auto allow = PolicyForRun(
+      environment,
+      {.what = Code{"1"}, .network = {.level = network::Level::kAllow}, .device = device});
+  ASSERT_TRUE(allow) << allow.error().what;
+  EXPECT_EQ(sandbox::DeviceOf(allow->network), nullptr);
+  EXPECT_EQ(resolvers(*allow), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "jail/channel.h"
+#include "jail/edge.h"
 #include "jail/helper.h"
 #include "jail/network.h"
 #include "jail/privileges.h"
@@ -172,6 +173,12 @@ bool Seal(Setup& setup, const Op&) {
 
 bool Network(Setup& setup, const Op&) { return EnterNetwork(setup); }
 
+bool Edge(Setup& setup, const Op& op) { return MakeEdge(setup, op.path(), op.text()); }
+
+bool Close(Setup& setup, const Op& op) { return CloseNetwork(setup, op.text()); }
+
+bool Resolver(Setup& setup, const Op& op) { return OpenResolver(setup, op.text()); }
+
 bool Hostname(Setup&, const Op& op) { return sethostname(op.text(), op.text_size) == 0; }
 
 bool NoNamespaces(Setup& setup, const Op&) {
@@ -262,9 +269,9 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,          Directory, Symlink, File,  Bind, Tmpfs,      Proc,     MaskFile,
-    MaskDirectory, ReadOnly,  Overlay, Pivot, Seal, Network,    Hostname, NoNamespaces,
-    Listen,        Sockets,   HandOut, Bound, Drop, BecomeInit,
+    Root,         Directory, Symlink, File,    Bind,    Tmpfs, Proc,       MaskFile, MaskDirectory,
+    ReadOnly,     Overlay,   Pivot,   Seal,    Network, Edge,  Close,      Resolver, Hostname,
+    NoNamespaces, Listen,    Sockets, HandOut, Bound,   Drop,  BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

@@ -73,6 +73,9 @@ struct Setup {
   bool network_received, old_root_leaving;
   bool network_ready;  ///< born into a private one with its loopback raised
   bool bounded;        ///< kBoundPrivileges is done already
+  /// Of a sandbox with a device: sockets that change the routes of its own network and of its edge.
+  int inside_routes, edge_routes;
+  uint32_t gateway;  ///< the edge's address, as the network has it
   uint64_t stamps[4];
   /// Detached trees for kBind and kOverlay, in the order of these operations.
   const int* sources;

@@ -1,5 +1,6 @@
 #include "network/ranges.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -106,6 +107,22 @@ std::string_view ClosedRange(const Address& address) {
   // SECURITY: what nobody has assigned yet may mean anything on some network.
   const bool assigned = tables.unicast.Contains(address) || tables.nat64.Contains(address);
   return assigned ? std::string_view{} : "not assigned";
+}
+
+std::vector<std::string> ClosedNetworksOfFour() {
+  std::vector<Network> kept;
+  for (const auto& [network, name] : AllTables().closed) {
+    if (network.first.family == Family::kFour) kept.push_back(network);
+  }
+  // One that lies in another says nothing new.
+  std::ranges::sort(kept, {}, &Network::prefix);
+  std::vector<std::string> texts;
+  for (auto each = kept.begin(); each != kept.end(); ++each) {
+    const bool within = std::any_of(
+        kept.begin(), each, [&](const Network& other) { return other.Contains(each->first); });
+    if (!within) texts.push_back(ToText(*each) + (each->prefix == 32 ? "/32" : ""));
+  }
+  return texts;
 }
 
 }  // namespace igloo::network

@@ -1,6 +1,9 @@
 #include "network/ranges.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace igloo::network {
 namespace {
@@ -70,6 +73,32 @@ TEST(ClosedRange, LeavesTheInternetOpen) {
         "223.255.255.255", "2606:4700::1111", "2a00:1450::1",    "64:ff9b::808:808",
         "2002:808:808::1"}) {
     EXPECT_EQ(RangeOf(text), "") << text;
+  }
+}
+
+TEST(ClosedNetworksOfFour, AreTheClosedRangesAndNothingElse) {
+  const std::vector<std::string> texts = ClosedNetworksOfFour();
+  std::vector<Network> networks;
+  for (const std::string& text : texts) {
+    ASSERT_TRUE(text.contains('/')) << text;
+    const auto parsed = ParseNetwork(text);
+    ASSERT_TRUE(parsed) << text;
+    for (const Network& other : networks) EXPECT_FALSE(other.Contains(parsed->first)) << text;
+    networks.push_back(*parsed);
+  }
+  EXPECT_THAT(texts, ::testing::IsSupersetOf({"10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16",
+                                              "168.63.129.16/32", "224.0.0.0/4"}));
+  // Corners of all networks of 16 bits, by either.
+  for (unsigned high = 0; high < 65536; ++high) {
+    for (const unsigned low : {0U, 1U, 255U}) {
+      const std::uint8_t bytes[] = {static_cast<std::uint8_t>(high >> 8),
+                                    static_cast<std::uint8_t>(high & 255),
+                                    static_cast<std::uint8_t>(low), static_cast<std::uint8_t>(low)};
+      const Address address = FourOf(bytes);
+      const bool closed = std::ranges::any_of(
+          networks, [&](const Network& each) { return each.Contains(address); });
+      ASSERT_EQ(closed, !ClosedRange(address).empty()) << ToText(address);
+    }
   }
 }
 

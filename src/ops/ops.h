@@ -25,6 +25,9 @@ enum class Code : uint16_t {
   kPivot,            ///< make the new root the root, drop the old one
   kSeal,             ///< make the root read-only
   kNetwork,          ///< be in a private network namespace, loopback raised
+  kEdge,             ///< give the sandbox a device: its address `path`, its gateway `text`
+  kClose,            ///< close the network `text` for it
+  kResolver,         ///< questions for names may go to `text` all the same
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
@@ -146,6 +149,7 @@ enum class ReplyKind : uint32_t {
   kFailed,       ///< step and sys_errno say where and why
   kListening,    ///< carries a listening socket made inside
   kSocket,       ///< carries a socket made inside, not connected
+  kEdge,         ///< carries the network namespace that the sandbox's device leads to
   kHandedOut,    ///< carries a directory of the sandbox's
   kTimeline,
 };

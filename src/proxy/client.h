@@ -61,6 +61,6 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
   std::shared_ptr<Socket> server_ = {};  // shared with the pumps under way
   std::optional<Current> current_ = {};
   network::Decision::Basis basis_ = network::Decision::Basis::kRefused;
-};  // namespace igloo::proxy
+};
 
 }  // namespace igloo::proxy

@@ -57,6 +57,17 @@ std::string Show(const Step& step) {
           [](const step::PrivateNetwork&) {
             return std::string("private network: loopback and nothing else");
           },
+          [](const step::Edge& s) {
+            return fmt::format("{:<10} eth0, {}, to a network of its own with the gateway {}",
+                               "device", Printable(s.inside), Printable(s.gateway));
+          },
+          [](const step::Closed& s) {
+            return fmt::format("{:<10} {}", "close", Printable(s.network));
+          },
+          [](const step::Resolver& s) {
+            return fmt::format("{:<10} questions for names to {}", "let pass",
+                               Printable(s.address));
+          },
           [](const step::Hostname& s) {
             return fmt::format("{:<10} {}", "hostname", Printable(s.name));
           },
@@ -131,6 +142,10 @@ void ShowNetwork(const ConnectedNetwork& network, std::string& out) {
   out += fmt::format("network\n  {:<10} {}\n", "tier", Printable(network.tier));
   for (const std::string& rule : network.rules) {
     out += fmt::format("  {:<10} {}\n", "allow", Printable(rule));
+  }
+  if (network.device) {
+    out += fmt::format("  {:<10} eth0, also for programs that know no proxy; carried by {}\n",
+                       "device", Printable(network.device->carrier));
   }
   for (const std::string& secret : network.secrets) {
     out += fmt::format("  {:<10} {}\n", "secret", Printable(secret));

@@ -33,9 +33,11 @@ Plan EveryStep() {
       step::SealRoot{},
   };
   plan.fresh = {
-      step::Hostname{"igloo\x1b"},   step::NoMoreNamespaces{},    step::Mask{"/proc/keys", false},
-      step::Mask{"/proc/bus", true}, step::ReadOnly{"/proc/sys"}, step::BoundPrivileges{},
-      step::PrivateNetwork{},
+      step::Hostname{"igloo\x1b"},     step::NoMoreNamespaces{},
+      step::Mask{"/proc/keys", false}, step::Mask{"/proc/bus", true},
+      step::ReadOnly{"/proc/sys"},     step::BoundPrivileges{},
+      step::PrivateNetwork{},          step::Edge{"192.0.2.2\x1b", "192.0.2.1"},
+      step::Closed{"10.0.0.0/8\x1b"},  step::Resolver{"192.0.2.9\x1b"},
   };
   plan.run = {
       step::ReadOnly{"/mem\x1b"}, step::Listen{8080},     step::Sockets{32},
@@ -86,10 +88,27 @@ network
 )"));
   EXPECT_EQ(json::parse(ToJson(plan)).at("network"),
             json::value({{"tier", "allow"},
+                         {"device", nullptr},
                          {"allow", {"pypi.org"}},
                          {"secrets", {"TOKEN for api.example"}},
                          {"publish", json::array{{{"outside", 8080}, {"inside", 80}}}},
                          {"reach", {5432}}}));
+}
+
+TEST(DescribeTest, SaysWhatADeviceLeadsToAndWhoCarries) {
+  Plan plan = EveryStep();
+  plan.network = ConnectedNetwork{
+      .tier = "internet",
+      .device =
+          Device{.carrier = "/usr/bin/pasta", .closed = {"10.0.0.0/8"}, .resolver = "9.9.9.9"}};
+  EXPECT_THAT(Describe(plan),
+              HasSubstr("  tier       internet\n  device     eth0, also for programs that know no "
+                        "proxy; carried by /usr/bin/pasta\n"));
+  EXPECT_EQ(json::parse(ToJson(plan)).at("network").at("device"),
+            json::value({{"name", "eth0"},
+                         {"carrier", "/usr/bin/pasta"},
+                         {"closed", json::array{"10.0.0.0/8"}},
+                         {"resolver", "9.9.9.9"}}));
 }
 
 TEST(DescribeTest, NothingInItReachesTheTerminalAsAControl) {
@@ -124,6 +143,9 @@ every sandbox of it
   freeze     /proc/sys
   empty the bounding set, lock securebits, set no_new_privs
   private network: loopback and nothing else
+  device     eth0, 192.0.2.2\x1b, to a network of its own with the gateway 192.0.2.1
+  close      10.0.0.0/8\x1b
+  let pass   questions for names to 192.0.2.9\x1b
 this run
   freeze     /mem\x1b
   listen     127.0.0.1:8080 inside, socket handed to igloo

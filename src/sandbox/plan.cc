@@ -316,6 +316,9 @@ class Planner {
     steps.push_back(step::Hostname{policy_.hostname});
     steps.push_back(step::Proc{"/proc"});
     steps.push_back(step::NoMoreNamespaces{});
+    // Settings of networks are made before /proc/sys is frozen.
+    const Device* device = DeviceOf(policy_.network);
+    if (device != nullptr) AddDevice(*device);
     for (const std::string_view name : kMaskedFiles) {
       steps.push_back(step::Mask{"/proc/" + std::string(name), false});
     }
@@ -326,9 +329,17 @@ class Planner {
     std::ranges::move(StepsOf(Part::kFresh), std::back_inserter(steps));
     steps.push_back(step::BoundPrivileges{});
     // Last: a cold run makes the namespace beside everything above, and entering waits for that.
-    if (!std::holds_alternative<HostNetwork>(policy_.network)) {
+    if (device == nullptr && !std::holds_alternative<HostNetwork>(policy_.network)) {
       steps.push_back(step::PrivateNetwork{});
     }
+  }
+
+  void AddDevice(const Device& device) {
+    auto& steps = plan_.fresh;
+    steps.push_back(step::PrivateNetwork{});
+    steps.push_back(step::Edge{own_network::kInside, own_network::kGateway});
+    for (const std::string& network : device.closed) steps.push_back(step::Closed{network});
+    if (device.resolver == own_network::kResolver) steps.push_back(step::Resolver{device.resolver});
   }
 
   void AssembleRun() {

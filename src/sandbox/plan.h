@@ -76,6 +76,22 @@ struct SealRoot {
 struct PrivateNetwork {
   bool operator==(const PrivateNetwork&) const = default;
 };
+/// A device, eth0, that leads to a network namespace beside the sandbox's: there, where no code of
+/// it is, is decided what passes. igloo gets that namespace.
+struct Edge {
+  std::string inside, gateway;
+  bool operator==(const Edge&) const = default;
+};
+/// What the edge lets nobody reach.
+struct Closed {
+  std::string network;
+  bool operator==(const Closed&) const = default;
+};
+/// Questions for names pass to an address that is closed otherwise.
+struct Resolver {
+  std::string address;
+  bool operator==(const Resolver&) const = default;
+};
 struct Hostname {
   std::string name;
   bool operator==(const Hostname&) const = default;
@@ -108,11 +124,12 @@ struct StartInit {
 
 }  // namespace step
 
-using Step = std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind,
-                          step::Tmpfs, step::Overlay, step::Proc, step::Mask, step::ReadOnly,
-                          step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Hostname,
-                          step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
-                          step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
+using Step =
+    std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind, step::Tmpfs,
+                 step::Overlay, step::Proc, step::Mask, step::ReadOnly, step::EnterRoot,
+                 step::SealRoot, step::PrivateNetwork, step::Edge, step::Closed, step::Resolver,
+                 step::Hostname, step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
+                 step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
 struct ResourceLimit {

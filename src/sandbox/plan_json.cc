@@ -85,6 +85,16 @@ json::object StepJson(const Step& step) {
           [](const step::EnterRoot&) { return json::object{{"op", "enter_root"}}; },
           [](const step::SealRoot&) { return json::object{{"op", "seal_root"}}; },
           [](const step::PrivateNetwork&) { return json::object{{"op", "private_network"}}; },
+          [](const step::Edge& s) {
+            return json::object{
+                {"op", "edge"}, {"inside", Text(s.inside)}, {"gateway", Text(s.gateway)}};
+          },
+          [](const step::Closed& s) {
+            return json::object{{"op", "close"}, {"network", Text(s.network)}};
+          },
+          [](const step::Resolver& s) {
+            return json::object{{"op", "resolver"}, {"address", Text(s.address)}};
+          },
           [](const step::Hostname& s) {
             return json::object{{"op", "hostname"}, {"name", Text(s.name)}};
           },
@@ -140,23 +150,29 @@ json::object PayloadJson(const Payload& payload) {
 
 json::object NetworkJson(const Network& network) {
   return std::visit(
-      Overloaded{[](const NoNetwork&) { return json::object{{"tier", "none"}}; },
-                 [](const ConnectedNetwork& connected) {
-                   json::array publish, reach;
-                   for (const auto& port : connected.publish) {
-                     publish.push_back(
-                         json::object{{"outside", port.outside}, {"inside", port.inside}});
-                   }
-                   for (const std::uint16_t port : connected.reach) reach.push_back(port);
-                   return json::object{{"tier", Text(connected.tier)},
-                                       {"allow", TextsJson(connected.rules)},
-                                       {"secrets", TextsJson(connected.secrets)},
-                                       {"publish", std::move(publish)},
-                                       {"reach", std::move(reach)}};
-                 },
-                 [](const HostNetwork& host) {
-                   return json::object{{"tier", "host"}, {"reason", Text(host.reason)}};
-                 }},
+      Overloaded{
+          [](const NoNetwork&) { return json::object{{"tier", "none"}}; },
+          [](const ConnectedNetwork& connected) {
+            json::array publish, reach;
+            for (const auto& port : connected.publish) {
+              publish.push_back(json::object{{"outside", port.outside}, {"inside", port.inside}});
+            }
+            for (const std::uint16_t port : connected.reach) reach.push_back(port);
+            json::value device = nullptr;
+            if (connected.device) {
+              device = json::object{{"name", "eth0"},
+                                    {"carrier", Text(connected.device->carrier)},
+                                    {"closed", TextsJson(connected.device->closed)},
+                                    {"resolver", Text(connected.device->resolver)}};
+            }
+            return json::object{
+                {"tier", Text(connected.tier)},        {"device", std::move(device)},
+                {"allow", TextsJson(connected.rules)}, {"secrets", TextsJson(connected.secrets)},
+                {"publish", std::move(publish)},       {"reach", std::move(reach)}};
+          },
+          [](const HostNetwork& host) {
+            return json::object{{"tier", "host"}, {"reason", Text(host.reason)}};
+          }},
       network);
 }
 

@@ -88,7 +88,24 @@ struct HostNetwork {
 struct NoNetwork {
   bool operator==(const NoNetwork&) const = default;
 };
-/// No device but loopback, too; what leads further are sockets on it that igloo-proxy holds. Here
+/// The network that addresses of igloo's own are of; what they mean elsewhere is closed.
+namespace own_network {
+inline constexpr const char* kInside = "192.0.2.2";    ///< the sandbox's
+inline constexpr const char* kGateway = "192.0.2.1";   ///< the edge's, on the wire between them
+inline constexpr const char* kEdge = "192.0.2.8";      ///< the edge's, towards whoever carries on
+inline constexpr const char* kResolver = "192.0.2.9";  ///< the carrier's: it passes questions on
+}  // namespace own_network
+
+/// A device for programs that know no proxy. It leads to everything but what is closed.
+struct Device {
+  std::string carrier = {};              ///< the program that carries packets further: pasta
+  std::vector<std::string> closed = {};  ///< networks of IPv4, "10.0.0.0/8"
+  /// Whom to ask for names; own_network::kResolver: the carrier. Empty: nobody.
+  std::string resolver = {};
+  bool operator==(const Device&) const = default;
+};
+
+/// No device but loopback, too, unless it is given one; what leads further are sockets on it that igloo-proxy holds. Here
 /// is what it does with them, for people to read: it is igloo that tells it.
 struct ConnectedNetwork {
   struct Port {
@@ -100,9 +117,16 @@ struct ConnectedNetwork {
   std::vector<std::string> secrets = {};  ///< names, and where they go; never values
   std::vector<Port> publish = {};
   std::vector<std::uint16_t> reach = {};
+  std::optional<Device> device = {};
   bool operator==(const ConnectedNetwork&) const = default;
 };
 using Network = std::variant<NoNetwork, ConnectedNetwork, HostNetwork>;
+
+/// The device of a network; null: it has none.
+inline const Device* DeviceOf(const Network& network) {
+  const auto* connected = std::get_if<ConnectedNetwork>(&network);
+  return connected != nullptr && connected->device ? &*connected->device : nullptr;
+}
 
 struct Identity {
   std::uint32_t uid = 1000, gid = 1000;

@@ -35,6 +35,9 @@ Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, 
   IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
   channels.control = std::move(pair.second);
   IGLOO_ASSIGN(sandbox_, backend_.Start(plan_, std::move(channels)));
+  if (const auto* device = sandbox::DeviceOf(plan_.network)) {
+    device_.emplace(control_.get_executor(), *device);
+  }
   control_.assign(pair.first.Release());
   if (sandbox_->setup_fd() >= 0) {
     // Asio owns what it watches; the sandbox keeps reading through its own copy.
@@ -45,7 +48,8 @@ Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, 
 
 void Box::Watch() {
   const auto executor = control_.get_executor();
-  asio::co_spawn(executor, SendStart(), asio::detached);
+  // With a device: once it is there.
+  if (!device_) asio::co_spawn(executor, SendStart(), asio::detached);
   asio::co_spawn(executor, WatchSetup(), asio::detached);
   asio::co_spawn(executor, WatchControl(), asio::detached);
 }
@@ -107,7 +111,19 @@ asio::awaitable<void> Box::WatchSetup() {
       co_return Fail(std::move(attached).error(), false);
     }
   }
+  if (device_) {
+    auto raised = co_await device_->Raise(std::move(sandbox_->edge));
+    if (!control_.is_open()) co_return;  // it was closed meanwhile
+    if (!raised) {
+      sandbox_->Kill();
+      co_return Fail(std::move(raised).error(), false);
+    }
+    asio::co_spawn(control_.get_executor(), SendStart(), asio::detached);
+  }
   if (events_.built) events_.built();
+  if (!device_) co_return;
+  co_await device_->Watch();
+  if (connection_ && control_.is_open()) connection_->LoseDevice();
 }
 
 asio::awaitable<void> Box::WatchControl() {
@@ -151,6 +167,9 @@ asio::awaitable<void> Box::WatchControl() {
 
 void Box::Close() {
   events_ = {};
+  // What still waits on the loop may outlive the proxy that it refers to.
+  connection_.reset();
+  if (device_) device_->Close();
   boost::system::error_code ignored;
   for (stream_descriptor* each : {&control_, &setup_}) {
     if (each->is_open()) each->close(ignored);

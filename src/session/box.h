@@ -5,12 +5,14 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/backend.h"
 #include "base/error.h"
 #include "cgroup/groups.h"
 #include "session/connection.h"
+#include "session/device.h"
 
 namespace igloo::session {
 
@@ -58,6 +60,7 @@ class Box : public std::enable_shared_from_this<Box> {
   wire::Life life_ = wire::Life::kOnce;
   std::unique_ptr<backend::Sandbox> sandbox_ = {};
   std::shared_ptr<Connection> connection_ = {};  // shared with whoever asks it for refusals
+  std::optional<Device> device_ = {};            // of a plan with one, from Start on
   boost::asio::posix::stream_descriptor control_, setup_;
   std::string orders_ = {};  ///< the start message, and what is said before it is sent
   bool start_sent_ = false;

@@ -215,6 +215,10 @@ void Connection::Lose(const Error& why) {
   if (handed_over_) Refuse("", why.what, "");
 }
 
+void Connection::LoseDevice() {
+  Refuse("", "pasta ended, and nothing passes through the sandbox's device any more", "");
+}
+
 void Connection::Refuse(std::string place, std::string reason, std::string rule) {
   const auto same = std::ranges::find_if(
       refusals_, [&](const Refusal& each) { return each.place == place && each.reason == reason; });

@@ -59,6 +59,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Lose(const Error& why);
   /// Ends everything that is under way; when the answer comes, all of it was told.
   void End(Proxy::Answer answer);
+  /// Its device leads nowhere any more.
+  void LoseDevice();
   /// What was refused since the last time.
   std::vector<Refusal> TakeRefusals();
 

@@ -2,13 +2,18 @@
 
 #include <sys/resource.h>
 
+#include "environment/device.h"
 #include "environment/facts.h"
 
 namespace igloo::session {
 
 Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request) {
-  IGLOO_ASSIGN(auto policy, environment::PolicyForRun(environment, request));
+  environment::RunRequest now = request;
+  if (request.network.level == network::Level::kInternet && request.views) {
+    if (auto device = environment::FindDevice(request.resolver)) now.device = *std::move(device);
+  }
+  IGLOO_ASSIGN(auto policy, environment::PolicyForRun(environment, now));
   // The place of code that is to be a whole program: written from outside, it is there before the
   // interpreter hears of it.
   if (request.hand_out && std::holds_alternative<environment::Driver>(request.what)) {

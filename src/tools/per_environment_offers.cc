@@ -27,17 +27,11 @@ bool IsRoot(std::string_view user) {
 
 Result<void> CheckNetwork(const SandboxSpec& spec) {
   const std::string& network = spec.security.network;
-  if (network.empty() || network == "none") return {};
-  if (network == "bridge") {
-    return Fail(
-        Errc::kFailedPrecondition,
-        fmt::format("'{}' needs a network, and sandboxes with one are not available yet", spec.id),
-        "what needs no network runs with the tool 'shell'");
-  }
+  if (network.empty() || network == "none" || network == "bridge") return {};
   return Fail(Errc::kFailedPrecondition,
               fmt::format("'{}' asks for the network '{}', which no sandbox gets", spec.id,
                           Printable(network)),
-              "write \"network\": \"none\" in its config.json");
+              "write \"network\": \"none\" or \"network\": \"bridge\" in its config.json");
 }
 
 /// "sandbox-mcp/python:latest" is python.

@@ -133,6 +133,7 @@ mcp::Answer<Prepared> Prepare(const EnvironmentTool& tool, const JsonObject& arg
       .access = spec.mount.read_only ? sandbox::Access::kReadOnly : sandbox::Access::kReadWrite,
       .user = spec.user.substr(0, spec.user.find(':'))};
   request.root = spec.security.read_only ? sandbox::Access::kReadOnly : sandbox::Access::kReadWrite;
+  if (spec.security.network == "bridge") request.network.level = network::Level::kInternet;
   request.time_ms = spec.timeout_seconds * 1000;
   if (spec.resources.memory_mb) request.memory_bytes = *spec.resources.memory_mb << 20;
   request.processes = spec.resources.processes;

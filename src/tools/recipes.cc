@@ -39,6 +39,8 @@ Result<session::Recipe> Plan(const Order& order) {
                          .output_limit = kEndlessOutput * kept,
                          .network = request.network};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(order.where.environment, request));
+  // A zygote stands beside a template.
+  if (!backend::jail::CanBePrepared(recipe.plan)) recipe.zygote.clear();
   return recipe;
 }
 

@@ -5,6 +5,7 @@
 #include "base/scope_exit.h"
 #include "base/text.h"
 #include "mcp/pch.h"
+#include "session/device.h"
 #include "session/prepare.h"
 #include "session/workspace.h"
 
@@ -111,15 +112,26 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
   if (order.request.network.connected()) {
     proxy_.set_resolver(order.where.resolver);
     io.connection = std::make_shared<session::Connection>(loop_, proxy_, order.request.network);
+    SayIfMissing(plan.network, order.request.resolver);
   }
   IGLOO_ASSIGN(io.group, session::TakeGroup(groups_, plan));
   return io;
 }
 
+void Runner::SayIfMissing(const sandbox::Network& network, std::string_view resolver) {
+  if (said_missing_ || !options_.note) return;
+  const std::string missing = session::MissingDevice(network, resolver);
+  said_missing_ = !missing.empty();
+  if (said_missing_) options_.note(missing);
+}
+
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
   IGLOO_ASSIGN(auto recipe, recipes_.For(order, MonotonicMicros()));
-  if (order.request.network.connected()) proxy_.set_resolver(order.where.resolver);
+  if (order.request.network.connected()) {
+    proxy_.set_resolver(order.where.resolver);
+    SayIfMissing(recipe->plan.network, order.request.resolver);
+  }
   return pool_.Take(std::move(recipe), origin);
 }
 

@@ -110,10 +110,13 @@ class Runner {
   Result<backend::Backend*> BackendFor(config::Backend kind);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);
+  /// Once a server: what programs that know no proxy lack here.
+  void SayIfMissing(const sandbox::Network& network, std::string_view resolver);
 
   boost::asio::io_context& loop_;
   backend::jail::Programs programs_;
   Options options_;
+  bool said_missing_ = false;
   cgroup::Groups groups_;
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};

@@ -57,7 +57,8 @@ TEST_F(SandboxMcpCli, BuildSaysOfEachSandboxWhatItRunsIn) {
   const Outcome built = Call({"-build=true"});
   EXPECT_EQ(built.status, 0) << built.err;
   EXPECT_THAT(built.err, HasSubstr("'shell' needs no build: it runs in the environment 'shell'"));
-  EXPECT_THAT(built.err, HasSubstr("'network-tools' cannot be used: "));
+  EXPECT_THAT(built.err, HasSubstr("'network-tools' needs no build"));
+  EXPECT_THAT(built.err, HasSubstr("'apisix' cannot be used: "));
   EXPECT_EQ(Entries(""), 0U);
   Write(
       std::string(kSandboxes) + "/mine/config.json",

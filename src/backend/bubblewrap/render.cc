@@ -120,6 +120,9 @@ class Renderer {
     Add({"--unshare-net"});
     return {};
   }
+  Result<void> Put(const step::Edge&) { return Cannot("give a sandbox a device"); }
+  Result<void> Put(const step::Closed&) { return Cannot("close networks"); }
+  Result<void> Put(const step::Resolver&) { return Cannot("open a resolver"); }
   Result<void> Put(const step::Hostname& s) {
     Add({"--hostname", s.name});
     return {};

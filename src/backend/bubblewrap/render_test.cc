@@ -162,6 +162,7 @@ TEST(RenderTest, WhatBubblewrapLacksIsRefusedAndNamed) {
       {step::Overlay{"/s", "/o"}, "show '/s' copy-on-write"},
       {step::Listen{80}, "hand out a listening socket"},
       {step::Sockets{1}, "hand out sockets"},
+      {step::Edge{"192.0.2.2", "192.0.2.1"}, "give a sandbox a device"},
   };
   for (const auto& row : rows) {
     const Error error = ErrorOf({row.step});

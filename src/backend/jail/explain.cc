@@ -85,6 +85,13 @@ std::string HintFor(const sandbox::Step& step, int sys_errno) {
       (sys_errno == ENOSPC || sys_errno == EUSERS)) {
     return std::string(kMoreNetworks);
   }
+  const bool device = std::holds_alternative<is::Edge>(step) ||
+                      std::holds_alternative<is::Closed>(step) ||
+                      std::holds_alternative<is::Resolver>(step);
+  if (device) {
+    return "a device needs the kernel's veth and policy routing ('modprobe veth'); the tier "
+           "'allow' needs neither";
+  }
   if (sys_errno == ENOENT || sys_errno == ELOOP) {
     return "the place to mount at does not exist or is reached through a symbolic link";
   }

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "backend/jail/jail.h"
+
 namespace igloo::backend::jail {
 namespace {
 
@@ -140,6 +142,17 @@ TEST(ExplainTest, TooManyOpenFilesHasOneCureWhereverItHappens) {
 TEST(ExplainTest, MissingIdMapsNameTheRange) {
   EXPECT_THAT(ExplainFailure(ops::Step::kMaps, EPERM).hint,
               HasSubstr(std::to_string(Example().identity.host_id_base)));
+}
+
+TEST(CanBePrepared, WhatHasANetworkThatNoTemplateHasCannot) {
+  sandbox::Plan plan = Example();
+  EXPECT_TRUE(CanBePrepared(plan));
+  plan.network = sandbox::ConnectedNetwork{.tier = "internet"};
+  EXPECT_TRUE(CanBePrepared(plan));
+  plan.network = sandbox::ConnectedNetwork{.tier = "internet", .device = sandbox::Device{}};
+  EXPECT_FALSE(CanBePrepared(plan));
+  plan.network = sandbox::HostNetwork("test");
+  EXPECT_FALSE(CanBePrepared(plan));
 }
 
 }  // namespace

@@ -64,6 +64,9 @@ class JailSandbox : public Sandbox {
       case ops::ReplyKind::kSocket:
         sockets.push_back(std::move(received.fd));
         return {};
+      case ops::ReplyKind::kEdge:
+        edge = std::move(received.fd);
+        return {};
       case ops::ReplyKind::kHandedOut:
         handed_out.push_back(std::move(received.fd));
         return {};
@@ -127,6 +130,11 @@ ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
 }
 
 }  // namespace
+
+bool CanBePrepared(const sandbox::Plan& plan) {
+  return !std::holds_alternative<sandbox::HostNetwork>(plan.network) &&
+         sandbox::DeviceOf(plan.network) == nullptr;
+}
 
 Result<void> JailBackend::Warm() {
   if (launcher_) return {};
@@ -232,9 +240,7 @@ Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, C
 Result<std::unique_ptr<Sandbox>> JailBackend::TryStart(const sandbox::Plan& plan,
                                                        const Channels& channels) {
   IGLOO_TRY(Warm());
-  const bool host_network = std::holds_alternative<sandbox::HostNetwork>(plan.network);
-  // A template's runs get their network from the template, which cannot have the host's.
-  const bool prepared = mode_ == Mode::kPrepared && !host_network;
+  const bool prepared = mode_ == Mode::kPrepared && CanBePrepared(plan);
   ops::Request request = RequestFor(plan, prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun);
   std::shared_ptr<const std::uint64_t> template_id;
   if (prepared) {

@@ -24,6 +24,10 @@ struct Template {
 };
 using Templates = std::vector<Template>;
 
+/// Whether sandboxes of a plan can stand on a template: those get their network from it, which has
+/// neither the host's nor a right over one with a device.
+bool CanBePrepared(const sandbox::Plan& plan);
+
 /// Our own launcher behind the backend interface. Not copied between threads: runs start from the
 /// thread that made it.
 class JailBackend : public Backend {

@@ -1,0 +1,218 @@
+#include "jail/edge.h"
+
+#include <arpa/inet.h>
+#include <linux/fib_rules.h>
+#include <linux/if_link.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#include "jail/channel.h"
+#include "jail/network.h"
+#include "jail/route_message.h"
+#include "jail/sys.h"
+
+namespace igloo::jail {
+namespace {
+
+constexpr const char* kDevice = "eth0";
+constexpr const char* kEdgeDevice = "inner";
+/// As large as the device of whoever carries packets further: one that is larger than this wire's
+/// would be dropped.
+constexpr uint32_t kPacketBytes = 65520;
+constexpr unsigned char kWirePrefix = 30;  ///< a network of two addresses
+constexpr unsigned char kOwnPrefix = 24;   ///< the network that all addresses of igloo's own are of
+constexpr uint32_t kResolverFirst = 10, kThenNothing = 20;  ///< in which order rules are asked
+
+int RoutingSocket() { return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE); }
+
+enum class Need { kRequired, kOptional };
+
+/// A setting of this process's network namespace. Optional: the kernel may be built without it.
+bool Set(const Setup& setup, const char* name, const char* text, Need need) {
+  char path[128];
+  snprintf(path, sizeof path, "proc/sys/net/%s", name);
+  const int fd = openat(setup.root_fd, path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return need == Need::kOptional;
+  const auto size = static_cast<ssize_t>(strlen(text));
+  const bool written = write(fd, text, static_cast<size_t>(size)) == size;
+  CloseQuietly(fd);
+  return written || need == Need::kOptional;
+}
+
+bool ParseAddress(const char* text, in_addr& address) {
+  errno = EINVAL;
+  return inet_pton(AF_INET, text, &address) == 1;
+}
+
+int IndexOf(const char* device) {
+  const int fd = PlainSocket();
+  if (fd < 0) return -1;
+  ifreq request{};
+  strcpy(request.ifr_name, device);
+  const int found = ioctl(fd, SIOCGIFINDEX, &request);
+  CloseQuietly(fd);
+  return found == 0 ? request.ifr_ifindex : -1;
+}
+
+/// A wire from this namespace to another one.
+bool MakeWire(int routes, int other) {
+  RouteMessage message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, ifinfomsg{});
+  message.Put(IFLA_IFNAME, kEdgeDevice);
+  message.Put(IFLA_MTU, kPacketBytes);
+  const size_t info = message.Begin(IFLA_LINKINFO);
+  message.Put(IFLA_INFO_KIND, "veth");
+  const size_t data = message.Begin(IFLA_INFO_DATA);
+  const size_t peer = message.Begin(VETH_INFO_PEER);
+  const ifinfomsg head{};
+  message.Append(&head, sizeof head);
+  message.Put(IFLA_IFNAME, kDevice);
+  message.Put(IFLA_MTU, kPacketBytes);
+  message.Put(IFLA_NET_NS_FD, static_cast<uint32_t>(other));
+  message.End(peer);
+  message.End(data);
+  message.End(info);
+  return message.Send(routes);
+}
+
+/// Gives a device of this namespace its address and raises it.
+bool Raise(int routes, const char* device, const in_addr& address) {
+  const int index = IndexOf(device);
+  if (index < 0) return false;
+  const ifaddrmsg head{.ifa_family = AF_INET,
+                       .ifa_prefixlen = kWirePrefix,
+                       .ifa_flags = 0,
+                       .ifa_scope = RT_SCOPE_UNIVERSE,
+                       .ifa_index = static_cast<uint32_t>(index)};
+  RouteMessage add(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, head);
+  add.Put(IFA_LOCAL, &address, sizeof address);
+  add.Put(IFA_ADDRESS, &address, sizeof address);
+  ifinfomsg up{};
+  up.ifi_index = index;
+  up.ifi_flags = up.ifi_change = IFF_UP;
+  return add.Send(routes) && RouteMessage(RTM_NEWLINK, 0, up).Send(routes);
+}
+
+rtmsg RouteOf(unsigned char type, unsigned char prefix) {
+  rtmsg route{};
+  route.rtm_family = AF_INET;
+  route.rtm_dst_len = prefix;
+  route.rtm_table = RT_TABLE_MAIN;
+  route.rtm_protocol = RTPROT_STATIC;
+  route.rtm_scope = RT_SCOPE_UNIVERSE;
+  route.rtm_type = type;
+  return route;
+}
+
+/// The rule for packets that come from the sandbox for some addresses.
+RouteMessage RuleFor(unsigned char action, const in_addr& first, unsigned char prefix,
+                     uint32_t order) {
+  fib_rule_hdr head{};
+  head.family = AF_INET;
+  head.dst_len = prefix;
+  head.table = action == FR_ACT_TO_TBL ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
+  head.action = action;
+  RouteMessage rule(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, head);
+  rule.Put(FRA_DST, &first, sizeof first);
+  rule.Put(FRA_IIFNAME, kEdgeDevice);
+  rule.Put(FRA_PRIORITY, order);
+  return rule;
+}
+
+bool PrepareInside(Setup& setup) {
+  char group[32];
+  const uint32_t gid = setup.job->request.inner_gid;
+  snprintf(group, sizeof group, "%u %u", gid, gid);
+  setup.inside_routes = RoutingSocket();
+  // No address of IPv6 on the device: nothing at the edge would look at what comes from there.
+  return setup.inside_routes >= 0 &&
+         Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kOptional) &&
+         Set(setup, "ipv4/ping_group_range", group, Need::kOptional);
+}
+
+bool PrepareEdge(Setup& setup, int inside, const in_addr& gateway) {
+  setup.edge_routes = RoutingSocket();
+  in_addr own = gateway;
+  own.s_addr &= htonl(~0U << (32 - kOwnPrefix));
+  return setup.edge_routes >= 0 &&
+         Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kOptional) &&
+         // Who is refused hears of it each time.
+         Set(setup, "ipv4/icmp_ratelimit", "0", Need::kOptional) &&
+         MakeWire(setup.edge_routes, inside) && Raise(setup.edge_routes, kEdgeDevice, gateway) &&
+         // SECURITY: the addresses of igloo's own may be somebody's where packets go on.
+         RuleFor(FR_ACT_PROHIBIT, own, kOwnPrefix, kThenNothing).Send(setup.edge_routes) &&
+         // Last: before, nothing passes.
+         Set(setup, "ipv4/ip_forward", "1", Need::kRequired);
+}
+
+bool LeadOut(Setup& setup, const in_addr& inside, const in_addr& gateway) {
+  if (!Raise(setup.inside_routes, kDevice, inside)) return false;
+  RouteMessage route(RTM_NEWROUTE, NLM_F_CREATE, RouteOf(RTN_UNICAST, 0));
+  route.Put(RTA_GATEWAY, &gateway, sizeof gateway);
+  setup.gateway = gateway.s_addr;
+  return route.Send(setup.inside_routes);
+}
+
+}  // namespace
+
+bool MakeEdge(Setup& setup, const char* inside, const char* gateway) {
+  in_addr inner{};
+  in_addr outer{};
+  if (!ParseAddress(inside, inner) || !ParseAddress(gateway, outer)) return false;
+  // A template's sandboxes have their network of the template's, over which they have no right.
+  errno = EINVAL;
+  if (!setup.cold || !PrepareInside(setup)) return false;
+  const int own = CurrentNetwork();
+  if (own < 0 || unshare(CLONE_NEWNET) != 0) return false;
+  const int edge = CurrentNetwork();
+  const bool made = edge >= 0 && PrepareEdge(setup, own, outer) && setns(own, CLONE_NEWNET) == 0 &&
+                    LeadOut(setup, inner, outer);
+  if (made) {
+    ops::Reply reply{};
+    reply.kind = static_cast<uint32_t>(ops::ReplyKind::kEdge);
+    SendReply(setup.job->reply(), reply, edge);
+  }
+  CloseQuietly(own);
+  CloseQuietly(edge);
+  return made;
+}
+
+bool CloseNetwork(Setup& setup, const char* network) {
+  char text[INET_ADDRSTRLEN] = {};
+  const char* slash = strchr(network, '/');
+  const size_t size = slash != nullptr ? static_cast<size_t>(slash - network) : sizeof text;
+  in_addr first{};
+  errno = EINVAL;
+  if (size >= sizeof text) return false;
+  memcpy(text, network, size);
+  const unsigned long prefix = strtoul(slash + 1, nullptr, 10);
+  if (prefix == 0 || prefix > 32 || !ParseAddress(text, first)) return false;
+  const int both[] = {setup.edge_routes, setup.inside_routes};
+  for (const int routes : both) {
+    RouteMessage route(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE,
+                       RouteOf(RTN_PROHIBIT, static_cast<unsigned char>(prefix)));
+    route.Put(RTA_DST, &first, sizeof first);
+    if (!route.Send(routes)) return false;
+  }
+  return true;
+}
+
+bool OpenResolver(Setup& setup, const char* address) {
+  in_addr resolver{};
+  if (!ParseAddress(address, resolver)) return false;
+  RouteMessage rule = RuleFor(FR_ACT_TO_TBL, resolver, 32, kResolverFirst);
+  const uint8_t protocol = IPPROTO_UDP;
+  const fib_rule_port_range port{53, 53};
+  rule.Put(FRA_IP_PROTO, &protocol, sizeof protocol);
+  rule.Put(FRA_DPORT_RANGE, &port, sizeof port);
+  RouteMessage route(RTM_NEWROUTE, NLM_F_CREATE, RouteOf(RTN_UNICAST, 32));
+  route.Put(RTA_DST, &resolver, sizeof resolver);
+  route.Put(RTA_GATEWAY, &setup.gateway, sizeof setup.gateway);
+  return rule.Send(setup.edge_routes) && route.Send(setup.inside_routes);
+}
+
+}  // namespace igloo::jail
