@@ -43,6 +43,8 @@ config::SandboxSpec SpecFor(const environment::Environment& environment);
 
 /// Fails when a sandbox asks for less wall than igloo's, or for something that igloo does not have.
 Result<void> CheckWall(const config::SandboxSpec& spec);
+/// Whether its own file gives it a network; the environment's does not count.
+bool HasNetwork(const config::SandboxSpec& spec);
 
 /// What a description has to know beside the sandbox itself.
 struct Surroundings {

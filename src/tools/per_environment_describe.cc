@@ -10,10 +10,6 @@ namespace {
 using config::SandboxSpec;
 using mcp::JsonObject;
 
-bool HasNetwork(const SandboxSpec& spec) {
-  return !spec.security.network.empty() && spec.security.network != "none";
-}
-
 bool IsReadOnly(const SandboxSpec& spec) { return spec.mount.read_only || spec.security.read_only; }
 
 /// "a, b and c" for the last separator " and ".
@@ -95,6 +91,10 @@ JsonObject InputSchema(const SandboxSpec& spec) {
 }
 
 }  // namespace
+
+bool HasNetwork(const SandboxSpec& spec) {
+  return !spec.security.network.empty() && spec.security.network != "none";
+}
 
 mcp::ToolHints HintsOf(const SandboxSpec& spec, const Rights& rights) {
   const bool network = HasNetwork(spec) || rights.network;

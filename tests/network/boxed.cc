@@ -18,7 +18,10 @@ const std::string& ConfigurationHome() {
     std::ofstream(made.path() + "/config.toml")
         << "[network]\nresolver = \"93.184.216.53\"\n"
            "[environments.web]\npreset = \"python\"\nnetwork = \"allow\"\n"
-           "allow = [\"example.com\"]\n";
+           "allow = [\"example.com\"]\n"
+           "[secrets.TOKEN]\nvariable = \"REAL_KEY\"\nhosts = [\"example.com\"]\n"
+           "[environments.keyed]\npreset = \"python\"\nnetwork = \"allow\"\n"
+           "allow = [\"example.com\"]\nsecrets = [\"TOKEN\"]\n";
     Shell("chmod -R a+rX " + made.path());
     return made;
   }();

@@ -139,58 +139,93 @@ TEST_F(Sandbox, WhenTheProxyIsKilledTheNetworkClosesAndStaysClosed) {
   EXPECT_THAT(box.Finish().err, HasSubstr("igloo-proxy ended"));
 }
 
-TEST_F(Sandbox, ASecretIsUsedAndIsNowhereInside) {
-  // Looks through everything that its processes can read: variables, files, all memory of all of
-  // them, /proc.
-  constexpr const char* kLook = R"py(
-import os, re, subprocess, sys, urllib.request
-key = os.environ['API_KEY']
-request = urllib.request.Request(os.environ['API_KEY_URL'] + '/v1', headers={'Authorization': 'Bearer ' + key})
-answer = urllib.request.urlopen(request).read().decode()
+/// Uses a secret in a child, then looks for its value through everything that can be read inside:
+/// variables, files, /proc, and all memory of the child. The value comes backwards, so that looking
+/// for it does not put it there. Input: the value, then the path to ask for.
+constexpr const char* kLook = R"py(
+import os, sys, urllib.request
 needle = sys.stdin.readline().strip()[::-1].encode()
-used = needle.decode() in answer
-del answer, request
+path = sys.stdin.readline().strip()
+ready, done = os.pipe(), os.pipe()
+child = os.fork()
+if child == 0:
+    request = urllib.request.Request(os.environ['API_KEY_URL'] + path,
+                                     headers={'Authorization': 'Bearer ' + os.environ['API_KEY']})
+    del needle
+    answer = urllib.request.urlopen(request).read()
+    os.write(ready[1], b'.')
+    os.read(done[0], 1)
+    os._exit(0)
+os.read(ready[0], 1)
 found = []
-def look(path, data):
-    if needle in data: found.append(path)
-def memory(pid):
-    for line in open(f'/proc/{pid}/maps'):
-        begin, end = (int(each, 16) for each in line.split()[0].split('-'))
-        if 'r' not in line.split()[1] or '[v' in line: continue
-        with open(f'/proc/{pid}/mem', 'rb', 0) as file:
-            try:
-                file.seek(begin)
-                yield line, file.read(end - begin)
-            except OSError: pass
+def look(name, data):
+    if needle in data: found.append(name)
+def read(path, size=1 << 20):
+    try:
+        with open(path, 'rb') as file: return file.read(size)
+    except OSError: return b''
+pieces = 0
+for line in open(f'/proc/{child}/maps'):
+    begin, end = (int(each, 16) for each in line.split()[0].split('-'))
+    if 'r' not in line.split()[1] or '[v' in line: continue
+    with open(f'/proc/{child}/mem', 'rb', 0) as file:
+        file.seek(begin)
+        left = end - begin
+        while left > 0:
+            data = file.read(min(left, 1 << 24))
+            if not data: break
+            look('memory', data)
+            pieces += 1
+            left -= len(data)
 for pid in filter(str.isdigit, os.listdir('/proc')):
     for name in ('environ', 'cmdline', 'status', 'mountinfo'):
-        try: look(f'/proc/{pid}/{name}', open(f'/proc/{pid}/{name}', 'rb').read())
-        except OSError: pass
-    if pid == str(os.getpid()): continue
-    try:
-        for line, data in memory(pid): look(f'memory of {pid}', data)
-    except OSError: pass
+        look(name, read(f'/proc/{pid}/{name}'))
 for top in ('/workspace', '/tmp', '/run', '/etc', '/dev/shm', '/.igloo'):
     for directory, _, names in os.walk(top):
-        for name in names:
-            try: look(directory + '/' + name, open(directory + '/' + name, 'rb').read(1 << 20))
-            except OSError: pass
-print(key.startswith('igloo-placeholder-'), used, found)
+        for name in names: look(directory + '/' + name, read(directory + '/' + name))
+os.write(done[1], b'.')
+os.waitpid(child, 0)
+print(os.environ['API_KEY'].startswith('igloo-placeholder-'), pieces > 10, sorted(set(found)))
 )py";
-  constexpr const char* kValue = "a-value-that-nobody-inside-may-see";
+constexpr const char* kValue = "a-value-that-nobody-inside-may-see";
+
+Outcome LookForSecret(const std::string& path, const std::string& before = {}) {
   std::string backwards(kValue);
   std::ranges::reverse(backwards);
-  const Outcome outcome = Boxed({"--env", "python", "--allow", "api.example", "--secret",
-                                 "API_KEY=env:REAL_KEY@api.example", kLook},
-                                backwards + "\n", {"REAL_KEY=" + std::string(kValue)});
+  return Boxed({"--env", "python", "--allow", "api.example", "--secret",
+                "API_KEY=env:REAL_KEY@api.example", before + kLook},
+               backwards + "\n" + path + "\n", {"REAL_KEY=" + std::string(kValue)});
+}
+
+TEST_F(Sandbox, ASecretIsUsedAndIsNowhereInside) {
+  // An answer that does not tell what was asked.
+  const Outcome outcome = LookForSecret("/big/1000");
   EXPECT_EQ(outcome.out, "True True []\n") << outcome.err;
   EXPECT_THAT(outcome.err, Not(HasSubstr(kValue)));
-  // Control: the same look finds what is inside.
-  const Outcome control = Boxed(
-      {"--env", "python", "--allow", "api.example", "--secret", "API_KEY=env:REAL_KEY@api.example",
-       "open('/tmp/leak', 'w').write('" + std::string(kValue) + "')\n" + kLook},
-      backwards + "\n", {"REAL_KEY=" + std::string(kValue)});
-  EXPECT_THAT(control.out, HasSubstr("/tmp/leak")) << control.err;
+  EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 443 GET /big/1000"));
+  // Control: this server sends back what it was sent, so the value was used, and the look finds it.
+  EXPECT_THAT(LookForSecret("/v1").out, HasSubstr("'memory'"));
+  EXPECT_THAT(
+      LookForSecret("/big/1000", "open('/tmp/leak', 'w').write('" + std::string(kValue) + "')\n")
+          .out,
+      HasSubstr("/tmp/leak"));
+  // Nor is it in what igloo writes down.
+  const Outcome log = RunProgram(OutsideInvocation({"net", "log", "--json", "--limit", "1000"}));
+  EXPECT_THAT(log.out, AllOf(HasSubstr("API_KEY"), Not(HasSubstr(kValue))));
+}
+
+TEST_F(Sandbox, SecretsOfOneNameAreKeptApart) {
+  // The file's secret of this name is for another host than the command line's.
+  const Outcome outcome = Boxed(
+      {"--env", "keyed", "--allow", "api.example", "--secret", "TOKEN=env:OTHER_KEY@api.example",
+       "import os, urllib.request\n"
+       "request = urllib.request.Request(os.environ['TOKEN_URL'] + '/v1', headers="
+       "{'X-Key': os.environ['TOKEN']})\n"
+       "print(urllib.request.urlopen(request).read().decode())\n"},
+      "", {"REAL_KEY=the-value-of-the-file", "OTHER_KEY=the-value-of-the-command-line"});
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("the-value-of-the-command-line"),
+                                 Not(HasSubstr("the-value-of-the-file"))))
+      << outcome.err;
 }
 
 TEST_F(Sandbox, ADryRunSaysWhatItReachesAndNoSecret) {
@@ -246,10 +281,8 @@ TEST_F(Sandbox, ALivingOneIsAllowedMoreAtOnce) {
   ASSERT_EQ(Net({"allow", name, "other.example", "--once"}).status, 0);
   box.Write("http://other.example/\n");
   EXPECT_EQ(box.NextLine(), "200");
-  EXPECT_TRUE(WaitFor([&] {
-    box.Write("http://other.example/\n");
-    return box.NextLine().value_or("").starts_with("403");
-  }));
+  box.Write("http://other.example/\n");
+  EXPECT_THAT(box.NextLine().value_or("?"), HasSubstr("403"));
   EXPECT_NE(Net({"allow", name, "127.1"}).status, 0) << "no rule, no change";
   EXPECT_NE(Net({"allow", "nobody", "example.com"}).status, 0);
   box.CloseInput();

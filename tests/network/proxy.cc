@@ -87,13 +87,15 @@ std::string Proxy::Order(network::Command command, const std::vector<int>& descr
     network::News news = Next();
     if (const auto* done = std::get_if<network::Done>(&news); done && done->order == number)
       return "";
-    if (const auto* failed = std::get_if<network::Failed>(&news)) return failed->what;
+    // Its last words belong to no order; the end of the channel follows.
+    if (const auto* failed = std::get_if<network::Failed>(&news); failed && failed->order != 0)
+      return failed->what;
     if (auto* record = std::get_if<Record>(&news)) records_.push_back(std::move(*record));
   }
 }
 
 std::string Proxy::Replace(std::vector<std::string> rules) {
-  return Order(network::ReplaceRules{"box", network::Tier::kAllow, std::move(rules)});
+  return Order(network::ReplaceRules{"box", network::Tier::kAllow, std::move(rules), {}});
 }
 
 std::string Proxy::url(const std::string& scheme) const {
