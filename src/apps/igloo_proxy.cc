@@ -5,9 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
-#include "network/channel.h"
-#include "network/control.h"
 #include "proxy/serve.h"
 
 namespace {
@@ -36,12 +33,8 @@ int Main(int argc, char** argv) {
     return kWrongUse;
   }
   options.control.Reset(control);
-  // Whoever started it reads nothing but the channel.
-  const igloo::UniqueFd channel = igloo::Duplicate(control);
   const auto served = igloo::proxy::Serve(std::move(options));
   if (served) return 0;
-  const igloo::network::Failed failed{0, served.error().what, served.error().hint};
-  (void)igloo::network::SendPacket(channel.get(), Encode(igloo::network::News(failed)), {});
   std::fprintf(stderr, "igloo-proxy: %s\n", served.error().what.c_str());
   return 1;
 }

@@ -139,9 +139,7 @@ class Server {
   std::map<std::string, std::shared_ptr<Box>> boxes_ = {};  // shared with their connections
 };
 
-}  // namespace
-
-Result<void> Serve(Options options) {
+Result<void> ServeOrders(Options options) {
   // A peer that has closed is told by the call that writes.
   ::signal(SIGPIPE, SIG_IGN);
   RaiseOpenFiles();
@@ -167,6 +165,19 @@ Result<void> Serve(Options options) {
   asio::co_spawn(context, server.TakeOrders(options.control.get(), outcome), asio::detached);
   context.run();
   return outcome;
+}
+
+}  // namespace
+
+Result<void> Serve(Options options) {
+  // Whoever started it reads nothing but the channel: its last words go there.
+  const UniqueFd channel = Duplicate(options.control.get());
+  auto served = ServeOrders(std::move(options));
+  if (!served) {
+    const Failed failed{0, served.error().what, served.error().hint};
+    (void)network::SendPacket(channel.get(), network::Encode(network::News(failed)), {});
+  }
+  return served;
 }
 
 }  // namespace igloo::proxy
