@@ -4,11 +4,13 @@
 , cmake
 , ninja
 , boost
+, c-ares
 , fmt
 , gtest
 , libedit
 , linuxHeaders
 , musl
+, openssl
 , tomlplusplus
 , zlib
 , zstd
@@ -38,7 +40,7 @@ stdenv.mkDerivation (finalAttrs: {
 
   strictDeps = true;
   nativeBuildInputs = [ cmake ninja ];
-  buildInputs = [ boost fmt libedit tomlplusplus zlib zstd ];
+  buildInputs = [ boost c-ares fmt libedit openssl tomlplusplus zlib zstd ];
   checkInputs = [ gtest ];
 
   # Not a build input: only the launcher and init are on musl, and its headers must not hide glibc's elsewhere.
@@ -47,8 +49,6 @@ stdenv.mkDerivation (finalAttrs: {
     (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
     (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
     (lib.cmakeFeature "IGLOO_TESTS" (if finalAttrs.doCheck then "unit" else "OFF"))
-    # Nothing starts it yet.
-    (lib.cmakeBool "IGLOO_PROXY" false)
     # Of the compilers that are to come.
     (lib.cmakeBool "IGLOO_WERROR" false)
   ];

@@ -42,6 +42,8 @@ in
     sed -i "s@/usr/share/zoneinfo@${l.tzdata}/share/zoneinfo@" "$out"/lib/python3/dist-packages/pytz/__init__.py
   '';
   nodejs.mainProgram = "node";
+  # Where nobody knows Debian's directories: headers of one machine stand beside those of all.
+  openssl.post = _: ''for file in "$out"/include/x86_64-linux-gnu/openssl/*; do ln -s "$file" "$out/include/openssl/"; done'';
   go.post = _: linkPrograms "lib/go-*/bin/*";
   jdk = { mainProgram = "java"; post = _: linkPrograms "lib/jvm/java-*/bin/*"; };
   cacert.post = _: ''
