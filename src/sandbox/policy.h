@@ -105,8 +105,9 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-/// No device but loopback, too, unless it is given one; what leads further are sockets on it that igloo-proxy holds. Here
-/// is what it does with them, for people to read: it is igloo that tells it.
+/// No device but loopback, too, unless it is given one; what leads further are sockets on it that
+/// igloo-proxy holds. Here is what it does with them, for people to read: it is igloo that tells
+/// it.
 struct ConnectedNetwork {
   struct Port {
     std::uint16_t outside = 0, inside = 0;

@@ -61,11 +61,12 @@ TEST_F(ConfigCli, NotesWhatThisMachineDoesNotHave) {
             "'\n[environments.far]\nimage = 'docker.io/library/debian:12'\n");
   const Outcome outcome = Run({"config", "check"});
   EXPECT_EQ(outcome.status, 0) << "the file is right";
-  EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("config.toml:1:"), HasSubstr("environment 'gone' cannot be used here"),
-                    HasSubstr("environment 'image' cannot be used here: there is no '" +
-                              Path("no-layout") + "'"),
-                    Not(HasSubstr("'there'")), Not(HasSubstr("'far'"))));
+  EXPECT_THAT(
+      outcome.err,
+      AllOf(HasSubstr("config.toml:1:"), HasSubstr("environment 'gone' cannot be used here"),
+            HasSubstr("environment 'image' cannot be used here: there is no '" + Path("no-layout") +
+                      "'"),
+            Not(HasSubstr("'there'")), Not(HasSubstr("'far'"))));
   EXPECT_EQ(Run({"config", "check", "--json"}).err, "");
 }
 
