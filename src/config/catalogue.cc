@@ -150,6 +150,11 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
     // Whoever built an artifact said what it needs; only its own section says otherwise.
     const bool chosen = own != nullptr && own->backend;
     if (artifact->metadata.backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
+    const bool connected = own != nullptr && own->network.level;
+    const auto level = network::FindLevel(artifact->metadata.network);
+    if (!connected && level && network::Proxied(*level)) {
+      out.network = NetworkFor(config_, key, level);
+    }
     const Limits asked = own != nullptr ? own->limits : Limits{};
     out.limits.time_ms = asked.time_ms;
     out.limits.memory_bytes = asked.memory_bytes;

@@ -183,12 +183,14 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
   for (Artifact& each : scan.found) {
     each.metadata.processes = 99;
     each.metadata.backend = "bubblewrap";
+    each.metadata.network = "internet";
     each.metadata.warm = 1;
     each.metadata.preload = {"numpy"};
   }
   const Catalogue catalogue = Read(
       "[limits]\nprocesses = 5\nopen_files = 50\n"
-      "[environments.java]\nbackend = 'jail'\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n",
+      "[environments.java]\nbackend = 'jail'\nlimits.processes = 7\nwarm = 0\npreload = ['x']\n"
+      "network = 'none'\n",
       scan);
   const auto a = catalogue.Find("a");
   ASSERT_TRUE(a) << a.error().what;
@@ -202,6 +204,8 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
   EXPECT_EQ(java->backend, Backend::kJail);
   EXPECT_EQ(java->warm, 0U);
   EXPECT_THAT(java->preload, ElementsAre("x"));
+  EXPECT_EQ(a->network.level, network::Level::kInternet);
+  EXPECT_EQ(java->network.level, network::Level::kNone);
 }
 
 TEST_F(CatalogueTest, AnAliasMayTakeThePlaceOfAPreset) {

@@ -92,8 +92,12 @@ std::optional<Error> NotYet(const ArtifactMetadata& metadata) {
         "environment '" + metadata.name + "' asks for " + what + ", which is not available yet",
         "build it with " + fix + ", or use a newer igloo", 0};
   };
-  if (metadata.network != "none") {
-    return refuse("the network tier '" + metadata.network + "'", "network = \"none\"");
+  // SECURITY: a right that only the user's own configuration names.
+  if (metadata.network == "host") {
+    return Error{
+        Errc::kFailedPrecondition,
+        "environment '" + metadata.name + "' asks for the host's network, which no artifact gets",
+        "build it with network = \"internet\" or \"none\"", 0};
   }
   if (metadata.backend != "jail" && metadata.backend != "bubblewrap") {
     return refuse("the backend '" + metadata.backend + "'", "backend = \"jail\"");
