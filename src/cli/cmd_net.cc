@@ -125,7 +125,7 @@ const Command kNetCommand = {
     .details =
         "A refusal names the rule that would have allowed it; 'allow' adds such a rule to a "
         "sandbox\n"
-        "that lives in one of your MCP servers, at once. The log is network.jsonl in igloo's\n"
+        "that lives, a session or an igloo run, at once. The log is network.jsonl in igloo's\n"
         "directory in XDG_STATE_HOME or ~/.local/state.\n\n"
         "Examples:\n"
         "  igloo net log --refused\n"
