@@ -42,6 +42,10 @@ in
   metadata-node = look "metadata-node" "${packages.node}/metadata.json" (isArtifact "node" ++ [
     ".interpreter_type == \"node\" and .aliases == [\"javascript\", \"js\"]"
   ]);
+  metadata-apisix = look "metadata-apisix" "${packages.apisix}/metadata.json" [
+    ".schema == 1 and .name == \"apisix\" and (.image | startswith(\"docker.io/apache/apisix:\"))"
+    "[has(\"root\", \"closure\", \"interpreter_type\")] | any | not"
+  ];
 
   # The closure is complete, and what stands beside metadata.json only starts igloo.
   artifact = pkgs.runCommand "check-artifact" { nativeBuildInputs = [ pkgs.jq ]; } ''

@@ -14,23 +14,17 @@ let
   inherit (pkgs) lib;
 
   catalogue = import ../presets { inherit pkgs; };
-  packaged = lib.filterAttrs (_: preset: preset ? packages) catalogue;
-  images = lib.filterAttrs (_: preset: preset ? image) catalogue;
 
   values = import ./readToml.nix config;
   decoded = import ./decode.nix {
     inherit values;
-    presets = builtins.attrNames packaged;
+    presets = builtins.attrNames catalogue;
     inherit directory home;
   };
 
-  explain = problem:
-    let image = lib.findFirst (name: problem == "Unknown preset: ${name}") null (builtins.attrNames images); in
-    if image == null then problem
-    else "${problem} (Nix fetches no images: write image = \"${images.${image}.image}\" instead)";
   settings =
     if decoded.problems == [ ] then decoded.settings
-    else throw "${toString config}:\n${concatStringsSep "\n" (map (each: "  ${explain each}") decoded.problems)}";
+    else throw "${toString config}:\n${concatStringsSep "\n" (map (each: "  ${each}") decoded.problems)}";
 
   mkEnvironment = arguments: import ./mkEnvironment.nix ({ inherit pkgs igloo; } // arguments);
   bySource = kind: filter (each: each.made_from == kind) settings.environments;
@@ -51,7 +45,7 @@ let
   fromPreset = each:
     let
       details = decoded.details.${each.name};
-      preset = withInterpreter details.interpreter packaged.${each.source};
+      preset = withInterpreter details.interpreter catalogue.${each.source};
       inherit (each) limits;
     in
     # Its aliases stay the preset's own: two environments cannot both be 'python3'.
@@ -68,13 +62,13 @@ let
   environments = listToAttrs (map (each: { inherit (each) name; value = fromPreset each; }) (bySource "preset"));
 
   # An alias that ends outside of the file ends at a preset.
-  aliased = filter (name: packaged ? ${name}) (map (each: decoded.details.${each.name}.behind) (bySource "alias"));
+  aliased = filter (name: catalogue ? ${name}) (map (each: decoded.details.${each.name}.behind) (bySource "alias"));
   presetNames = lib.unique (map (each: each.source) (bySource "preset") ++ aliased);
 in
 {
   inherit values settings environments;
   inherit (decoded) problems;
   deferred = map (each: each.name) (lib.concatMap bySource [ "path" "flake" "image" ]);
-  presets = lib.genAttrs presetNames (name: mkEnvironment packaged.${name});
+  presets = lib.genAttrs presetNames (name: mkEnvironment catalogue.${name});
   bundle = import ./collect.nix { inherit pkgs environments; };
 }

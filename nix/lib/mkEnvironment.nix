@@ -5,11 +5,14 @@
 # bin/run (code on standard input) and bin/session-run are there for those who start artifacts by hand, as with
 # nix-sandbox-mcp. They only call igloo: the one given here, otherwise the one in PATH, so that a new igloo is no
 # reason to build every environment again.
-{ pkgs, name, packages, igloo ? null, ... }@arguments:
+#
+# image, instead of packages: a name in a registry. Nix fetches none: igloo makes the environment from it when the user
+# has pulled it.
+{ pkgs, name, packages ? null, image ? null, igloo ? null, ... }@arguments:
 let
   inherit (pkgs) lib;
 
-  settings = removeAttrs arguments [ "pkgs" "packages" "igloo" ];
+  settings = removeAttrs arguments [ "pkgs" "packages" "image" "igloo" ];
 
   # A shell and the basic programs are always there.
   contents = packages ++ [ pkgs.bash pkgs.coreutils ];
@@ -23,10 +26,10 @@ let
   };
   closure = pkgs.closureInfo { rootPaths = [ root ] ++ contents; };
 
-  metadata = import ./mkMetadata.nix (settings // {
-    root = "${root}";
-    closure = "${closure}/store-paths";
-  });
+  metadata = import ./mkMetadata.nix (settings // (
+    if image != null then { inherit image; }
+    else { root = "${root}"; closure = "${closure}/store-paths"; }
+  ));
 
   program = if igloo == null then "igloo" else lib.getExe' igloo "igloo";
 
@@ -37,7 +40,10 @@ let
   wrong = builtins.head (builtins.filter (each: !isPackage each) packages);
   fail = what: throw "environment '${name}': 'packages' is a list${what}";
   checked =
-    if !builtins.isList packages then fail ""
+    if image != null then
+      (if packages == null then metadata else throw "environment '${name}': it has 'packages' or 'image', not both")
+    else if packages == null then fail "; it, or 'image', is missing"
+    else if !builtins.isList packages then fail ""
     else if !builtins.all isPackage packages then
       fail " of packages, and ${if builtins.isString wrong then builtins.toJSON wrong else "a ${builtins.typeOf wrong}"} is none"
     else metadata;
@@ -50,8 +56,7 @@ builtins.seq metadata (pkgs.runCommand "sandbox-${name}"
   # A few links and lines: asking a cache for them takes longer than making them.
   preferLocalBuild = true;
   allowSubstitutes = false;
-  passthru = {
-    inherit root closure packages;
+  passthru = (if image == null then { inherit root closure packages; } else { }) // {
     # Not 'meta', which is a derivation's own.
     manifest = checked;
   };

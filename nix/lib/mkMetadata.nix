@@ -1,10 +1,12 @@
 # metadata.json of an artifact, schema 1, as an attribute set: the one format that Nix writes and igloo reads
 # (src/environment/artifact_metadata.cc). Pure; whatever is wrong is said here, at evaluation, and not when code runs.
 #
-# root: the store path whose bin is PATH. closure: a file that lists store paths, or the list itself.
+# root: the store path whose bin is PATH. closure: a file that lists store paths, or the list itself. image: of a
+# registry, instead of both.
 { name
-, root
-, closure
+, root ? null
+, closure ? null
+, image ? null
 , interpreter_type ? null # python, bash or node: igloo has a driver for it, and sessions
 , interpreter ? null # argv otherwise; a first word without "/" is looked up in root/bin
 , code ? "file" # how the code reaches it: as a file behind argv, an argument, or input
@@ -20,7 +22,7 @@
 , warm ? null
 , preload ? [ ]
 , env ? { }
-}:
+}@arguments:
 let
   inherit (builtins) all attrNames concatMap concatStringsSep elem isInt isList isString;
 
@@ -51,7 +53,10 @@ let
   problems =
     refuse (!isString name || !rules.isName name)
       "its name has up to 64 letters, digits, '.', '_' and '-', and neither '.' nor '-' comes first"
-    ++ refuse (interpreter_type == null && interpreter == null) "it needs interpreter_type or interpreter"
+    # Not by their values: what is wrong with packages is said when they are looked at.
+    ++ refuse ((arguments ? root && arguments ? closure) == (image != null)) "it needs either 'root' and 'closure' or 'image'"
+    ++ refuse (image != null && !isText image) "'image' is a name in a registry, for example \"docker.io/library/debian:12\""
+    ++ refuse (interpreter_type == null && interpreter == null && image == null) "it needs interpreter_type or interpreter"
     ++ refuse (interpreter != null && (!isTexts interpreter || interpreter == [ ]))
       "'interpreter' is a list of words, for example [ \"go\" \"run\" ]"
     ++ refuse (!elem code [ "file" "argument" "input" ]) "'code' is \"file\", \"argument\" or \"input\""
@@ -69,7 +74,8 @@ if interpreter_type != null && !elem interpreter_type types then
   throw "Unknown interpreter_type: '${toString interpreter_type}'. Must be one of: ${concatStringsSep ", " types}"
 else if problems != [ ] then fail (concatStringsSep "; " problems)
 else
-  { schema = 1; inherit name timeout_seconds memory_mb env root closure; }
+  { schema = 1; inherit name timeout_seconds memory_mb env; }
+  // (if image == null then { inherit root closure; } else { inherit image; })
   // optional (aliases != [ ]) { inherit aliases; }
   // optional (description != "") { inherit description; }
   // given' "interpreter_type" interpreter_type

@@ -1,5 +1,5 @@
 # The function that flakes written for nix-sandbox-mcp call, with its arguments and a few more. mkEnvironment is the
-# general form, for programs that are none of the three interpreters.
+# general form, for programs that are none of the three interpreters and for images.
 { pkgs
 , name
 , interpreter_type

@@ -1,5 +1,5 @@
-# The gateway Apache APISIX. nixpkgs has no package of it and Nix fetches no images, so this is no artifact: igloo makes
-# it from the image at run time. Here stands what a configuration says to get it.
+# The gateway Apache APISIX. nixpkgs has no package of it and Nix fetches no images, so its artifact has no store paths:
+# it says which image igloo makes it from, once that is pulled. The same row stands in src/environment/registry.cc.
 { pkgs }:
 {
   name = "apisix";

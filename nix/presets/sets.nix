@@ -3,5 +3,5 @@
 {
   nix-sandbox-mcp = [ "shell" "python" "node" ];
   # Its 'python' is our python-data.
-  sandbox-mcp = [ "shell" "python" "python-data" "node" "go" "rust" "java" "network-tools" ];
+  sandbox-mcp = [ "shell" "python" "python-data" "node" "go" "rust" "java" "network-tools" "apisix" ];
 }

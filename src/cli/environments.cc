@@ -27,14 +27,26 @@ std::string Variable(const char* name) {
 /// What opens an artifact when it is used.
 auto OpenerFor(const config::Config& config) {
   return [closure_of = NixStore(config).closure_of](const environment::Artifact& artifact) {
-    return environment::OpenArtifact(artifact, closure_of);
+    return OpenAnyArtifact(artifact, closure_of);
   };
+}
+
+/// With presets that are made from images, as far as nobody has something else of their name.
+void AddImagePresets(std::vector<environment::Artifact>& artifacts) {
+  for (environment::Artifact& preset : environment::ImagePresets()) {
+    const bool beaten = std::ranges::any_of(artifacts, [&](const environment::Artifact& each) {
+      return each.metadata.name == preset.metadata.name;
+    });
+    if (!beaten) artifacts.push_back(std::move(preset));
+  }
 }
 
 environment::Registry RegistryOf(const config::Config& config, environment::HostLayout host,
                                  environment::ArtifactScan scan) {
   auto installed =
       environment::ScanArtifacts({InstalledFile("environments")}, NixStore(config)).found;
+  AddImagePresets(installed);
+  AddImagePresets(scan.found);
   return {std::move(host), std::move(scan), OpenerFor(config), std::move(installed)};
 }
 
@@ -89,6 +101,23 @@ environment::Store NixStore(const config::Config& config) {
     if (!place.prefix.empty()) own.store = place.prefix;
     return nix::Closure(own, place.path);
   }};
+}
+
+Result<environment::Environment> OpenAnyArtifact(const environment::Artifact& artifact,
+                                                 const environment::ClosureOf& closure_of) {
+  return artifact.metadata.image.empty() ? environment::OpenArtifact(artifact, closure_of)
+                                         : OpenImageArtifact(artifact);
+}
+
+std::set<std::string> ImagesOfArtifacts(const config::Config& config) {
+  environment::ArtifactScan scan = Scan(config);
+  AddImagePresets(scan.found);
+  std::set<std::string> images;
+  for (const environment::Artifact& each : scan.found) {
+    const auto reference = image::ParseReference(each.metadata.image, {});
+    if (reference) images.insert(ToText(*reference));
+  }
+  return images;
 }
 
 std::vector<std::string> ArtifactPlaces(const config::Config& config) {

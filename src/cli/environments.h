@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,13 @@ std::vector<std::string> ArtifactPlaces(const config::Config& config);
 /// What artifacts are read with: asks Nix for the closures of those that do not say, where there
 /// is a Nix.
 environment::Store NixStore(const config::Config& config);
+
+/// What the artifact is, of store paths or of an image.
+Result<environment::Environment> OpenAnyArtifact(const environment::Artifact& artifact,
+                                                 const environment::ClosureOf& closure_of);
+
+/// The images that artifacts and presets name, by image::ToText.
+std::set<std::string> ImagesOfArtifacts(const config::Config& config);
 
 /// Makes the artifact in `directory` the only environment of a configuration, with the settings
 /// that this has for its name. Its name.

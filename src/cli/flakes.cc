@@ -214,8 +214,7 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
   IGLOO_ASSIGN(const environment::Artifact artifact,
                environment::ReadArtifact(built.prefix + built.out, store));
   if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
-  IGLOO_ASSIGN(environment::Environment made,
-               environment::OpenArtifact(artifact, store.closure_of));
+  IGLOO_ASSIGN(environment::Environment made, OpenAnyArtifact(artifact, store.closure_of));
   made.name = flake.name;
   made.provider = built.artifact ? "artifact" : "flake";
   made.source = built.reference;

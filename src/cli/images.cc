@@ -52,6 +52,16 @@ Result<void> HoldWhileRunning(const Image& found) {
   return {};
 }
 
+Result<environment::Environment> EnvironmentOf(const std::string& name, const Reference& reference,
+                                               Unpacking unpacking) {
+  IGLOO_ASSIGN(const Image found, FindImage(reference, unpacking));
+  if (reference.kind != Reference::Kind::kDirectory) {
+    IGLOO_TRY(HoldWhileRunning(found));
+  }
+  IGLOO_ASSIGN(const image::RootLayout layout, image::ReadRoot(found.root, found.record));
+  return image::MakeEnvironment(name, found, layout);
+}
+
 }  // namespace
 
 Result<Store> OpenImages() {
@@ -83,12 +93,23 @@ Result<Reference> ReferenceHere(std::string_view text) {
 Result<environment::Environment> ReadImageEnvironment(const config::EnvironmentConfig& own,
                                                       Unpacking unpacking) {
   IGLOO_ASSIGN(const Reference reference, ReferenceOf(own));
-  IGLOO_ASSIGN(const Image found, FindImage(reference, unpacking));
-  if (reference.kind != Reference::Kind::kDirectory) {
-    IGLOO_TRY(HoldWhileRunning(found));
+  return EnvironmentOf(own.name, reference, unpacking);
+}
+
+Result<environment::Environment> OpenImageArtifact(const environment::Artifact& artifact) {
+  const std::string& image = artifact.metadata.image;
+  IGLOO_ASSIGN(const Reference reference, image::ParseReference(image, {}));
+  // SECURITY: which directories of the host are shown says the user's own configuration alone.
+  if (reference.kind != Reference::Kind::kRegistry) {
+    return Fail(Errc::kInvalidArgument,
+                "'" + Printable(image) +
+                    "' is no image of a registry, and no other may be named "
+                    "by an artifact",
+                "write it into the configuration: image = \"" + Printable(image) + "\"");
   }
-  IGLOO_ASSIGN(const image::RootLayout layout, image::ReadRoot(found.root, found.record));
-  return image::MakeEnvironment(own.name, found, layout);
+  IGLOO_ASSIGN(environment::Environment made,
+               EnvironmentOf(artifact.metadata.name, reference, Unpacking::kNever));
+  return environment::OverImage(artifact, std::move(made));
 }
 
 Result<bool> RemoveImage(std::string_view text) {

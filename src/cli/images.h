@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "config/config.h"
+#include "environment/artifact.h"
 #include "environment/environment.h"
 #include "image/reference.h"
 #include "image/store.h"
@@ -29,6 +30,9 @@ enum class Unpacking { kNow, kNever };
 /// fetched by this: the error says how.
 Result<environment::Environment> ReadImageEnvironment(const config::EnvironmentConfig& own,
                                                       Unpacking unpacking);
+
+/// The environment of an artifact that names an image, likewise.
+Result<environment::Environment> OpenImageArtifact(const environment::Artifact& artifact);
 
 /// Forgets an image by its name, and removes it; false: there is none of that name.
 Result<bool> RemoveImage(std::string_view text);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/environments.h"
 #include "cli/images.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
@@ -59,6 +60,7 @@ void AddSandboxImages(config::SandboxScan& scan, config::Config& config) {
 
 Result<std::vector<std::string>> CollectImages(const config::Config& config) {
   std::set<std::string> wanted = WantedImages(config);
+  wanted.merge(ImagesOfArtifacts(config));
   IGLOO_ASSIGN(const auto own, config::LoadSandboxMcpConfig(ReadVariables()));
   for (const config::FoundSandbox& each : config::ScanSandboxes(own.sandboxes_path).found) {
     if (const auto reference = ImageOf(each)) wanted.insert(ToText(*reference));

@@ -53,12 +53,15 @@ std::string Line(const Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
 }
 
-/// Whether somebody named it or made it. What the host has no programs for is no news to anybody.
+/// Whether somebody named it or made it. What the host has no programs for,
+/// and what nobody has pulled, is no news to anybody.
 bool AskedFor(const std::string& name, const config::Config& config,
               const std::vector<environment::Listing>& rows) {
   if (config.environments.contains(name)) return true;
   const auto row = std::ranges::find(rows, name, &environment::Listing::name);
-  return row != rows.end() && row->provider != "host";
+  if (row == rows.end() || row->provider == "host") return false;
+  const auto presets = PresetNames();
+  return row->provider != "image" || std::ranges::find(presets, name) == presets.end();
 }
 
 /// Everything of a server that lives as long as it does. The members' order matters: what runs on

@@ -106,6 +106,8 @@ std::vector<std::string_view> PresetNames() {
   for (const auto& each : environment::HostEnvironments()) names.push_back(each.name);
   names.insert(names.end(), std::begin(environment::kInstalledPresets),
                std::end(environment::kInstalledPresets));
+  static const std::vector<environment::Artifact> images = environment::ImagePresets();
+  for (const auto& each : images) names.push_back(each.metadata.name);
   return names;
 }
 

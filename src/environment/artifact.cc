@@ -21,6 +21,7 @@ std::string RebuildHint(const ArtifactMetadata& metadata, const std::string& dir
 /// The interpreter's words, its program as a name or a path.
 std::vector<std::string> InterpreterOf(const ArtifactMetadata& metadata) {
   if (!metadata.interpreter.empty()) return metadata.interpreter;
+  if (metadata.interpreter_type.empty()) return {};  // that of its image
   return {metadata.interpreter_type == "python" ? "python3" : metadata.interpreter_type};
 }
 
@@ -110,7 +111,7 @@ Environment OutlineOf(const Artifact& artifact) {
   Environment environment{.name = metadata.name,
                           .aliases = metadata.aliases,
                           .description = metadata.description,
-                          .provider = "artifact",
+                          .provider = metadata.image.empty() ? "artifact" : "image",
                           .variables = metadata.variables,
                           .interpreter = InterpreterOf(metadata),
                           .passing = metadata.passing,
@@ -126,6 +127,23 @@ Environment OutlineOf(const Artifact& artifact) {
   environment.limits.memory_bytes = metadata.memory_mb << 20;
   if (metadata.processes) environment.limits.processes = *metadata.processes;
   if (metadata.open_files) environment.limits.open_files = *metadata.open_files;
+  return environment;
+}
+
+Environment OverImage(const Artifact& artifact, Environment image) {
+  Environment environment = OutlineOf(artifact);
+  environment.contents = std::move(image.contents);
+  environment.variables.merge(std::move(image.variables));
+  environment.shell = std::move(image.shell);
+  environment.copied = std::move(image.copied);
+  environment.notes = std::move(image.notes);
+  environment.in_use = std::move(image.in_use);
+  if (environment.interpreter.empty()) {
+    environment.interpreter = std::move(image.interpreter);
+    environment.passing = image.passing;
+    environment.language = std::move(image.language);
+    environment.code_file = std::move(image.code_file);
+  }
   return environment;
 }
 

@@ -33,10 +33,13 @@ struct ArtifactMetadata {
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};
   std::map<std::string, std::string> variables = {};  ///< "env"
-  std::vector<std::string> closure = {};              ///< store paths; empty: it does not say
-  std::string closure_file = {};                      ///< or a file in the store that lists them
-  std::string root = {};          ///< the store path whose bin is PATH; empty: all of them
-  std::string store_prefix = {};  ///< where the store lies: "/mnt" for /mnt/nix/store
+  /// Of a registry, instead of store paths: what is inside. It brings an interpreter if none is
+  /// named here.
+  std::string image = {};
+  std::vector<std::string> closure = {};  ///< store paths; empty: it does not say
+  std::string closure_file = {};          ///< or a file in the store that lists them
+  std::string root = {};                  ///< the store path whose bin is PATH; empty: all of them
+  std::string store_prefix = {};          ///< where the store lies: "/mnt" for /mnt/nix/store
 };
 
 /// Reads the text of a metadata.json. Pure.
@@ -103,7 +106,10 @@ struct Artifact {
 /// All of an environment but what is inside: what can be told about it without its closure.
 Environment OutlineOf(const Artifact& artifact);
 
-/// The environment itself, its closure looked up and looked at.
+/// The environment of an artifact that names an image, and of that image. Pure.
+Environment OverImage(const Artifact& artifact, Environment image);
+
+/// The environment itself, its closure looked up and looked at. Not of one that names an image.
 Result<Environment> OpenArtifact(const Artifact& artifact, const ClosureOf& closure_of = {});
 using ArtifactOpener = std::function<Result<Environment>(const Artifact& artifact)>;
 

@@ -157,7 +157,9 @@ Result<void> TakeNames(const json::object& object, ArtifactMetadata& metadata) {
 
 Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_ASSIGN(metadata.interpreter, TakeTexts(object, "interpreter"));
-  const Need need = metadata.interpreter.empty() ? Need::kRequired : Need::kOptional;
+  IGLOO_ASSIGN(metadata.image, TakeText(object, "image", Need::kOptional));
+  const bool brought = !metadata.interpreter.empty() || !metadata.image.empty();
+  const Need need = brought ? Need::kOptional : Need::kRequired;
   IGLOO_ASSIGN(metadata.interpreter_type, TakeText(object, "interpreter_type", need));
   constexpr std::string_view kTypes[] = {"python", "bash", "node"};
   const bool known = std::ranges::find(kTypes, metadata.interpreter_type) != std::end(kTypes);
@@ -212,6 +214,9 @@ Result<void> TakeStore(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_TRY(TakeClosure(object, metadata));
   IGLOO_ASSIGN(metadata.root, TakeText(object, "root", Need::kOptional));
   if (!metadata.root.empty()) IGLOO_TRY(CheckStorePath(metadata.root, "root"));
+  if (!metadata.image.empty() && object.contains("closure")) {
+    return Bad("it has an 'image' and a 'closure'", "keep one of them");
+  }
   IGLOO_ASSIGN(metadata.store_prefix, TakeText(object, "store_prefix", Need::kOptional));
   return CheckPrefix(metadata.store_prefix);
 }

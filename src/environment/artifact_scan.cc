@@ -157,7 +157,8 @@ Result<std::vector<std::string>> ReadClosure(const Artifact& artifact,
 Artifact Assess(const std::string& directory, ArtifactMetadata metadata, const Store& store) {
   Artifact artifact{.directory = directory, .metadata = std::move(metadata)};
   artifact.unavailable = NotYet(artifact.metadata);
-  const bool told = !artifact.metadata.closure.empty() || !artifact.metadata.closure_file.empty();
+  const ArtifactMetadata& read = artifact.metadata;
+  const bool told = !read.closure.empty() || !read.closure_file.empty() || !read.image.empty();
   if (!artifact.unavailable && !told && (!store.closure_of || !PlaceOf(directory))) {
     artifact.unavailable = NoClosure(artifact);
   }
@@ -169,7 +170,8 @@ Result<Artifact> ReadArtifact(const std::string& directory, const Store& store) 
   IGLOO_ASSIGN(ArtifactMetadata metadata, ParseArtifactMetadata(text));
   if (store.prefix) metadata.store_prefix = *store.prefix;
   while (metadata.store_prefix.ends_with('/')) metadata.store_prefix.pop_back();
-  const bool original = metadata.closure.empty() && metadata.closure_file.empty();
+  const bool original =
+      metadata.closure.empty() && metadata.closure_file.empty() && metadata.image.empty();
   if (original && ::access((directory + "/bin/run").c_str(), F_OK) != 0) {
     return Fail(Errc::kInvalidArgument, "it has neither a closure nor bin/run");
   }

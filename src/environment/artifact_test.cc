@@ -53,6 +53,40 @@ TEST(ArtifactMetadataTest, ReadsEveryKeyAndIgnoresPrograms) {
   EXPECT_EQ(read->variables, (std::map<std::string, std::string>{{"A", "1"}}));
 }
 
+TEST(ArtifactMetadataTest, AnImageStandsForStorePathsAndInterpreter) {
+  const auto read = ParseArtifactMetadata(R"({"schema":1,"name":"gate","image":"debian"})");
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->image, "debian");
+  const auto both = ParseArtifactMetadata(
+      R"({"schema":1,"name":"gate","image":"debian","closure":)" + Closure() + "}");
+  ASSERT_FALSE(both);
+  EXPECT_THAT(both.error().what, HasSubstr("'image' and a 'closure'"));
+}
+
+TEST(ArtifactTest, WhatItSaysCountsBeforeItsImage) {
+  const Environment image{.name = "x",
+                          .description = "programs of an image",
+                          .variables = {{"A", "image"}, {"B", "image"}},
+                          .interpreter = {"/bin/sh"},
+                          .language = "bash",
+                          .code_file = "main.sh",
+                          .shell = {"/bin/sh"}};
+  Artifact artifact{.metadata = {.name = "gate",
+                                 .description = "mine",
+                                 .memory_mb = 64,
+                                 .variables = {{"A", "own"}},
+                                 .image = "debian"}};
+  const Environment made = OverImage(artifact, image);
+  EXPECT_EQ(made.name + ":" + made.provider + ":" + made.description, "gate:image:mine");
+  EXPECT_EQ(made.limits.memory_bytes, 64U << 20);
+  EXPECT_EQ(made.variables, (std::map<std::string, std::string>{{"A", "own"}, {"B", "image"}}));
+  EXPECT_THAT(made.interpreter, ElementsAre("/bin/sh"));
+  EXPECT_EQ(made.language + ":" + made.code_file, "bash:main.sh");
+  artifact.metadata.interpreter = {"perl"};
+  EXPECT_THAT(OverImage(artifact, image).interpreter, ElementsAre("perl"));
+  EXPECT_EQ(OverImage(artifact, image).language, "");
+}
+
 TEST(ArtifactMetadataTest, ReadsEveryKeyOfSchemaOne) {
   const auto read = ParseArtifactMetadata(
       R"({"schema":1,"name":"go","aliases":["golang"],"interpreter":["go","run"],"code":"input",

@@ -7,15 +7,15 @@
 namespace igloo::environment {
 namespace {
 
-Listing ListingOf(const Artifact& artifact) {
+Listing Outline(const Artifact& artifact) {
   return {.name = artifact.metadata.name,
           .aliases = artifact.metadata.aliases,
           .description = artifact.metadata.description,
-          .provider = "artifact",
+          .provider = artifact.metadata.image.empty() ? "artifact" : "image",
           .unavailable = artifact.unavailable};
 }
 
-Listing ListingOf(const HostEnvironment& row, const HostLayout& layout) {
+Listing Outline(const HostEnvironment& row, const HostLayout& layout) {
   Listing listing{.name = std::string(row.name),
                   .aliases = {row.aliases.begin(), row.aliases.end()},
                   .description = std::string(row.description),
@@ -30,6 +30,17 @@ bool IsPresetName(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<Artifact> ImagePresets() {
+  ArtifactMetadata apisix{.schema = 1,
+                          .name = "apisix",
+                          .description =
+                              "Apache APISIX 3.9 with the routes of a YAML file; it listens at "
+                              "http://127.0.0.1:9080",
+                          .timeout_seconds = 60,
+                          .image = "docker.io/apache/apisix:3.9.0-debian"};
+  return {{.metadata = std::move(apisix)}};
+}
 
 Registry::Registry(HostLayout host, ArtifactScan artifacts, ArtifactOpener open,
                    std::vector<Artifact> installed)
@@ -82,6 +93,8 @@ Error Registry::Unknown(std::string_view name, const std::vector<std::string>& m
 
 Result<Environment> Registry::Open(const Artifact& artifact, Depth depth) const {
   if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
+  // What an image brings is known when it has been looked at, and that is not much.
+  if (!artifact.metadata.image.empty()) return open_(artifact);
   if (depth == Depth::kOutline) return OutlineOf(artifact);
   const auto known = opened_.find(artifact.directory);
   if (known != opened_.end()) return known->second;
@@ -113,11 +126,18 @@ Result<Environment> Registry::FindPreset(std::string_view name, Depth depth) con
               "add it from igloo's flake: igloo env add FLAKE#" + std::string(name));
 }
 
+Listing Registry::ListingOf(const Artifact& artifact) const {
+  Listing row = Outline(artifact);
+  if (artifact.metadata.image.empty() || row.unavailable) return row;
+  if (auto made = Open(artifact, Depth::kOutline); !made) row.unavailable = made.error();
+  return row;
+}
+
 std::vector<Listing> Registry::List() const {
   std::vector<Listing> list;
   for (const HostEnvironment& row : HostEnvironments()) {
     const Artifact* artifact = FindArtifact(row.name);
-    list.push_back(artifact != nullptr ? ListingOf(*artifact) : ListingOf(row, host_));
+    list.push_back(artifact != nullptr ? ListingOf(*artifact) : Outline(row, host_));
     if (artifact == nullptr) continue;
     for (const std::string_view alias : row.aliases) {
       auto& aliases = list.back().aliases;

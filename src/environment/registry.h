@@ -27,6 +27,9 @@ struct Listing {
 /// Presets that the host's /usr cannot be: only an igloo that Nix installed may have them.
 inline constexpr std::string_view kInstalledPresets[] = {"python-data"};
 
+/// Presets that are made from an image: data, as nix/presets has them. Whoever wants one pulls it.
+std::vector<Artifact> ImagePresets();
+
 /// How much of an environment is wanted: what can be told about it, or all that a run needs.
 enum class Depth { kOutline, kWhole };
 
@@ -60,6 +63,8 @@ class Registry {
   const std::vector<ArtifactProblem>& problems() const { return artifacts_.problems; }
 
  private:
+  Listing ListingOf(const Artifact& artifact) const;
+
   HostLayout host_;
   ArtifactScan artifacts_;
   ArtifactOpener open_;

@@ -46,6 +46,21 @@ TEST(RegistryTest, ListsPresetsInOrder) {
                           "java:host", "network-tools:host"));
 }
 
+TEST(RegistryTest, PresetsOfImagesAreListedWithWhatTheirImageNeeds) {
+  const auto not_pulled = [](const Artifact& artifact) -> Result<Environment> {
+    return Fail(Errc::kFailedPrecondition, "not pulled", "pull " + artifact.metadata.image);
+  };
+  const Registry missing(FullHost(), {.found = ImagePresets()}, not_pulled, ImagePresets());
+  const Listing row = missing.List().back();
+  EXPECT_EQ(row.name + ":" + row.provider, "apisix:image");
+  EXPECT_THAT(row.unavailable->hint, HasSubstr("docker.io/apache/apisix"));
+  EXPECT_FALSE(missing.Find("apisix", Depth::kOutline));
+  const Registry there(FullHost(), {.found = ImagePresets()}, Open, ImagePresets());
+  EXPECT_FALSE(there.List().back().unavailable);
+  EXPECT_EQ(there.Find("apisix")->limits.time_ms, 60'000U);
+  EXPECT_EQ(there.FindPreset("apisix")->provider, "image");
+}
+
 TEST(RegistryTest, WhatIsMissingIsListedWithReasonAndFix) {
   const Registry registry({.programs = {"/usr/bin/bash"}}, {});
   EXPECT_THAT(Names(registry), ElementsAre("shell:host", "python:host!", "node:host!", "go:host!",

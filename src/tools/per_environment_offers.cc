@@ -42,15 +42,10 @@ std::string_view ImageName(const SandboxSpec& spec) {
   return name.substr(0, name.find(':'));
 }
 
-std::string FixFor(const SandboxSpec& spec) {
-  if (spec.id == "apisix") {
-    return "igloo env pull docker.io/apache/apisix:3.9.0-debian, then write its two lines with "
-           "the name 'apisix' into igloo's configuration";
-  }
-  return "name one of 'igloo env list' as \"image\" in its config.json, or an image "
-         "(\"oci:PATH\", or a name that 'igloo env pull' fetched), or configure an environment of "
-         "this name";
-}
+constexpr std::string_view kFix =
+    "name one of 'igloo env list' as \"image\" in its config.json, or an image "
+    "(\"oci:PATH\", or a name that 'igloo env pull' fetched), or configure an environment of "
+    "this name";
 
 /// What of a sandbox's name stands for in the catalogue; python is the one with the libraries where
 /// there is one.
@@ -65,7 +60,7 @@ Result<config::Configured> FindEnvironment(const SandboxSpec& spec,
   return Fail(
       Errc::kNotFound,
       fmt::format("'{}' needs the environment '{}', which is not there", spec.id, Printable(name)),
-      FixFor(spec));
+      std::string(kFix));
 }
 
 void Raise(std::optional<std::uint64_t>& value, const std::optional<std::uint64_t>& least) {

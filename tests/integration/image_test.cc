@@ -263,13 +263,96 @@ TEST_F(Images, ASandboxRunsFromItsImageWithItsBeforeStep) {
   EXPECT_FALSE(fs::exists(root + "/srv/conf/routes.html"));
 }
 
-TEST_F(Images, ApisixSaysWhatItNeeds) {
+/// What a preset's image is pulled from: a registry is not to be had in a test.
+class ImagePresets : public Images {
+ protected:
+  void SetUp() override {
+    Images::SetUp();
+    MakeLayout("gateway", TarWriter()
+                              .File("usr/local/apisix/conf/apisix.yaml", "none\n#END\n")
+                              .File("bin/docker-start",
+                                    "#!/bin/sh\nexec httpd -f -p 127.0.0.1:9080 -h "
+                                    "/usr/local/apisix/conf\n",
+                                    0755));
+    Write("bin/skopeo", "#!/bin/sh\n[ \"$3\" = docker://" + std::string(kImage) +
+                            " ] || exit 1\nto=${4#oci:}\nexec cp -r '" + Path("gateway") +
+                            "/.' \"${to%:latest}\"\n");
+    fs::permissions(Path("bin/skopeo"), fs::perms::owner_all);
+  }
+  Outcome Pull() const {
+    return RunProgram({.program = BinDirectory() + "/igloo",
+                       .args = {"env", "pull", kImage},
+                       .env = {"PATH=" + Path("bin") + ":/usr/bin:/bin", "HOME=" + Path("")}});
+  }
+  static constexpr const char* kImage = "docker.io/apache/apisix:3.9.0-debian";
+  const JsonObject call_ = {{"main_sh", "wget -Y off -q -O - http://127.0.0.1:9080/apisix.yaml"},
+                            {"apisix_yaml", "routes: []\n#END\n"}};
+};
+
+TEST_F(ImagePresets, SayWhatIsToBePulled) {
+  EXPECT_THAT(Run({"env", "list"}).out,
+              HasSubstr("fix: igloo env pull docker.io/apache/apisix:3.9.0-debian"));
+  const Outcome run = Run({"run", "--env", "apisix", "true"});
+  EXPECT_EQ(run.status, 125);
+  EXPECT_THAT(run.err,
+              AllOf(HasSubstr("is not pulled yet"), HasSubstr("igloo env pull docker.io")));
   McpClient client({.program = "sandbox-mcp",
                     .args = {"--stdio"},
                     .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
   client.Initialize("2025-03-26");
-  EXPECT_THAT(TextOf(client.Call("apisix", {{"main_sh", "true"}, {"apisix_yaml", "#END"}})),
+  EXPECT_THAT(TextOf(client.Call("apisix", call_)),
               HasSubstr("igloo env pull docker.io/apache/apisix"));
+}
+
+TEST_F(ImagePresets, AreUsedByNameAndByPreset) {
+  const Outcome pull = Pull();
+  ASSERT_EQ(pull.status, 0) << pull.err;
+  constexpr const char* kConf = "cat /usr/local/apisix/conf/apisix.yaml";
+  EXPECT_EQ(Run({"run", "--env", "apisix", kConf}).out, "none\n#END\n");
+  Write(kUsual,
+        "[environments.gate]\npreset = 'apisix'\nmemory_mb = 300\n[environments.apisix]\n"
+        "description = 'mine'\n");
+  EXPECT_EQ(Run({"run", "--env", "gate", kConf}).out, "none\n#END\n");
+  EXPECT_THAT(Run({"env", "show", "gate"}).out, HasSubstr("300 MB"));
+  EXPECT_THAT(Run({"env", "list"}).out, AllOf(HasSubstr("mine"), Not(HasSubstr("not pulled"))));
+  // What a preset needs stays, also when nobody has configured it.
+  Write(kUsual, "");
+  Run({"env", "gc"});
+  EXPECT_EQ(Run({"run", "--env", "apisix", kConf}).out, "none\n#END\n");
+}
+
+TEST_F(ImagePresets, SandboxMcpRunsTheGatewayWithItsRoutes) {
+  const Outcome pull = Pull();
+  ASSERT_EQ(pull.status, 0) << pull.err;
+  McpClient client({.program = "sandbox-mcp",
+                    .args = {"--stdio"},
+                    .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize("2025-03-26");
+  EXPECT_EQ(TextOf(client.Call("apisix", call_)), "routes: []\n#END\n");
+}
+
+/// SECURITY: which directories of the host are shown as images says the configuration alone.
+TEST_F(ImagePresets, AnArtifactNamesOnlyImagesOfARegistry) {
+  const auto metadata = [&](const std::string& image) {
+    Write("artifacts/own/metadata.json",
+          R"({"schema": 1, "name": "own", "image": ")" + image + R"("})");
+  };
+  const auto run = [&] {
+    return RunProgram({.program = BinDirectory() + "/igloo",
+                       .args = {"run", "--env", "own", "cat /usr/local/apisix/conf/apisix.yaml"},
+                       .env = {"PATH=/usr/bin:/bin", "HOME=" + Path(""),
+                               "NIX_SANDBOX_DIR=" + Path("artifacts")}});
+  };
+  ASSERT_EQ(Pull().status, 0);
+  metadata(kImage);
+  EXPECT_EQ(run().out, "none\n#END\n") << "the control: an image of a registry is used";
+  for (const std::string& image :
+       {Path("gateway"), std::string("dir:/etc"), "oci:" + Path("gateway")}) {
+    metadata(image);
+    const Outcome refused = run();
+    EXPECT_EQ(refused.out, "") << image;
+    EXPECT_THAT(refused.err, HasSubstr("is no image of a registry")) << image;
+  }
 }
 
 }  // namespace

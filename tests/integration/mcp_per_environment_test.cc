@@ -118,7 +118,8 @@ TEST_F(McpPerEnvironment, WhatCannotRunSaysWhatIsMissing) {
   Start();
   const JsonObject result = client_->Call("apisix", {{"main_sh", "true"}, {"apisix_yaml", "#END"}});
   EXPECT_TRUE(IsError(result));
-  EXPECT_THAT(TextOf(result), HasSubstr("needs the environment 'apisix'"));
+  EXPECT_THAT(TextOf(result),
+              HasSubstr("is not pulled yet; igloo env pull docker.io/apache/apisix:"));
   // Its network is there, whatever it reaches.
   const JsonObject tools = client_->Call("network-tools", {{"main_sh", "echo $HTTP_PROXY"}});
   EXPECT_EQ(TextOf(tools), "http://127.0.0.1:3128\n");

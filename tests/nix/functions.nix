@@ -7,7 +7,8 @@ let
 
   mkSandbox = given: import ../../nix/lib/mkSandbox.nix ({ inherit pkgs; } // given);
   mkEnvironment = given: import ../../nix/lib/mkEnvironment.nix ({ inherit pkgs; } // given);
-  mkMetadata = given: import ../../nix/lib/mkMetadata.nix ({ root = "/r"; closure = "/c"; } // given);
+  mkImage = import ../../nix/lib/mkMetadata.nix;
+  mkMetadata = given: mkImage ({ root = "/r"; closure = "/c"; } // given);
   fromToml = file: import ../../nix/lib/fromToml.nix { inherit pkgs; config = file; };
   presets = import ../../nix/presets { inherit pkgs; };
   server = fromToml ./server.toml;
@@ -45,7 +46,10 @@ in
   badPackages = all (packages: fails (mkSandbox (bash // { inherit packages; })).drvPath) [ pkgs.bash [ "bash" ] [ null ] [ { } ] [ [ pkgs.bash ] ] ];
   packagesByPath = !fails (mkSandbox (bash // { packages = [ "${pkgs.bash}" pkgs.jq ]; })).manifest;
 
-  presetsAreRight = all (preset: preset ? image || !fails (mkMetadata (removeAttrs preset [ "packages" ]))) (lib.attrValues presets);
+  images = (mkEnvironment { name = "a"; image = "debian"; }).manifest == { schema = 1; name = "a"; image = "debian"; timeout_seconds = 30; memory_mb = 512; env = { }; };
+  imageOrPackages = fails (mkMetadata { name = "a"; image = "debian"; }) && fails (mkImage { name = "a"; }) && fails (mkImage { name = "a"; image = ""; });
+
+  presetsAreRight = all (preset: !fails ((if preset ? image then mkImage else mkMetadata) (removeAttrs preset [ "packages" ]))) (lib.attrValues presets);
   presetsSayTheirNames = all (name: presets.${name}.name == name) (lib.attrNames presets);
   # Compilers end in the middle with less.
   toolchainsHaveRoom = all (name: presets.${name}.memory_mb >= 2048 && presets.${name}.timeout_seconds >= 60) [ "go" "rust" "java" ];

@@ -63,6 +63,7 @@ artifact() {
   out=$(built "$@") || return
   mkdir -p "$to"
   jq --arg root "$NIX_STORE_ROOT" '. + {store_prefix: $root}' "$NIX_STORE_ROOT$out/metadata.json" >"$to/metadata.json" &&
+    if jq -e .image "$to/metadata.json"; then return; fi &&
     wc -l <"$NIX_STORE_ROOT$(jq -r .closure "$to/metadata.json")" | sed 's/$/ store paths/'
 }
 
