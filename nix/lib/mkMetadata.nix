@@ -54,8 +54,10 @@ let
     refuse (!isString name || !rules.isName name)
       "its name has up to 64 letters, digits, '.', '_' and '-', and neither '.' nor '-' comes first"
     # Not by their values: what is wrong with packages is said when they are looked at.
-    ++ refuse ((arguments ? root && arguments ? closure) == (image != null)) "it needs either 'root' and 'closure' or 'image'"
-    ++ refuse (image != null && !isText image) "'image' is a name in a registry, for example \"docker.io/library/debian:12\""
+    ++ refuse (if image == null then !(arguments ? root && arguments ? closure) else arguments ? root || arguments ? closure)
+      "it needs either 'root' and 'closure' or 'image'"
+    ++ refuse (image != null && (!isText image || builtins.match "[a-zA-Z0-9].*" image == null || builtins.match "(dir|oci|oci-archive):.*" image != null))
+      "'image' is a name in a registry, for example \"docker.io/library/debian:12\""
     ++ refuse (interpreter_type == null && interpreter == null && image == null) "it needs interpreter_type or interpreter"
     ++ refuse (interpreter != null && (!isTexts interpreter || interpreter == [ ]))
       "'interpreter' is a list of words, for example [ \"go\" \"run\" ]"

@@ -9,19 +9,18 @@ let
   system = pkgs.stdenv.hostPlatform.system;
   settings = import ./settings.nix { inherit lib; };
   presets = import ../presets { inherit pkgs; };
-  packaged = lib.filterAttrs (_: preset: preset ? packages) presets;
 
   artifact = name: given: import ../lib/mkEnvironment.nix
     ({ inherit pkgs name; } // lib.filterAttrs (_: value: value != null) given);
   artifacts = lib.mapAttrs artifact cfg.environments
-    // lib.genAttrs cfg.presets (name: artifact name packaged.${name});
+    // lib.genAttrs cfg.presets (name: artifact name presets.${name});
 
   written = settings.values cfg.settings;
   values = written // lib.optionalAttrs (written ? environments || artifacts != { }) {
     # What the settings say about an artifact of the same name (its time, say) stays.
     environments = lib.recursiveUpdate (lib.mapAttrs (_: made: { path = "${made}"; }) artifacts) (written.environments or { });
   };
-  decoded = import ../lib/decode.nix { inherit values; presets = lib.attrNames packaged; };
+  decoded = import ../lib/decode.nix { inherit values; presets = lib.attrNames presets; };
 in
 {
   options = {
@@ -38,7 +37,7 @@ in
       description = "A config.toml of your own, instead of settings.";
     };
     presets = mkOption {
-      type = types.listOf (types.enum (lib.attrNames packaged));
+      type = types.listOf (types.enum (lib.attrNames presets));
       default = [ ];
       example = [ "go" "rust" ];
       description = "Presets to build, beside those of the package.";

@@ -3,7 +3,7 @@
 { pkgs }:
 {
   name = "apisix";
-  description = "Apache APISIX 3.9 with the routes of a YAML file; it listens at http://127.0.0.1:9080";
+  description = "The programs of Apache APISIX 3.9 and a shell";
   image = "docker.io/apache/apisix:3.9.0-debian";
   timeout_seconds = 60;
   memory_mb = 512;

@@ -141,6 +141,8 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   if (!environment.source.empty()) line("flake", environment.source);
   if (!environment.locked.empty()) line("locked", environment.locked);
   line("backend", std::string(config::Name(configured.backend)));
+  line("network", std::string(network::ToText(configured.network.level)));
+  for (const std::string& rule : configured.network.rules) line("allowed", rule);
   line("code", Started(environment));
   if (!environment.shell.empty()) line("shell", Joined(environment.shell, " "));
   for (const auto& [name, value] : VariablesOf(configured)) {
@@ -199,6 +201,8 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
                         {"description", ToUtf8(environment.description)},
                         {"provider", environment.provider},
                         {"backend", std::string(config::Name(configured.backend))},
+                        {"network", std::string(network::ToText(configured.network.level))},
+                        {"allowed", Texts(configured.network.rules)},
                         {"interpreter", Texts(environment.interpreter)},
                         {"code_file", environment.code_file},
                         {"shell", Texts(environment.shell)},

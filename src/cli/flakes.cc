@@ -217,6 +217,8 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
   IGLOO_ASSIGN(environment::Environment made, OpenAnyArtifact(artifact, store.closure_of));
   made.name = flake.name;
   made.provider = built.artifact ? "artifact" : "flake";
+  // What igloo had Nix make of a package asks for nothing.
+  if (!built.artifact) made.asked.reset();
   made.source = built.reference;
   made.locked = built.locked;
   // Without it the environment works as well; only 'igloo env gc' does not know of it.

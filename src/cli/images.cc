@@ -105,7 +105,7 @@ Result<environment::Environment> OpenImageArtifact(const environment::Artifact& 
                 "'" + Printable(image) +
                     "' is no image of a registry, and no other may be named "
                     "by an artifact",
-                "write it into the configuration: image = \"" + Printable(image) + "\"");
+                "build it with a name such as docker.io/library/debian:12");
   }
   IGLOO_ASSIGN(environment::Environment made,
                EnvironmentOf(artifact.metadata.name, reference, Unpacking::kNever));

@@ -54,8 +54,9 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
   if (const std::string home = NixHome(); !home.empty()) {
     sources.push_back({.path = home, .in_each = "record.json"});
   }
+  // Presets and artifacts may be made of images, too.
+  if (const std::string images = ImagesFile(); !images.empty()) sources.push_back({.path = images});
   for (const auto& [name, own] : config.environments) {
-    if (own.source.kind == config::SourceKind::kImage) sources.push_back({.path = ImagesFile()});
     if (own.source.kind != config::SourceKind::kArtifact) continue;
     sources.push_back({.path = own.source.value + "/metadata.json"});
   }
@@ -71,7 +72,6 @@ std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Conf
     const auto own = config::LoadSandboxMcpConfig(variables);
     if (own && !own->sandboxes_path.empty()) {
       sources.push_back({.path = own->sandboxes_path, .in_each = "config.json"});
-      sources.push_back({.path = ImagesFile()});
     }
   }
   return sources;

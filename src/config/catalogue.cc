@@ -87,19 +87,6 @@ Result<Environment> Catalogue::Make(const EnvironmentConfig& own, Depth depth) c
   return opened;
 }
 
-/// What an environment is made from, if that is an artifact.
-const environment::Artifact* Catalogue::ArtifactOf(std::string_view key,
-                                                   const EnvironmentConfig* own) const {
-  if (own == nullptr) return found_.registry.FindArtifact(key);
-  if (own->source.kind == SourceKind::kPreset && own->source.implied) {
-    return found_.registry.FindArtifact(own->source.value);
-  }
-  const auto artifact = found_.artifacts.find(own->source.value);
-  const bool named = own->source.kind == SourceKind::kArtifact &&
-                     artifact != found_.artifacts.end() && artifact->second;
-  return named ? &*artifact->second : nullptr;
-}
-
 std::vector<std::string> Catalogue::AliasesOf(std::string_view name) const {
   std::vector<std::string> aliases;
   const environment::HostEnvironment* row = environment::FindHostEnvironment(name);
@@ -146,24 +133,19 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                  .audit = config_.audit};
   IGLOO_ASSIGN(out.environment,
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
-  if (const environment::Artifact* artifact = ArtifactOf(key, own)) {
-    // Whoever built an artifact said what it needs; only its own section says otherwise.
+  if (const auto& asked = out.environment.asked) {
     const bool chosen = own != nullptr && own->backend;
-    if (artifact->metadata.backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
+    if (asked->backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
     const bool connected = own != nullptr && own->network.level;
-    const auto level = network::FindLevel(artifact->metadata.network);
+    const auto level = network::FindLevel(asked->network);
     if (!connected && level && network::Proxied(*level)) {
       out.network = NetworkFor(config_, key, level);
     }
-    const Limits asked = own != nullptr ? own->limits : Limits{};
-    out.limits.time_ms = asked.time_ms;
-    out.limits.memory_bytes = asked.memory_bytes;
-    if (artifact->metadata.processes) out.limits.processes = asked.processes;
-    if (artifact->metadata.open_files) out.limits.open_files = asked.open_files;
-  } else if (own != nullptr && out.environment.provider == "artifact") {
-    // Likewise for one that a flake has made already.
-    out.limits.time_ms = own->limits.time_ms;
-    out.limits.memory_bytes = own->limits.memory_bytes;
+    const Limits mine = own != nullptr ? own->limits : Limits{};
+    out.limits.time_ms = mine.time_ms;
+    out.limits.memory_bytes = mine.memory_bytes;
+    if (asked->processes) out.limits.processes = mine.processes;
+    if (asked->open_files) out.limits.open_files = mine.open_files;
   }
   ApplyLimits(out.limits, out.environment);
   out.warm = out.environment.warm.value_or(kUsualWarm);

@@ -62,7 +62,6 @@ class Catalogue {
   std::string CanonicalOf(std::string_view name) const;
   Result<environment::Environment> Make(const EnvironmentConfig& own,
                                         environment::Depth depth) const;
-  const environment::Artifact* ArtifactOf(std::string_view key, const EnvironmentConfig* own) const;
   std::vector<std::string> AliasesOf(std::string_view name) const;
   environment::Listing ListingOf(const EnvironmentConfig& own) const;
   void ListAlias(const EnvironmentConfig& alias, std::vector<environment::Listing>& list) const;

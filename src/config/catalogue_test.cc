@@ -208,6 +208,21 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
   EXPECT_EQ(java->network.level, network::Level::kNone);
 }
 
+TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAlsoWhenAFlakeMadeIt) {
+  Artifact artifact = MakeArtifact("f", "/store/f");
+  artifact.metadata.network = "internet";
+  artifact.metadata.backend = "bubblewrap";
+  artifact.metadata.open_files = 99;
+  Read("[limits]\nopen_files = 50\n[environments.f]\nflake = 'x'\n");
+  Found made{.registry = {Host(), {}}};
+  made.flakes.emplace("f", environment::OutlineOf(artifact));
+  const auto found = Catalogue(config_, std::move(made)).Find("f");
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->network.level, network::Level::kInternet);
+  EXPECT_EQ(found->backend, Backend::kBubblewrap);
+  EXPECT_EQ(found->environment.limits.open_files, 99U);
+}
+
 TEST_F(CatalogueTest, AnAliasMayTakeThePlaceOfAPreset) {
   const Catalogue catalogue = Read("[environments.python]\nalias = 'node'\n");
   for (const char* name : {"python", "python3", "node"}) {

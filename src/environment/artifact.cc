@@ -127,6 +127,12 @@ Environment OutlineOf(const Artifact& artifact) {
   environment.limits.memory_bytes = metadata.memory_mb << 20;
   if (metadata.processes) environment.limits.processes = *metadata.processes;
   if (metadata.open_files) environment.limits.open_files = *metadata.open_files;
+  // A preset of igloo's own lies nowhere, and counts like the host's.
+  if (artifact.directory.empty()) return environment;
+  environment.asked = {.network = metadata.network,
+                       .backend = metadata.backend,
+                       .processes = metadata.processes.has_value(),
+                       .open_files = metadata.open_files.has_value()};
   return environment;
 }
 

@@ -197,9 +197,11 @@ class Lister {
     const bool worth_it = !stamp.empty() && candidates.names.size() >= kWorthIt;
     std::map<std::string, std::string> stores;  // their stamps
     std::string entries;
+    std::error_code error;
+    const fs::path real = worth_it ? fs::canonical(path, error) : fs::path();
     for (const std::string& name : candidates.names) {
       std::string directory = path + "/" + name;
-      const bool fixed = worth_it && IsFixed(directory, stores);
+      const bool fixed = worth_it && !error && IsFixed(real / name, stores);
       auto artifact = ReadArtifact(directory, store_);
       if (worth_it) Remember(name, fixed && artifact ? &*artifact : nullptr, entries);
       scan_.Take(std::move(directory), std::move(artifact));
@@ -213,10 +215,13 @@ class Lister {
 
   /// Whether it is a link right into a store whose stamp is known. What lies there never changes;
   /// it can only be deleted.
-  bool IsFixed(const std::string& directory, std::map<std::string, std::string>& stores) const {
-    const auto target = ReadLink(directory);
-    const auto place = target ? FindStorePlace(*target) : std::nullopt;
-    if (!place || place->prefix + place->path != *target) return false;
+  /// `link` has no links before its last name, so that ".." leads where it seems to.
+  bool IsFixed(const fs::path& link, std::map<std::string, std::string>& stores) const {
+    const auto points_to = ReadLink(link.native());
+    if (!points_to) return false;
+    const std::string target = (link.parent_path() / *points_to).lexically_normal().native();
+    const auto place = FindStorePlace(target);
+    if (!place || place->prefix + place->path != target) return false;
     const std::string store = place->prefix + "/nix/store";
     if (stores.contains(store)) return true;
     std::string stamp = StampOf(store, now_);

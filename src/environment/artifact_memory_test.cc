@@ -95,6 +95,21 @@ class ListArtifactsTest : public ::testing::Test {
               memory_ = directory_.path() + "/state/igloo/listed";
 };
 
+/// As Nix itself collects them: the links are relative, and the place is a link into the store.
+TEST_F(ListArtifactsTest, LinksMayBeRelativeToAPlaceInTheStore) {
+  const std::string bundle = store_ + "/nix/store/" + std::string(32, 'b') + "-sandboxes";
+  fs::create_directories(bundle);
+  for (int i = 0; i < kMany; ++i) {
+    fs::create_directory_symlink("../" + fs::path(InStore(i)).filename().native(),
+                                 bundle + "/" + Name(i));
+  }
+  fs::remove_all(place_);
+  fs::create_directory_symlink(bundle, place_);
+  ASSERT_THAT(List().found, SizeIs(kMany));
+  Falsify();
+  EXPECT_THAT(Descriptions(List()), ::testing::Each("true"));
+}
+
 TEST_F(ListArtifactsTest, ReadsWhatLiesInAStoreOnce) {
   const ArtifactScan read = List();
   ASSERT_THAT(read.found, SizeIs(kMany));

@@ -214,8 +214,8 @@ Result<void> TakeStore(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_TRY(TakeClosure(object, metadata));
   IGLOO_ASSIGN(metadata.root, TakeText(object, "root", Need::kOptional));
   if (!metadata.root.empty()) IGLOO_TRY(CheckStorePath(metadata.root, "root"));
-  if (!metadata.image.empty() && object.contains("closure")) {
-    return Bad("it has an 'image' and a 'closure'", "keep one of them");
+  if (!metadata.image.empty() && (object.contains("closure") || object.contains("root"))) {
+    return Bad("it has an 'image' and store paths", "keep either 'image' or 'root' and 'closure'");
   }
   IGLOO_ASSIGN(metadata.store_prefix, TakeText(object, "store_prefix", Need::kOptional));
   return CheckPrefix(metadata.store_prefix);

@@ -60,7 +60,7 @@ TEST(ArtifactMetadataTest, AnImageStandsForStorePathsAndInterpreter) {
   const auto both = ParseArtifactMetadata(
       R"({"schema":1,"name":"gate","image":"debian","closure":)" + Closure() + "}");
   ASSERT_FALSE(both);
-  EXPECT_THAT(both.error().what, HasSubstr("'image' and a 'closure'"));
+  EXPECT_THAT(both.error().what, HasSubstr("an 'image' and store paths"));
 }
 
 TEST(ArtifactTest, WhatItSaysCountsBeforeItsImage) {

@@ -27,6 +27,13 @@ enum class CodePassing {
   kInput,     ///< on standard input
 };
 
+/// What whoever built an environment says that it needs: only its own section of a configuration
+/// says otherwise, not what counts for all.
+struct Asked {
+  std::string network = {}, backend = {};
+  bool processes = false, open_files = false;  ///< it has numbers of its own
+};
+
 /// What is inside a sandbox: programs, interpreter, defaults. Data; a provider fills it in.
 struct Environment {
   std::string name = {};
@@ -45,6 +52,7 @@ struct Environment {
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else
   Room room = {};
+  std::optional<Asked> asked = {};
   /// Interpreters that a server keeps ready, and what they have loaded; unset: as usual.
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};

@@ -34,9 +34,7 @@ bool IsPresetName(std::string_view name) {
 std::vector<Artifact> ImagePresets() {
   ArtifactMetadata apisix{.schema = 1,
                           .name = "apisix",
-                          .description =
-                              "Apache APISIX 3.9 with the routes of a YAML file; it listens at "
-                              "http://127.0.0.1:9080",
+                          .description = "The programs of Apache APISIX 3.9 and a shell",
                           .timeout_seconds = 60,
                           .image = "docker.io/apache/apisix:3.9.0-debian"};
   return {{.metadata = std::move(apisix)}};

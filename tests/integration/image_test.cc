@@ -321,6 +321,18 @@ TEST_F(ImagePresets, AreUsedByNameAndByPreset) {
   EXPECT_EQ(Run({"run", "--env", "apisix", kConf}).out, "none\n#END\n");
 }
 
+TEST_F(ImagePresets, AServerNoticesThatItsImageWasPulled) {
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  EXPECT_THAT(TextOf(client.Run("apisix", "echo hi")), HasSubstr("not pulled yet"));
+  ASSERT_EQ(Pull().status, 0);
+  std::string text;
+  EXPECT_TRUE(WaitFor([&] {
+    text = TextOf(client.Run("apisix", "echo hi"));
+    return text.starts_with("hi");
+  })) << text;
+}
+
 TEST_F(ImagePresets, SandboxMcpRunsTheGatewayWithItsRoutes) {
   const Outcome pull = Pull();
   ASSERT_EQ(pull.status, 0) << pull.err;

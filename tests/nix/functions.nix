@@ -47,7 +47,8 @@ in
   packagesByPath = !fails (mkSandbox (bash // { packages = [ "${pkgs.bash}" pkgs.jq ]; })).manifest;
 
   images = (mkEnvironment { name = "a"; image = "debian"; }).manifest == { schema = 1; name = "a"; image = "debian"; timeout_seconds = 30; memory_mb = 512; env = { }; };
-  imageOrPackages = fails (mkMetadata { name = "a"; image = "debian"; }) && fails (mkImage { name = "a"; }) && fails (mkImage { name = "a"; image = ""; });
+  imageOrPackages = fails (mkMetadata { name = "a"; image = "debian"; }) && fails (mkImage { name = "a"; }) && fails (mkImage { name = "a"; image = "debian"; root = "/r"; })
+    && all (image: fails (mkImage { name = "a"; inherit image; })) [ "" "/etc" "./x" "~/x" "oci:/x" "dir:/etc" "oci-archive:x" ];
 
   presetsAreRight = all (preset: !fails ((if preset ? image then mkImage else mkMetadata) (removeAttrs preset [ "packages" ]))) (lib.attrValues presets);
   presetsSayTheirNames = all (name: presets.${name}.name == name) (lib.attrNames presets);

@@ -90,6 +90,9 @@ in
   own = (toml { environments.tools = { interpreter_type = "bash"; packages = [ pkgs.ripgrep ]; }; settings.environments.tools.timeout_seconds = 5; }).environments
     == { tools = { path = "/nix/store/${hash}-sandbox-tools"; timeout_seconds = 5; }; };
   presets = (toml { presets = [ "go" ]; }).environments == { go.path = "/nix/store/${hash}-sandbox-go"; };
+  presetOfAnImage = (toml { presets = [ "apisix" ]; }).environments == { apisix.path = "/nix/store/${hash}-sandbox-apisix"; };
+  imagesInSettings = (toml { settings.environments = { gate.preset = "apisix"; apisix.timeout_seconds = 90; }; }).environments
+    == { gate.preset = "apisix"; apisix.timeout_seconds = 90; };
   presetAndOwn = says "'go' stands in presets and in environments" (igloo { presets = [ "go" ]; environments.go = { interpreter = [ "go" "run" ]; packages = [ pkgs.go ]; }; });
   pathOfPackage = (toml { settings.environments.sci.path = fake "sandbox-sci" { self = throw "a package is looked into"; }; }).environments
     == { sci.path = "/nix/store/${hash}-sandbox-sci"; };
