@@ -60,13 +60,18 @@ Proxy::Proxy() {
 }
 
 network::News Proxy::Next() {
-  pollfd waiting{control_.get(), POLLIN, 0};
-  if (::poll(&waiting, 1, kPatienceMs) != 1) Die("the proxy says nothing");
-  auto packet = network::ReceivePacket(control_.get());
-  if (!packet || !*packet) Die("the proxy has gone");
-  auto news = network::DecodeNews((*packet)->text);
-  if (!news) Die("the proxy says nonsense: " + news.error().what);
-  return *std::move(news);
+  if (told_.empty()) {
+    pollfd waiting{control_.get(), POLLIN, 0};
+    if (::poll(&waiting, 1, kPatienceMs) != 1) Die("the proxy says nothing");
+    auto packet = network::ReceivePacket(control_.get());
+    if (!packet || !*packet) Die("the proxy has gone");
+    auto news = network::DecodeNews((*packet)->text);
+    if (!news) Die("the proxy says nonsense: " + news.error().what);
+    std::ranges::move(*news, std::back_inserter(told_));
+  }
+  network::News news = std::move(told_.front());
+  told_.pop_front();
+  return news;
 }
 
 void Proxy::Add(std::vector<std::string> rules, network::Tier tier,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ class Proxy {
   Child child_ = {};
   std::uint16_t port_ = 0;
   std::uint64_t orders_ = 0;
+  std::deque<network::News> told_ = {};        ///< that nobody has taken yet
   std::vector<network::Record> records_ = {};  ///< that nobody asked for yet
 };
 
