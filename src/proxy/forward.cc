@@ -86,6 +86,7 @@ Result<std::shared_ptr<Forward>> Forward::Make(std::shared_ptr<Box> box,
     if (!IsUnconnected(each.get())) {
       return Fail(Errc::kProtocol, "a socket for a forward is of the wrong kind");
     }
+    StayLocal(each.get());
   }
   return std::shared_ptr<Forward>(
       new Forward(std::move(box), order, std::move(listener), std::move(descriptors)));
@@ -102,6 +103,7 @@ Forward::Forward(std::shared_ptr<Box> box, const network::AddForward& order, Uni
 asio::awaitable<UniqueFd> Forward::Outgoing() {
   while (!publishes() && listener_->open()) {
     auto fresh = NewSocket(network::Family::kFour, SOCK_STREAM);
+    if (fresh) StayLocal(fresh->get());
     if (fresh) co_return *std::move(fresh);
     co_await Pause(kBreath);
   }

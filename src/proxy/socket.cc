@@ -82,13 +82,17 @@ asio::awaitable<bool> Socket::Writable() {
   co_return ready;
 }
 
-asio::awaitable<std::size_t> Socket::Read(char* into, std::size_t size) {
+asio::awaitable<std::size_t> Socket::Read(std::string& into) {
   while (open()) {
-    const ssize_t count = ::recv(fd(), into, size, MSG_DONTWAIT);
+    if (drained_) {
+      const bool ready = co_await Readable();
+      if (!ready) break;
+    }
+    const ssize_t count = ReadThrough(
+        into, [this](char* to, std::size_t size) { return ::recv(fd(), to, size, MSG_DONTWAIT); });
+    drained_ = count < static_cast<ssize_t>(kReadSize);
     if (count >= 0) co_return static_cast<std::size_t>(count);
-    if (errno != EAGAIN && errno != EINTR) co_return 0;
-    const bool ready = co_await Readable();
-    if (!ready) co_return 0;
+    if (errno != EAGAIN && errno != EINTR) break;
   }
   co_return 0;
 }
@@ -108,26 +112,13 @@ asio::awaitable<bool> Socket::Write(std::string_view bytes) {
   co_return true;
 }
 
-asio::awaitable<std::optional<char>> Socket::Peek() {
-  while (open()) {
-    char first = 0;
-    const ssize_t count = ::recv(fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count > 0) co_return first;
-    if (count == 0 || (errno != EAGAIN && errno != EINTR)) co_return std::nullopt;
-    const bool ready = co_await Readable();
-    if (!ready) co_return std::nullopt;
-  }
-  co_return std::nullopt;
-}
-
 asio::awaitable<void> Socket::Finish() {
   ShutdownWriting();
   const auto executor = co_await asio::this_coro::executor;
   const Deadline deadline(executor, kFarewell, [this] { Close(); });
   // Closing with bytes unread would take back what was sent.
-  char thrown_away[4096];
-  while (co_await Read(thrown_away, sizeof thrown_away) > 0) {
-  }
+  std::string thrown_away;
+  while (co_await Read(thrown_away) > 0) thrown_away.clear();
   Close();
 }
 
@@ -205,6 +196,12 @@ Result<UniqueFd> NewSocket(Family family, int type) {
     ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   }
   return fd;
+}
+
+void StayLocal(int fd) {
+  constexpr std::string_view kUnpaced = "reno";  // the one that every kernel has
+  // Where it is not allowed, bytes go more slowly and nothing else.
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kUnpaced.data(), kUnpaced.size());
 }
 
 bool IsListener(int fd) { return IsTcp(fd) && Option(fd, SO_ACCEPTCONN) == 1; }
