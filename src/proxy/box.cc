@@ -36,6 +36,7 @@ Box::Box(Shared& shared, network::AddSandbox order, network::RuleSet rules)
 
 std::shared_ptr<Socket> Box::Hold(UniqueFd listener) {
   StayLocal(listener.get());  // inside, or on the host's loopback
+  NoticeAbsence(listener.get());
   auto held = std::make_shared<Socket>(shared_.executor, std::move(listener));
   listeners_.push_back(held);
   return held;

@@ -78,6 +78,8 @@ void Client::EndRecord() {
 
 asio::awaitable<void> Client::Serve() {
   const auto self = shared_from_this();
+  // A client that is gone would hold its place until a server says something.
+  socket_.WhenBroken(self, [this] { Stop(); });
   std::size_t count = 0;
   {
     // SECURITY: who says nothing would keep a place that others need.

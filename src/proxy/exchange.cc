@@ -122,7 +122,7 @@ asio::awaitable<bool> Exchange::Connect(RequestHead& head) {
     }
     why = stream.error().what;
   }
-  client_.current_->record.refusal = why;
+  if (client_.socket_.open()) client_.current_->record.refusal = why;
   client_.EndRecord();
   after_ = co_await Refused(502, why, "", head);
   co_return false;
@@ -152,7 +152,8 @@ asio::awaitable<After> Exchange::Serve(RequestHead& head) {
     co_await Both(Send(head), Receive(head));
   }
   std::string& refusal = client_.current_->record.refusal;
-  if (refusal.empty()) refusal = problem_;
+  // What breaks because the client has gone, or was stopped, is nobody's refusal.
+  if (refusal.empty() && client_.socket_.open()) refusal = problem_;
   client_.EndRecord();
   const bool told = answered_;
   if (!problem_.empty() || !body_sent_) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "proxy/waiting.h"
 
@@ -150,6 +151,24 @@ bool Socket::IsStale() const {
          errno != EAGAIN;
 }
 
+void Socket::Renew() {
+  if (!open()) return;
+  boost::system::error_code ignored;
+  descriptor_.assign(descriptor_.release(), ignored);
+}
+
+void Socket::WhenBroken(std::weak_ptr<void> owner, std::function<void()> broken) {
+  if (!open()) return;
+  descriptor_.async_wait(asio::posix::descriptor_base::wait_error,
+                         [this, owner = std::move(owner),
+                          broken = std::move(broken)](boost::system::error_code cancelled) {
+                           const auto held = owner.lock();
+                           // Urgent data, and two sides that have ended, are told in the same way.
+                           if (!cancelled && held && open() && Option(fd(), SO_ERROR) != 0)
+                             broken();
+                         });
+}
+
 UniqueFd Socket::Release() { return open() ? UniqueFd(descriptor_.release()) : UniqueFd(); }
 
 std::optional<Endpoint> PeerOf(int fd) {
@@ -192,10 +211,19 @@ Result<UniqueFd> NewSocket(Family family, int type) {
   const int on = 1;
   if (type == SOCK_STREAM) {
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // A peer that is gone without a word is noticed some time.
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    NoticeAbsence(fd.get());
   }
   return fd;
+}
+
+void NoticeAbsence(int fd) {
+  constexpr std::pair<int, int> kOptions[] = {
+      {TCP_KEEPIDLE, 60}, {TCP_KEEPINTVL, 15}, {TCP_KEEPCNT, 4}};
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  for (const auto& [name, value] : kOptions) {
+    ::setsockopt(fd, IPPROTO_TCP, name, &value, sizeof value);
+  }
 }
 
 void StayLocal(int fd) {
@@ -218,7 +246,8 @@ UniqueFd Accept(int listener) {
 asio::awaitable<int> FinishConnect(Socket& socket) {
   const bool ready = co_await socket.Writable();
   if (!ready) co_return ETIMEDOUT;
-  co_return Option(socket.fd(), SO_ERROR);
+  socket.Renew();
+  co_return socket.open() ? Option(socket.fd(), SO_ERROR) : ETIMEDOUT;
 }
 
 }  // namespace igloo::proxy

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +58,13 @@ class Socket final : public ByteStream {
   int fd() { return descriptor_.native_handle(); }
   /// Gives the descriptor back.
   UniqueFd Release();
+  /// Forgets that somebody waited for room to write. Asio asks the kernel for it ever after, and
+  /// where there always is room, every wait for something else is woken once for nothing.
+  void Renew();
+  /// Calls a function when the connection breaks while nobody reads or writes it: a side that has
+  /// ended, or waits for the other one's answer. It is called only while `owner` lives, who owns
+  /// this socket.
+  void WhenBroken(std::weak_ptr<void> owner, std::function<void()> broken);
 
  private:
   asio::awaitable<bool> Wait(asio::posix::descriptor_base::wait_type what);
@@ -96,6 +105,9 @@ int ConnectTo(int fd, const Endpoint& endpoint);
 
 /// A new socket that does not block; `type` is SOCK_STREAM or SOCK_DGRAM.
 Result<UniqueFd> NewSocket(network::Family family, int type);
+/// Has the kernel ask now and then whether the peer of a silent connection is still there, and
+/// break the connection when it is not. Those that a listener accepts inherit it.
+void NoticeAbsence(int fd);
 /// Whether `fd` is a TCP socket that listens, or one that is not connected.
 bool IsListener(int fd);
 bool IsUnconnected(int fd);
