@@ -35,8 +35,7 @@ Box::Box(Shared& shared, network::AddSandbox order, network::RuleSet rules)
       room_(shared.executor, asio::steady_timer::time_point::max()) {}
 
 std::shared_ptr<Socket> Box::Hold(UniqueFd listener) {
-  StayLocal(listener.get());  // inside, or on the host's loopback
-  NoticeAbsence(listener.get());
+  Adopt(listener.get());  // it is inside, or on the host's loopback
   auto held = std::make_shared<Socket>(shared_.executor, std::move(listener));
   listeners_.push_back(held);
   return held;

@@ -94,7 +94,7 @@ Result<std::shared_ptr<Forward>> Forward::Make(std::shared_ptr<Box> box,
     if (!IsUnconnected(each.get())) {
       return Fail(Errc::kProtocol, "a socket for a forward is of the wrong kind");
     }
-    StayLocal(each.get());
+    Adopt(each.get());
   }
   return std::shared_ptr<Forward>(
       new Forward(std::move(box), order, std::move(listener), std::move(descriptors)));

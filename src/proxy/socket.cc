@@ -1,5 +1,6 @@
 #include "proxy/socket.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -59,10 +60,7 @@ Socket::Socket(const asio::any_io_executor& executor, UniqueFd fd) : descriptor_
   boost::system::error_code error;
   const int number = fd.get();
   descriptor_.assign(number, error);
-  if (error) return;
-  (void)fd.Release();
-  // One that was made elsewhere may block, and everything waits with it.
-  descriptor_.non_blocking(true, error);
+  if (!error) (void)fd.Release();
 }
 
 asio::awaitable<bool> Socket::Wait(asio::posix::descriptor_base::wait_type what) {
@@ -230,6 +228,13 @@ void StayLocal(int fd) {
   constexpr std::string_view kUnpaced = "reno";  // the one that every kernel has
   // Where it is not allowed, bytes go more slowly and nothing else.
   (void)::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kUnpaced.data(), kUnpaced.size());
+}
+
+void Adopt(int fd) {
+  // SECURITY: one that blocks would stop the network of every sandbox.
+  if (const int flags = ::fcntl(fd, F_GETFL); flags >= 0) ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  StayLocal(fd);
+  NoticeAbsence(fd);
 }
 
 bool IsListener(int fd) { return IsTcp(fd) && Option(fd, SO_ACCEPTCONN) == 1; }

@@ -35,6 +35,7 @@ class ByteStream {
 
 class Socket final : public ByteStream {
  public:
+  /// `fd` does not block: everything would wait with it.
   Socket(const asio::any_io_executor& executor, UniqueFd fd);
 
   asio::awaitable<std::size_t> Read(std::string& into) override;
@@ -91,6 +92,8 @@ auto ReadThrough(std::string& into, Reader read) {
 /// algorithm that paces what it sends (BBR) takes a third of the throughput. Those that a listener
 /// accepts inherit it.
 void StayLocal(int fd);
+/// Prepares a socket that was made elsewhere, for connections that never leave this machine.
+void Adopt(int fd);
 
 /// An address and a port as the kernel takes them.
 struct Endpoint {
