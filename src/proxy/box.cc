@@ -101,6 +101,10 @@ void Box::SetRules(const network::ReplaceRules& order, network::RuleSet rules) {
   SetRules(std::move(rules));
 }
 
+bool Box::IsForOnce(const std::string& rule) const {
+  return std::ranges::find(listed_.once, rule) != listed_.once.end();
+}
+
 bool Box::UseUp(const std::string& rule) {
   const auto found = std::ranges::find(listed_.once, rule);
   if (found == listed_.once.end()) return false;

@@ -78,6 +78,8 @@ bool Exchange::CanReuse(const RequestHead& head) {
   const auto& rules = *client_.box()->rules();
   const Decision decision = rules.Decide(request);
   if (!decision.allowed()) return false;
+  // SECURITY: a rule for one connection is used up where one is opened.
+  if (client_.box()->IsForOnce(decision.rule)) return false;
   if (decision.basis != Decision::Basis::kAddress &&
       !rules.DecideAddress(server_->address, request.port).allowed()) {
     return false;

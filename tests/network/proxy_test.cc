@@ -181,6 +181,36 @@ TEST(Proxy, EndsOrLeavesALargeTransferAsANewListSays) {
   }
 }
 
+TEST(Proxy, UsesUpARuleForOneConnectionOnOneThatIsKeptToo) {
+  Proxy proxy;
+  const std::string allowed = "GET http://example.com/a";
+  proxy.Add({allowed});
+  const auto get = [](const char* path) {
+    return "GET http://example.com" + std::string(path) + " HTTP/1.1\r\nHost: example.com\r\n\r\n";
+  };
+  const auto ask = [&](int fd, const char* path) {
+    Send(fd, get(path));
+    std::string answer;
+    // All of it, so that the next one begins where it should.
+    while (!answer.ends_with("}") && !answer.ends_with(std::string(path) + "\n")) {
+      const std::string more = ReadUntil(fd, 1);
+      if (more.empty()) break;
+      answer += more;
+    }
+    return answer.substr(0, 12);
+  };
+  const UniqueFd fd = proxy.Connect();
+  EXPECT_EQ(ask(fd.get(), "/a"), "HTTP/1.1 200");
+  EXPECT_EQ(proxy.Order(network::ReplaceRules{
+                "box", network::Tier::kAllow, {allowed}, {"GET http://example.com/b"}}),
+            "");
+  EXPECT_EQ(ask(fd.get(), "/b"), "HTTP/1.1 200");
+  EXPECT_EQ(ask(fd.get(), "/b"), "HTTP/1.1 403");
+  EXPECT_EQ(ask(fd.get(), "/a"), "HTTP/1.1 200");
+  const UniqueFd second = proxy.Connect();
+  EXPECT_EQ(ask(second.get(), "/b"), "HTTP/1.1 403");
+}
+
 TEST(Proxy, TellsEveryRequestOnceAndRefusalsBeforeTheCodeHearsOfThem) {
   Proxy proxy;
   proxy.Add({"example.com"});
