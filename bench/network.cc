@@ -173,7 +173,7 @@ struct NetworkRuns::State {
     for (int i = 0; i < 2; ++i) {
       IGLOO_ASSIGN(const auto packet, network::ReceivePacket(control.get()));
       IGLOO_ASSIGN(const auto news, network::DecodeNews(packet->text));
-      if (const auto* failed = std::get_if<network::Failed>(&news)) {
+      if (const auto* failed = std::get_if<network::Failed>(&news.front())) {
         return Fail(Errc::kProtocol, failed->what);
       }
     }

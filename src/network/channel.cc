@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 #include "network/control.h"
 
@@ -19,10 +20,8 @@ constexpr char kInline = 'I', kInFile = 'F';
 constexpr std::size_t kLongestInline = 60U << 10;
 constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-union ControlRoom {
-  cmsghdr header;
-  char bytes[CMSG_SPACE(sizeof(int) * (kMostDescriptors + 1))];
-};
+/// One more than a message may bring: that of a text in a file.
+using Room = DescriptorRoom<kMostDescriptors + 1>;
 
 Result<UniqueFd> FileOf(std::string_view text) {
   UniqueFd fd(::memfd_create("igloo-proxy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -54,21 +53,6 @@ Result<std::string> TextOf(int fd) {
   return text;
 }
 
-std::vector<UniqueFd> DescriptorsOf(msghdr& message) {
-  std::vector<UniqueFd> descriptors;
-  for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
-       each = CMSG_NXTHDR(&message, each)) {
-    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(each) + i * sizeof(int), sizeof fd);
-      descriptors.emplace_back(fd);
-    }
-  }
-  return descriptors;
-}
-
 }  // namespace
 
 Result<Sent> SendPacket(int socket, std::string_view text, const std::vector<int>& descriptors) {
@@ -88,16 +72,8 @@ Result<Sent> SendPacket(int socket, std::string_view text, const std::vector<int
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 2;
-  ControlRoom room{};
-  if (!all.empty()) {
-    message.msg_control = room.bytes;
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * all.size());
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int) * all.size());
-    std::memcpy(CMSG_DATA(header), all.data(), sizeof(int) * all.size());
-  }
+  Room room;
+  room.Send(message, all);
   if (::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0) return Sent::kYes;
   const int saved_errno = errno;
   if (saved_errno == EAGAIN || saved_errno == ENOBUFS) return Sent::kNoRoom;
@@ -107,12 +83,11 @@ Result<Sent> SendPacket(int socket, std::string_view text, const std::vector<int
 Result<std::optional<Packet>> ReceivePacket(int socket) {
   std::string text(kLongestInline + 1, '\0');
   iovec part{text.data(), text.size()};
-  ControlRoom room{};
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  message.msg_control = room.bytes;
-  message.msg_controllen = sizeof room.bytes;
+  Room room;
+  room.Receive(message);
   const ssize_t count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (count < 0) {
     const int saved_errno = errno;

@@ -200,6 +200,31 @@ Record DecodeRecord(ObjectReader& reader) {
   return record;
 }
 
+Result<News> DecodeOne(std::string_view text) {
+  IGLOO_ASSIGN(const json::value value, ObjectReader::Parse(text, kLongestMessage));
+  ObjectReader reader(value);
+  const std::string say = reader.Text("say", kLongestId);
+  News news;
+  if (say == "record") {
+    news = DecodeRecord(reader);
+  } else if (say == "ready") {
+    const std::uint64_t version = reader.Number("version", INT64_MAX);
+    reader.Expect(version == static_cast<std::uint64_t>(kControlVersion), "version");
+    news = Ready{static_cast<std::int64_t>(version)};
+  } else if (say == "done") {
+    news = Done{reader.Number("order", kAnyNumber)};
+  } else {
+    reader.Expect(say == "failed", "say");
+    Failed failed;
+    failed.order = reader.Number("order", kAnyNumber);
+    failed.what = reader.Text("what", kLongestText);
+    failed.hint = reader.Text("hint", kLongestText);
+    news = std::move(failed);
+  }
+  IGLOO_TRY(reader.Finish());
+  return news;
+}
+
 }  // namespace
 
 std::string_view ToText(Record::Event event) { return WordOf(kEvents, event); }
@@ -234,29 +259,15 @@ Result<Order> DecodeOrder(std::string_view text) {
   return order;
 }
 
-Result<News> DecodeNews(std::string_view text) {
-  IGLOO_ASSIGN(const json::value value, ObjectReader::Parse(text, kLongestMessage));
-  ObjectReader reader(value);
-  const std::string say = reader.Text("say", kLongestId);
-  News news;
-  if (say == "record") {
-    news = DecodeRecord(reader);
-  } else if (say == "ready") {
-    const std::uint64_t version = reader.Number("version", INT64_MAX);
-    reader.Expect(version == static_cast<std::uint64_t>(kControlVersion), "version");
-    news = Ready{static_cast<std::int64_t>(version)};
-  } else if (say == "done") {
-    news = Done{reader.Number("order", kAnyNumber)};
-  } else {
-    reader.Expect(say == "failed", "say");
-    Failed failed;
-    failed.order = reader.Number("order", kAnyNumber);
-    failed.what = reader.Text("what", kLongestText);
-    failed.hint = reader.Text("hint", kLongestText);
-    news = std::move(failed);
+Result<std::vector<News>> DecodeNews(std::string_view text) {
+  std::vector<News> all;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    IGLOO_ASSIGN(News news, DecodeOne(text.substr(0, end)));
+    all.push_back(std::move(news));
+    if (end == std::string_view::npos) return all;
+    text.remove_prefix(end + 1);
   }
-  IGLOO_TRY(reader.Finish());
-  return news;
 }
 
 }  // namespace igloo::network

@@ -1,6 +1,7 @@
 #pragma once
 
-// What igloo and igloo-proxy tell each other: one JSON object a message, bounded and versioned.
+// What igloo and igloo-proxy tell each other: JSON objects, bounded and versioned. An order is one
+// message; news come one or several in a message, a line each.
 // Descriptors travel beside it (channel.h). igloo-proxy reads what hostile code sends, so igloo
 // believes it as little as it believes igloo-init.
 
@@ -109,6 +110,7 @@ std::string Encode(const Order& order);
 std::string Encode(const News& news);
 /// Anything unexpected is kProtocol: unknown keys, missing ones, wrong types, too much.
 Result<Order> DecodeOrder(std::string_view text);
-Result<News> DecodeNews(std::string_view text);
+/// Not one of several is believed when one is wrong.
+Result<std::vector<News>> DecodeNews(std::string_view text);
 
 }  // namespace igloo::network

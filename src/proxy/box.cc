@@ -13,6 +13,9 @@ namespace {
 
 /// Between two attempts when this process has no descriptor left.
 constexpr std::chrono::milliseconds kBreath(50);
+/// Of a sandbox that ends. Only a name that is asked for, or a server that does not take a
+/// connection, takes longer.
+constexpr std::chrono::milliseconds kLastWords(200);
 
 }  // namespace
 
@@ -32,6 +35,7 @@ Box::Box(Shared& shared, network::AddSandbox order, network::RuleSet rules)
       room_(shared.executor, asio::steady_timer::time_point::max()) {}
 
 std::shared_ptr<Socket> Box::Hold(UniqueFd listener) {
+  Adopt(listener.get());  // it is inside, or on the host's loopback
   auto held = std::make_shared<Socket>(shared_.executor, std::move(listener));
   listeners_.push_back(held);
   return held;
@@ -97,6 +101,10 @@ void Box::SetRules(const network::ReplaceRules& order, network::RuleSet rules) {
   SetRules(std::move(rules));
 }
 
+bool Box::IsForOnce(const std::string& rule) const {
+  return std::ranges::find(listed_.once, rule) != listed_.once.end();
+}
+
 bool Box::UseUp(const std::string& rule) {
   const auto found = std::ranges::find(listed_.once, rule);
   if (found == listed_.once.end()) return false;
@@ -107,6 +115,15 @@ bool Box::UseUp(const std::string& rule) {
   // What is under way with it goes on; nobody else gets it.
   rules_ = std::make_shared<const network::RuleSet>(rules ? *std::move(rules) : network::RuleSet());
   return true;
+}
+
+asio::awaitable<void> Box::Gone() {
+  const Deadline deadline(shared_.executor, kLastWords, [this] { room_.cancel(); });
+  while (!live_.empty() && !deadline.passed()) {
+    boost::system::error_code cancelled;
+    auto token = Redirect(cancelled);
+    co_await room_.async_wait(token);
+  }
 }
 
 void Box::Stop() {

@@ -59,7 +59,10 @@ class Box : public std::enable_shared_from_this<Box> {
   void SetRules(const network::ReplaceRules& order, network::RuleSet rules);
   /// A rule was used; one for a single connection is gone with that, and true is returned.
   bool UseUp(const std::string& rule);
+  bool IsForOnce(const std::string& rule) const;
   void Stop();
+  /// Once it was stopped: waits until nothing of it is under way, for a short while at most.
+  asio::awaitable<void> Gone();
 
   Shared& shared() const { return shared_; }
   const std::string& id() const { return order_.sandbox; }

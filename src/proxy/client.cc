@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds kHeadPatience(10'000), kIdlePatience(60'000);
-constexpr std::size_t kReadSize = 16U << 10, kLongestRecorded = 512;
+constexpr std::size_t kLongestRecorded = 512;
 
 }  // namespace
 
@@ -78,27 +78,21 @@ void Client::EndRecord() {
 
 asio::awaitable<void> Client::Serve() {
   const auto self = shared_from_this();
-  std::optional<char> first;
+  // A client that is gone would hold its place until a server says something.
+  socket_.WhenBroken(self, [this] { Stop(); });
+  std::size_t count = 0;
   {
     // SECURITY: who says nothing would keep a place that others need.
     const Deadline deadline(shared_.executor, kHeadPatience, [this] { socket_.CancelWaits(); });
-    first = co_await socket_.Peek();
+    count = co_await socket_.Read(pending_);
   }
-  if (first && *first == network::kSocksVersion) {
+  if (count > 0 && pending_.front() == network::kSocksVersion) {
     co_await ServeSocks();
-  } else if (first) {
+  } else if (count > 0) {
     co_await ServeHttp();
   }
   EndRecord();
   Stop();
-}
-
-asio::awaitable<bool> Client::ReadMore() {
-  const std::size_t before = pending_.size();
-  pending_.resize(before + kReadSize);
-  const std::size_t count = co_await socket_.Read(pending_.data() + before, kReadSize);
-  pending_.resize(before + count);
-  co_return count > 0;
 }
 
 asio::awaitable<HttpResult<RequestHead>> Client::ReadHead(milliseconds patience) {
@@ -106,8 +100,8 @@ asio::awaitable<HttpResult<RequestHead>> Client::ReadHead(milliseconds patience)
   if (pending_.empty()) {
     Free(pending_);
     const Deadline deadline(shared_.executor, patience, [this] { socket_.CancelWaits(); });
-    const auto first = co_await socket_.Peek();
-    if (!first) co_return std::unexpected(HttpProblem{0, "there is no request"});
+    const std::size_t count = co_await socket_.Read(pending_);
+    if (count == 0) co_return std::unexpected(HttpProblem{0, "there is no request"});
   }
   const Deadline deadline(shared_.executor, kHeadPatience, [this] { socket_.CancelWaits(); });
   for (std::size_t scanned = 0;;) {
@@ -118,8 +112,8 @@ asio::awaitable<HttpResult<RequestHead>> Client::ReadHead(milliseconds patience)
       pending_.erase(0, **end);
       co_return head;
     }
-    const bool more = co_await ReadMore();
-    if (more) continue;
+    const std::size_t more = co_await socket_.Read(pending_);
+    if (more > 0) continue;
     if (deadline.passed()) co_return std::unexpected(HttpProblem{408, "the head came too slowly"});
     co_return std::unexpected(HttpProblem{0, "the client has gone"});
   }
@@ -211,9 +205,12 @@ asio::awaitable<void> Client::ServeSocks() {
   std::optional<Request> request;
   {
     const Deadline deadline(shared_.executor, kHeadPatience, [this] { socket_.CancelWaits(); });
-    for (bool greeted = false; !request;) {
-      const bool more = co_await ReadMore();
-      if (!more) co_return;
+    // Something was read already; whoever goes on with the loop wants more.
+    for (bool greeted = false, wants_more = false; !request; wants_more = true) {
+      if (wants_more) {
+        const std::size_t count = co_await socket_.Read(pending_);
+        if (count == 0) co_return;
+      }
       if (!greeted) {
         const auto greeting = network::ParseSocksGreeting(pending_);
         if (!greeting) co_return;

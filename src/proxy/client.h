@@ -37,8 +37,6 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
   /// Reads until a head is whole; a problem with status 0 means that there is nobody to tell.
   asio::awaitable<network::HttpResult<network::RequestHead>> ReadHead(
       std::chrono::milliseconds patience);
-  /// More bytes into `pending_`; false at the end.
-  asio::awaitable<bool> ReadMore();
   /// Decides and connects. A failure is in the record already.
   asio::awaitable<std::expected<Dialled, DialFailure>> Open(network::Request request,
                                                             network::Record::Protocol protocol);

@@ -21,7 +21,6 @@ using network::ResponseHead;
 
 namespace {
 
-constexpr std::size_t kReadSize = 64U << 10;
 /// Below this, a pipe costs more than copying.
 constexpr std::uint64_t kWorthAPipe = 64U << 10;
 
@@ -41,9 +40,7 @@ void Upgrade(const std::vector<network::Secret>& secrets, RequestHead& head) {
 class SharedSocket final : public ByteStream {
  public:
   explicit SharedSocket(std::shared_ptr<Socket> socket) : socket_(std::move(socket)) {}
-  asio::awaitable<std::size_t> Read(char* into, std::size_t size) override {
-    return socket_->Read(into, size);
-  }
+  asio::awaitable<std::size_t> Read(std::string& into) override { return socket_->Read(into); }
   asio::awaitable<bool> Write(std::string_view bytes) override { return socket_->Write(bytes); }
   void Close() override { socket_->Close(); }
   bool IsStale() const override { return socket_->IsStale(); }
@@ -81,6 +78,8 @@ bool Exchange::CanReuse(const RequestHead& head) {
   const auto& rules = *client_.box()->rules();
   const Decision decision = rules.Decide(request);
   if (!decision.allowed()) return false;
+  // SECURITY: a rule for one connection is used up where one is opened.
+  if (client_.box()->IsForOnce(decision.rule)) return false;
   if (decision.basis != Decision::Basis::kAddress &&
       !rules.DecideAddress(server_->address, request.port).allowed()) {
     return false;
@@ -92,7 +91,7 @@ bool Exchange::CanReuse(const RequestHead& head) {
   current.record.rule = decision.rule;
   current.record.address = ToText(server_->address);
   current.record.event = Record::Event::kOpened;
-  client_.shared_.records->Add(current.record);
+  client_.shared_.records->Add(current.record, Records::Place::kKnown);
   return true;
 }
 
@@ -125,7 +124,7 @@ asio::awaitable<bool> Exchange::Connect(RequestHead& head) {
     }
     why = stream.error().what;
   }
-  client_.current_->record.refusal = why;
+  if (client_.socket_.open()) client_.current_->record.refusal = why;
   client_.EndRecord();
   after_ = co_await Refused(502, why, "", head);
   co_return false;
@@ -144,19 +143,19 @@ asio::awaitable<After> Exchange::Serve(RequestHead& head) {
   if (!reached) co_return after_;
   client_.current_->record.secrets = network::UseSecrets(client_.box()->secrets(), head);
   after_ = head.keep_alive ? After::kKeepOpen : After::kClose;
-  body_sent_ = head.body.kind == Framing::Kind::kNone;
-  answered_ = false;
+  body_sent_ = answered_ = false;
   problem_.clear();
-  const std::string text = ToText(head);
-  const bool sent = co_await server_->stream->Write(text);
-  if (sent) {
-    client_.current_->record.bytes_out += text.size();
-    co_await Both(SendBody(head), Receive(head));
+  if (head.body.kind == Framing::Kind::kNone) {
+    // Most requests: there is nothing to send while the answer comes.
+    co_await Send(head);
+    if (!body_sent_) problem_ = "the server does not listen";
+    if (body_sent_) co_await Receive(head);
   } else {
-    problem_ = "the server does not listen";
+    co_await Both(Send(head), Receive(head));
   }
   std::string& refusal = client_.current_->record.refusal;
-  if (refusal.empty()) refusal = problem_;
+  // What breaks because the client has gone, or was stopped, is nobody's refusal.
+  if (refusal.empty() && client_.socket_.open()) refusal = problem_;
   client_.EndRecord();
   const bool told = answered_;
   if (!problem_.empty() || !body_sent_) {
@@ -171,43 +170,50 @@ asio::awaitable<After> Exchange::Serve(RequestHead& head) {
   co_return after_;
 }
 
-asio::awaitable<bool> Exchange::MoveBody(ByteStream& from, std::string& pending, ByteStream& to,
-                                         Body& body, std::uint64_t& count) {
-  while (!body.ended()) {
-    if (pending.empty()) {
-      Socket* source = from.plain();
-      Socket* target = to.plain();
-      if (body.plain() >= kWorthAPipe && source != nullptr && target != nullptr) {
-        const std::uint64_t limit = body.plain(), before = count;
-        Free(pending);
-        const Moved moved = co_await Pump(client_.shared_.pipes, *source, *target, limit, count);
-        body.Skip(count - before);
-        if (moved == Moved::kLimit) continue;
-        co_return moved == Moved::kEnd&& limit == UINT64_MAX;
-      }
-      pending.resize(kReadSize);
-      const std::size_t read = co_await from.Read(pending.data(), kReadSize);
-      pending.resize(read);
-      if (read == 0) co_return body.plain() == UINT64_MAX;
-    }
+asio::awaitable<std::optional<bool>> Exchange::Advance(ByteStream& from, std::string& pending,
+                                                       ByteStream& to, Body& body,
+                                                       std::uint64_t& count) {
+  Socket* source = from.plain();
+  Socket* target = to.plain();
+  Free(pending);
+  if (body.plain() >= kWorthAPipe && source != nullptr && target != nullptr) {
+    const std::uint64_t limit = body.plain(), before = count;
+    const Moved moved = co_await Pump(client_.shared_.pipes, *source, *target, limit, count);
+    body.Skip(count - before);
+    if (moved == Moved::kLimit) co_return std::nullopt;
+    co_return moved == Moved::kEnd&& limit == UINT64_MAX;
+  }
+  const std::size_t read = co_await from.Read(pending);
+  if (read == 0) co_return body.plain() == UINT64_MAX;
+  co_return std::nullopt;
+}
+
+asio::awaitable<bool> Exchange::Move(std::string& head, ByteStream& from, std::string& pending,
+                                     ByteStream& to, Body& body, std::uint64_t& count) {
+  while (true) {
     const auto taken = body.Take(pending);
     if (!taken) {
       problem_ = taken.error().reason;
       co_return false;
     }
-    const bool sent = co_await to.Write(std::string_view(pending).substr(0, *taken));
+    std::string_view piece = std::string_view(pending).substr(0, *taken);
+    if (!head.empty()) piece = head.append(piece);
+    const bool sent = co_await to.Write(piece);
     if (!sent) co_return false;
-    count += *taken;
+    count += piece.size();
     pending.erase(0, *taken);
+    head.clear();
+    if (body.ended()) co_return true;
+    const auto over = co_await Advance(from, pending, to, body, count);
+    if (over) co_return *over;
   }
-  co_return true;
 }
 
-asio::awaitable<void> Exchange::SendBody(const RequestHead& head) {
-  if (body_sent_) co_return;
+asio::awaitable<void> Exchange::Send(const RequestHead& head) {
   Body body(head.body);
-  body_sent_ = co_await MoveBody(client_.socket_, client_.pending_, *server_->stream, body,
-                                 client_.current_->record.bytes_out);
+  std::string text = ToText(head);
+  body_sent_ = co_await Move(text, client_.socket_, client_.pending_, *server_->stream, body,
+                             client_.current_->record.bytes_out);
   // SECURITY: half a request is never left for the next one to complete.
   if (!body_sent_) server_->stream->Close();
 }
@@ -222,17 +228,15 @@ asio::awaitable<HttpResult<ResponseHead>> Exchange::ReadAnswer(std::string_view 
       pending.erase(0, **end);
       co_return head;
     }
-    const std::size_t before = pending.size();
-    pending.resize(before + kReadSize);
-    const std::size_t count = co_await server_->stream->Read(pending.data() + before, kReadSize);
-    pending.resize(before + count);
+    const std::size_t count = co_await server_->stream->Read(pending);
     if (count == 0) co_return std::unexpected(HttpProblem{502, "the server has closed"});
   }
 }
 
 asio::awaitable<void> Exchange::Receive(const RequestHead& head) {
   ResponseHead answer;
-  do {
+  std::string text;
+  while (true) {
     auto read = co_await ReadAnswer(head.request.method);
     if (!read) {
       problem_ = "no proper answer: " + read.error().reason;
@@ -247,8 +251,8 @@ asio::awaitable<void> Exchange::Receive(const RequestHead& head) {
     }
     const bool ends = answer.body.kind == Framing::Kind::kUntilClose;
     if (ends) after_ = After::kClose;
-    const std::string text = ToText(answer, after_);
-    answered_ = answered_ || answer.status >= 200;
+    text = ToText(answer, after_);
+    if (answer.status >= 200) break;
     const bool sent = co_await client_.socket_.Write(text);
     if (!sent) {
       problem_ = "the client has gone";
@@ -256,10 +260,11 @@ asio::awaitable<void> Exchange::Receive(const RequestHead& head) {
       co_return;
     }
     client_.current_->record.bytes_in += text.size();
-  } while (answer.status < 200);
+  }
   Body body(answer.body);
-  const bool whole = co_await MoveBody(*server_->stream, server_->pending, client_.socket_, body,
-                                       client_.current_->record.bytes_in);
+  const bool whole = co_await Move(text, *server_->stream, server_->pending, client_.socket_, body,
+                                   client_.current_->record.bytes_in);
+  answered_ = text.empty();
   if (!whole && problem_.empty()) problem_ = "the answer broke off";
   // The answer may have come before the body's sender had its turn.
   if (!body_sent_) co_await GiveWay();

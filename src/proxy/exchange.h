@@ -38,12 +38,19 @@ class Exchange {
   asio::awaitable<bool> Connect(network::RequestHead& head);
   asio::awaitable<network::After> Refused(unsigned status, std::string reason, std::string remedy,
                                           const network::RequestHead& head);
-  asio::awaitable<void> SendBody(const network::RequestHead& head);
+  /// The request with its body, if it has one.
+  asio::awaitable<void> Send(const network::RequestHead& head);
   asio::awaitable<void> Receive(const network::RequestHead& head);
   asio::awaitable<network::HttpResult<network::ResponseHead>> ReadAnswer(std::string_view method);
-  /// Moves a body to its end; false when it broke off.
-  asio::awaitable<bool> MoveBody(ByteStream& from, std::string& pending, ByteStream& to,
-                                 network::Body& body, std::uint64_t& count);
+  /// Sends a head and moves its body to its end; false when it broke off. What has come of the body
+  /// goes out together with the head, which is empty afterwards, unless nothing was sent.
+  asio::awaitable<bool> Move(std::string& head, ByteStream& from, std::string& pending,
+                             ByteStream& to, network::Body& body, std::uint64_t& count);
+  /// Reads into `pending`, or moves what needs no reading; empty when there is something to look at
+  /// or nothing left.
+  asio::awaitable<std::optional<bool>> Advance(ByteStream& from, std::string& pending,
+                                               ByteStream& to, network::Body& body,
+                                               std::uint64_t& count);
 
   Client& client_;
   std::optional<Server> server_ = {};

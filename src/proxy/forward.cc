@@ -28,7 +28,7 @@ bool Forget(int fd) {
 }  // namespace
 
 /// One connection through a forward.
-class Forwarded final : public Connection {
+class Forwarded final : public Connection, public std::enable_shared_from_this<Forwarded> {
  public:
   Forwarded(std::shared_ptr<Forward> forward, UniqueFd from, UniqueFd to)
       : Connection(forward->box_),
@@ -42,6 +42,7 @@ class Forwarded final : public Connection {
   }
 
   asio::awaitable<void> Serve() {
+    const auto self = shared_from_this();
     const Endpoint target{Loopback(), forward_->order_.port};
     int failure = ConnectTo(to_.fd(), target) == 0 ? 0 : errno;
     if (failure == EINPROGRESS) failure = co_await FinishConnect(to_);
@@ -55,6 +56,13 @@ class Forwarded final : public Connection {
     if (failure == 0) {
       record.event = Record::Event::kOpened;
       box()->shared().records->Add(record);
+      const auto give_up = [this] {
+        from_.Abort();
+        to_.Abort();
+      };
+      // One whose side has ended would hold its place until the other side ends, too.
+      from_.WhenBroken(self, give_up);
+      to_.WhenBroken(self, give_up);
       Pipes& pipes = box()->shared().pipes;
       co_await Both(PumpToEnd(pipes, from_, to_, record.bytes_out),
                     PumpToEnd(pipes, to_, from_, record.bytes_in));
@@ -86,6 +94,7 @@ Result<std::shared_ptr<Forward>> Forward::Make(std::shared_ptr<Box> box,
     if (!IsUnconnected(each.get())) {
       return Fail(Errc::kProtocol, "a socket for a forward is of the wrong kind");
     }
+    Adopt(each.get());
   }
   return std::shared_ptr<Forward>(
       new Forward(std::move(box), order, std::move(listener), std::move(descriptors)));
@@ -102,6 +111,7 @@ Forward::Forward(std::shared_ptr<Box> box, const network::AddForward& order, Uni
 asio::awaitable<UniqueFd> Forward::Outgoing() {
   while (!publishes() && listener_->open()) {
     auto fresh = NewSocket(network::Family::kFour, SOCK_STREAM);
+    if (fresh) StayLocal(fresh->get());
     if (fresh) co_return *std::move(fresh);
     co_await Pause(kBreath);
   }

@@ -1,6 +1,8 @@
 #include "proxy/records.h"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "network/channel.h"
 
@@ -8,25 +10,42 @@ namespace igloo::proxy {
 
 using network::News;
 using network::Record;
+using Event = Record::Event;
 
 namespace {
 
 constexpr std::size_t kMostWaiting = 4096;
+constexpr std::chrono::milliseconds kMoment(10);
+constexpr std::size_t kMostGathered = 64;
+/// A packet that is as long takes no further message: it stays one that travels without a file.
+constexpr std::size_t kLongPacket = 16U << 10;
+
+/// SECURITY: what is refused must be there when the code acts on it, and so must be a place that
+/// bytes go to, even if they are what brings the proxy down.
+bool CanWait(const Record& record, Records::Place place) {
+  if (!record.refusal.empty() || record.event == Event::kRefused) return false;
+  return record.event == Event::kEnded || place == Records::Place::kKnown;
+}
 
 }  // namespace
 
 Records::Records(const asio::any_io_executor& executor, int control)
-    : control_(executor, control) {}
+    : control_(executor, control), soon_(executor) {}
 
-Records::~Records() { (void)control_.release(); }
-
-void Records::Say(const News& news) {
-  waiting_.push_back(network::Encode(news));
-  if (!flushing_) Flush();
+Records::~Records() {
+  Pack();
+  Send();
+  (void)control_.release();
 }
 
-void Records::Add(Record record) {
-  if (waiting_.size() >= kMostWaiting) {
+void Records::Say(const News& news) {
+  Pack();
+  packets_.push_back({.text = network::Encode(news)});
+  Send();
+}
+
+void Records::Add(Record record, Place place) {
+  if (packed_ + gathered_.size() >= kMostWaiting) {
     ++lost_;
     return;
   }
@@ -34,25 +53,70 @@ void Records::Add(Record record) {
                        std::chrono::system_clock::now().time_since_epoch())
                        .count();
   record.lost = std::exchange(lost_, 0);
-  Say(record);
+  const bool can_wait = CanWait(record, place);
+  // What began a moment ago and is over now.
+  const auto began = std::ranges::find_if(gathered_, [&](const Record& each) {
+    return record.event == Event::kEnded && each.connection == record.connection;
+  });
+  if (began != gathered_.end()) {
+    record.lost += began->lost;
+    *began = std::move(record);
+  } else {
+    gathered_.push_back(std::move(record));
+  }
+  if (can_wait && gathered_.size() < kMostGathered) return SendSoon();
+  Pack();
+  Send();
 }
 
-void Records::Flush() {
-  while (!waiting_.empty()) {
-    const auto sent = network::SendPacket(control_.native_handle(), waiting_.front(), {});
+void Records::Pack() {
+  std::size_t records = 0;
+  std::string text;
+  const auto close = [&] {
+    if (records == 0) return;
+    packed_ += records;
+    packets_.push_back({std::exchange(text, {}), std::exchange(records, 0)});
+  };
+  for (Record& record : gathered_) {
+    if (records > 0) text += '\n';
+    text += network::Encode(News(std::move(record)));
+    ++records;
+    if (text.size() >= kLongPacket) close();
+  }
+  close();
+  gathered_.clear();
+}
+
+void Records::SendSoon() {
+  if (std::exchange(sends_soon_, true)) return;
+  soon_.expires_after(kMoment);
+  soon_.async_wait([this](boost::system::error_code cancelled) {
+    sends_soon_ = false;
+    if (cancelled || gathered_.empty()) return;
+    Pack();
+    Send();
+  });
+}
+
+void Records::Send() {
+  if (waits_for_room_) return;
+  while (!packets_.empty()) {
+    const auto sent = network::SendPacket(control_.native_handle(), packets_.front().text, {});
     if (!sent) {
-      waiting_.clear();  // igloo has gone, and whoever reads from it notices
+      packets_.clear();  // igloo has gone, and whoever reads from it notices
+      packed_ = 0;
       return;
     }
     if (*sent == network::Sent::kNoRoom) break;
-    waiting_.pop_front();
+    packed_ -= packets_.front().records;
+    packets_.pop_front();
   }
-  if (waiting_.empty()) return;
-  flushing_ = true;
+  if (packets_.empty()) return;
+  waits_for_room_ = true;
   control_.async_wait(asio::posix::descriptor_base::wait_write,
                       [this](boost::system::error_code error) {
-                        flushing_ = false;
-                        if (!error) Flush();
+                        waits_for_room_ = false;
+                        if (!error) Send();
                       });
 }
 

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <deque>
+#include <string>
+#include <vector>
 
 #include "network/control.h"
 #include "proxy/asio.h"
 
 namespace igloo::proxy {
 
-/// What is told to igloo, in order. When igloo does not listen, a bounded number of messages waits;
-/// then records are dropped and counted, answers to orders never.
+/// What is told to igloo, in order. Refusals and connections to new places are told at once, before
+/// the code hears of them. What happens on a connection that igloo knows of waits a moment for more
+/// of its kind, and what is over by then is one record. When igloo does not listen, a bounded
+/// number of records waits; then they are dropped and counted, answers to orders never.
 class Records {
  public:
   /// `control` is borrowed and does not block.
@@ -16,15 +20,31 @@ class Records {
   ~Records();
 
   void Say(const network::News& news);
+  /// Where an opened connection leads to.
+  enum class Place : std::uint8_t {
+    kNew,
+    kKnown,  ///< where an earlier request on the same connection was
+  };
   /// Fills in the time.
-  void Add(network::Record record);
+  void Add(network::Record record, Place place = Place::kNew);
 
  private:
-  void Flush();
+  struct Packet {
+    std::string text = {};
+    std::size_t records = 0;
+  };
+
+  /// Puts what is gathered into packets.
+  void Pack();
+  void Send();
+  void SendSoon();
 
   asio::posix::stream_descriptor control_;
-  std::deque<std::string> waiting_ = {};
-  bool flushing_ = false;
+  asio::steady_timer soon_;
+  bool sends_soon_ = false, waits_for_room_ = false;
+  std::vector<network::Record> gathered_ = {};
+  std::deque<Packet> packets_ = {};
+  std::size_t packed_ = 0;  ///< records in them
   std::uint64_t lost_ = 0;
 };
 

@@ -77,6 +77,13 @@ class Server {
 
  private:
   void CarryOut(network::Order order, std::vector<UniqueFd> descriptors) {
+    if (const auto* remove = std::get_if<network::RemoveSandbox>(&order.command)) {
+      if (auto found = boxes_.extract(remove->sandbox)) {
+        asio::co_spawn(shared_.executor, End(std::move(found.mapped()), order.number),
+                       asio::detached);
+        return;
+      }
+    }
     const auto done =
         std::visit([&](auto& command) { return Do(std::move(command), std::move(descriptors)); },
                    order.command);
@@ -129,10 +136,15 @@ class Server {
   }
 
   Result<void> Do(network::RemoveSandbox command, std::vector<UniqueFd> /*descriptors*/) {
-    IGLOO_ASSIGN(const auto box, Find(command.sandbox));
-    box->Stop();
-    boxes_.erase(command.sandbox);
+    IGLOO_TRY(Find(command.sandbox));  // one that is there was taken out already
     return {};
+  }
+
+  /// The answer says that everything was told.
+  asio::awaitable<void> End(std::shared_ptr<Box> box, std::uint64_t order) {
+    box->Stop();
+    co_await box->Gone();
+    shared_.records->Say(Done{order});
   }
 
   Shared& shared_;

@@ -1,5 +1,6 @@
 #include "proxy/socket.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "proxy/waiting.h"
 
@@ -58,10 +60,7 @@ Socket::Socket(const asio::any_io_executor& executor, UniqueFd fd) : descriptor_
   boost::system::error_code error;
   const int number = fd.get();
   descriptor_.assign(number, error);
-  if (error) return;
-  (void)fd.Release();
-  // One that was made elsewhere may block, and everything waits with it.
-  descriptor_.non_blocking(true, error);
+  if (!error) (void)fd.Release();
 }
 
 asio::awaitable<bool> Socket::Wait(asio::posix::descriptor_base::wait_type what) {
@@ -82,13 +81,17 @@ asio::awaitable<bool> Socket::Writable() {
   co_return ready;
 }
 
-asio::awaitable<std::size_t> Socket::Read(char* into, std::size_t size) {
+asio::awaitable<std::size_t> Socket::Read(std::string& into) {
   while (open()) {
-    const ssize_t count = ::recv(fd(), into, size, MSG_DONTWAIT);
+    if (drained_) {
+      const bool ready = co_await Readable();
+      if (!ready) break;
+    }
+    const ssize_t count = ReadThrough(
+        into, [this](char* to, std::size_t size) { return ::recv(fd(), to, size, MSG_DONTWAIT); });
+    drained_ = count < static_cast<ssize_t>(kReadSize);
     if (count >= 0) co_return static_cast<std::size_t>(count);
-    if (errno != EAGAIN && errno != EINTR) co_return 0;
-    const bool ready = co_await Readable();
-    if (!ready) co_return 0;
+    if (errno != EAGAIN && errno != EINTR) break;
   }
   co_return 0;
 }
@@ -108,26 +111,13 @@ asio::awaitable<bool> Socket::Write(std::string_view bytes) {
   co_return true;
 }
 
-asio::awaitable<std::optional<char>> Socket::Peek() {
-  while (open()) {
-    char first = 0;
-    const ssize_t count = ::recv(fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count > 0) co_return first;
-    if (count == 0 || (errno != EAGAIN && errno != EINTR)) co_return std::nullopt;
-    const bool ready = co_await Readable();
-    if (!ready) co_return std::nullopt;
-  }
-  co_return std::nullopt;
-}
-
 asio::awaitable<void> Socket::Finish() {
   ShutdownWriting();
   const auto executor = co_await asio::this_coro::executor;
   const Deadline deadline(executor, kFarewell, [this] { Close(); });
   // Closing with bytes unread would take back what was sent.
-  char thrown_away[4096];
-  while (co_await Read(thrown_away, sizeof thrown_away) > 0) {
-  }
+  std::string thrown_away;
+  while (co_await Read(thrown_away) > 0) thrown_away.clear();
   Close();
 }
 
@@ -157,6 +147,24 @@ bool Socket::IsStale() const {
   if (!descriptor.is_open()) return true;
   return ::recv(descriptor.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
          errno != EAGAIN;
+}
+
+void Socket::Renew() {
+  if (!open()) return;
+  boost::system::error_code ignored;
+  descriptor_.assign(descriptor_.release(), ignored);
+}
+
+void Socket::WhenBroken(std::weak_ptr<void> owner, std::function<void()> broken) {
+  if (!open()) return;
+  descriptor_.async_wait(asio::posix::descriptor_base::wait_error,
+                         [this, owner = std::move(owner),
+                          broken = std::move(broken)](boost::system::error_code cancelled) {
+                           const auto held = owner.lock();
+                           // Urgent data, and two sides that have ended, are told in the same way.
+                           if (!cancelled && held && open() && Option(fd(), SO_ERROR) != 0)
+                             broken();
+                         });
 }
 
 UniqueFd Socket::Release() { return open() ? UniqueFd(descriptor_.release()) : UniqueFd(); }
@@ -201,10 +209,32 @@ Result<UniqueFd> NewSocket(Family family, int type) {
   const int on = 1;
   if (type == SOCK_STREAM) {
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // A peer that is gone without a word is noticed some time.
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    NoticeAbsence(fd.get());
   }
   return fd;
+}
+
+void NoticeAbsence(int fd) {
+  constexpr std::pair<int, int> kOptions[] = {
+      {TCP_KEEPIDLE, 60}, {TCP_KEEPINTVL, 15}, {TCP_KEEPCNT, 4}};
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  for (const auto& [name, value] : kOptions) {
+    ::setsockopt(fd, IPPROTO_TCP, name, &value, sizeof value);
+  }
+}
+
+void StayLocal(int fd) {
+  constexpr std::string_view kUnpaced = "reno";  // the one that every kernel has
+  // Where it is not allowed, bytes go more slowly and nothing else.
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kUnpaced.data(), kUnpaced.size());
+}
+
+void Adopt(int fd) {
+  // SECURITY: one that blocks would stop the network of every sandbox.
+  if (const int flags = ::fcntl(fd, F_GETFL); flags >= 0) ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  StayLocal(fd);
+  NoticeAbsence(fd);
 }
 
 bool IsListener(int fd) { return IsTcp(fd) && Option(fd, SO_ACCEPTCONN) == 1; }
@@ -221,7 +251,8 @@ UniqueFd Accept(int listener) {
 asio::awaitable<int> FinishConnect(Socket& socket) {
   const bool ready = co_await socket.Writable();
   if (!ready) co_return ETIMEDOUT;
-  co_return Option(socket.fd(), SO_ERROR);
+  socket.Renew();
+  co_return socket.open() ? Option(socket.fd(), SO_ERROR) : ETIMEDOUT;
 }
 
 }  // namespace igloo::proxy

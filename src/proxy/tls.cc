@@ -54,11 +54,15 @@ class TlsStream final : public ByteStream {
     co_return false;
   }
 
-  asio::awaitable<std::size_t> Read(char* into, std::size_t size) override {
+  asio::awaitable<std::size_t> Read(std::string& into) override {
     while (socket_->open()) {
-      std::size_t count = 0;
+      int status = 0;
       ERR_clear_error();
-      const int status = SSL_read_ex(ssl_.get(), into, size, &count);
+      const std::size_t count = ReadThrough(into, [&](char* to, std::size_t size) {
+        std::size_t read = 0;
+        status = SSL_read_ex(ssl_.get(), to, size, &read);
+        return status == 1 ? read : 0;
+      });
       if (status == 1) co_return count;
       const bool again = co_await WaitFor(status);
       if (!again) co_return 0;

@@ -12,7 +12,6 @@ using network::Name;
 namespace {
 
 constexpr std::chrono::milliseconds kHelloPatience(10'000);
-constexpr std::size_t kReadSize = 16U << 10;
 /// A ClientHello in records as small as they may be is longer than itself.
 constexpr std::size_t kMostHeld = 2 * network::kLongestClientHello;
 
@@ -58,12 +57,12 @@ asio::awaitable<bool> Client::CheckHello(std::string& first) {
       current_->record.refusal = why;
       co_return false;
     }
-    const std::size_t before = first.size();
-    first.resize(before + kReadSize);
-    const std::size_t count = co_await socket_.Read(first.data() + before, kReadSize);
-    first.resize(before + count);
+    const std::size_t count = co_await socket_.Read(first);
     if (count > 0) continue;
-    if (!first.empty()) current_->record.refusal = "the ClientHello did not come whole";
+    // Unless the client was stopped: then nobody is to blame.
+    if (!first.empty() && socket_.open()) {
+      current_->record.refusal = "the ClientHello did not come whole";
+    }
     co_return first.empty();
   }
 }

@@ -2,18 +2,69 @@
 
 namespace igloo::proxy {
 
+using Clock = std::chrono::steady_clock;
+
+/// All deadlines of an event loop, and the one timer that looks after them.
+class Deadlines final : public asio::execution_context::service {
+ public:
+  static inline asio::execution_context::id id;
+
+  explicit Deadlines(asio::execution_context& context)
+      : service(context), timer_(static_cast<asio::io_context&>(context)) {}
+
+  void Add(Deadline& deadline) {
+    open_.push_back(deadline);
+    if (deadline.until_ < at_) WakeAt(deadline.until_);
+  }
+
+ private:
+  using List = boost::intrusive::list<Deadline, boost::intrusive::constant_time_size<false>>;
+
+  void shutdown() override { timer_.cancel(); }
+
+  void WakeAt(Clock::time_point time) {
+    at_ = time;
+    timer_.expires_at(time);
+    timer_.async_wait([this](boost::system::error_code cancelled) {
+      if (!cancelled) Look();
+    });
+  }
+
+  void Look() {
+    at_ = Clock::time_point::max();
+    const auto now = Clock::now();
+    // Taken out before any is called: what a call ends takes its own deadlines with it.
+    List passed;
+    Clock::time_point next = Clock::time_point::max();
+    for (auto each = open_.begin(); each != open_.end();) {
+      Deadline& deadline = *each++;
+      if (deadline.until_ > now) {
+        next = std::min(next, deadline.until_);
+        continue;
+      }
+      deadline.unlink();
+      passed.push_back(deadline);
+    }
+    while (!passed.empty()) {
+      Deadline& deadline = passed.front();
+      passed.pop_front();
+      deadline.passed_ = true;
+      deadline.late_();
+    }
+    if (next < at_) WakeAt(next);
+  }
+
+  asio::steady_timer timer_;
+  List open_ = {};
+  /// When the timer wakes. Perhaps for nothing: who is dropped does not change it.
+  Clock::time_point at_ = Clock::time_point::max();
+};
+
 Deadline::Deadline(const asio::any_io_executor& executor, std::chrono::milliseconds patience,
                    std::function<void()> late)
-    : timer_(executor, patience), state_(std::make_shared<State>(State{std::move(late)})) {
-  timer_.async_wait([state = state_](boost::system::error_code cancelled) {
-    // It may have been dropped while this was on its way.
-    if (cancelled || !state->late) return;
-    state->passed = true;
-    state->late();
-  });
+    : until_(Clock::now() + patience), late_(std::move(late)) {
+  asio::use_service<Deadlines>(asio::query(executor, asio::execution::context)).Add(*this);
 }
-
-Deadline::~Deadline() { state_->late = nullptr; }
 
 asio::awaitable<void> Both(asio::awaitable<void> one, asio::awaitable<void> other) {
   struct State {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -8,24 +9,24 @@
 
 namespace igloo::proxy {
 
-/// Calls a function when a time has passed, unless it is dropped before.
-class Deadline {
+/// Calls a function when a time has passed, unless it is dropped before. Several of them are made
+/// for every request and next to none is ever reached, so all of an event loop share one timer,
+/// which is set anew only for one that comes before all others.
+class Deadline : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   Deadline(const asio::any_io_executor& executor, std::chrono::milliseconds patience,
            std::function<void()> late);
   Deadline(const Deadline&) = delete;
   Deadline& operator=(const Deadline&) = delete;
-  ~Deadline();
 
-  bool passed() const { return state_->passed; }
+  bool passed() const { return passed_; }
 
  private:
-  struct State {
-    std::function<void()> late = {};
-    bool passed = false;
-  };
-  asio::steady_timer timer_;
-  std::shared_ptr<State> state_;  // shared with a wait that is on its way
+  friend class Deadlines;
+  std::chrono::steady_clock::time_point until_;
+  std::function<void()> late_;
+  bool passed_ = false;
 };
 
 /// Runs two things at once and waits for both.

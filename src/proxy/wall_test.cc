@@ -106,6 +106,14 @@ TEST(Wall, LetsSocketsThrough) {
                   return ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
                 }),
             0);
+  EXPECT_EQ(Try(Wall::kRaised,
+                [] {
+                  int ends[2] = {-1, -1};
+                  return ::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0 &&
+                         ::write(ends[1], "x", 1) == 1 &&
+                         ::fcntl(ends[1], F_SETPIPE_SZ, 1 << 16) > 0;
+                }),
+            0);
   EXPECT_EQ(Try(Wall::kRaised, [] { return ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0; }), EPERM);
 }
 

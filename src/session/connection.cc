@@ -47,6 +47,10 @@ Result<UniqueFd> ListenOutside(std::uint16_t port) {
                      : "choose another port: --publish HOST:BOX");
 }
 
+network::Tier TierOf(const network::Wanted& wanted) {
+  return wanted.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow;
+}
+
 std::string Canonical(const std::string& rule) {
   const auto parsed = network::ParseRule(rule);
   return parsed ? ToText(*parsed) : rule;
@@ -126,11 +130,10 @@ void Connection::WatchAll(std::vector<Door>& doors) {
 
 void Connection::HandOver() {
   if (std::exchange(handed_over_, true)) return;
-  network::AddSandbox add{
-      .sandbox = name_,
-      .tier = wanted_.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow,
-      .rules = wanted_.rules,
-      .secrets = wanted_.secrets};
+  network::AddSandbox add{.sandbox = name_,
+                          .tier = TierOf(wanted_),
+                          .rules = wanted_.rules,
+                          .secrets = wanted_.secrets};
   std::vector<UniqueFd> own;
   if (listener_.is_open()) own.emplace_back(listener_.release());
   proxy_.Send(std::move(add), std::move(own), Told());
@@ -194,10 +197,7 @@ void Connection::ReplaceRules(Proxy::Answer answer) {
                        "start another sandbox"));
   }
   network::ReplaceRules replace{
-      .sandbox = name_,
-      .tier = wanted_.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow,
-      .rules = wanted_.rules,
-      .once = once_};
+      .sandbox = name_, .tier = TierOf(wanted_), .rules = wanted_.rules, .once = once_};
   proxy_.Send(std::move(replace), {}, std::move(answer));
 }
 

@@ -19,7 +19,7 @@ namespace {
 /// Its end of the channel.
 constexpr int kControl = 3;
 /// Messages that are taken before others have their turn.
-constexpr int kMostAtOnce = 256;
+constexpr std::size_t kMostAtOnce = 256;
 
 }  // namespace
 
@@ -92,13 +92,17 @@ void Proxy::Listen() {
 
 void Proxy::Settle() {
   // Code that is refused thousands of things must not keep igloo from everything else.
-  for (int i = 0; i < kMostAtOnce && child_; ++i) {
+  for (std::size_t taken = 0; taken < kMostAtOnce && child_;) {
     auto packet = network::ReceivePacket(control_->native_handle());
     if (!packet) return Lose(packet.error());
     if (!*packet) return;
-    auto news = network::DecodeNews((*packet)->text);
+    const auto news = network::DecodeNews((*packet)->text);
     if (!news) return Lose(news.error());
-    Take(*news);
+    for (const network::News& each : *news) {
+      if (!child_) return;  // what came before ended it
+      Take(each);
+    }
+    taken += news->size();
   }
 }
 

@@ -49,7 +49,7 @@ class Proxy {
   bool Enter(const std::string& sandbox, Connection& connection);
   void Leave(const std::string& sandbox);
 
-  /// Takes all that it has said until now: a decision comes here before the sandbox hears of it.
+  /// Takes all that it has said until now: a refusal comes here before the sandbox hears of it.
   void Settle();
   /// The event loop has ended.
   void Close();

@@ -290,7 +290,16 @@ TEST(Attack, ARequestBehindATunnelsHead) {
   EXPECT_THAT(proxy.Talk("CONNECT example.com:7 HTTP/1.1\r\n\r\n" + hidden),
               AllOf(HasSubstr("hello\n"), HasSubstr(hidden)))
       << "it is the tunnel's payload";
+  // Nor is it one behind a tunnel that was refused.
+  EXPECT_THAT(proxy.Talk("CONNECT other.example:7 HTTP/1.1\r\n\r\n" + hidden),
+              AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("other.example"),
+                    Not(HasSubstr("private.example"))));
   EXPECT_THAT(World::Get().Seen(), Not(Contains(HasSubstr("private"))));
+  // Where a request may stand, it is one: the same bytes behind another request are served.
+  EXPECT_EQ(proxy.Replace({"example.com", "private.example", "10.1.2.3"}), "");
+  EXPECT_THAT(proxy.Talk("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n" + hidden),
+              HasSubstr("\"at\": \"10.1.2.3\""))
+      << "control";
 }
 
 TEST(Attack, APathThatServersReadDifferently) {

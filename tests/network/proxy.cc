@@ -36,6 +36,15 @@ std::string ReadUntil(int fd, std::size_t count) {
   return text;
 }
 
+std::size_t CountToEnd(int fd) {
+  std::size_t all = 0;
+  std::string buffer(1U << 20, '\0');
+  for (ssize_t got = 0; (got = ::recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
+    all += static_cast<std::size_t>(got);
+  }
+  return all;
+}
+
 void Send(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -60,13 +69,43 @@ Proxy::Proxy() {
 }
 
 network::News Proxy::Next() {
-  pollfd waiting{control_.get(), POLLIN, 0};
-  if (::poll(&waiting, 1, kPatienceMs) != 1) Die("the proxy says nothing");
+  if (told_.empty()) {
+    pollfd waiting{control_.get(), POLLIN, 0};
+    if (::poll(&waiting, 1, kPatienceMs) != 1) Die("the proxy says nothing");
+    TakeMessage();
+  }
+  network::News news = std::move(told_.front());
+  told_.pop_front();
+  return news;
+}
+
+void Proxy::TakeMessage() {
   auto packet = network::ReceivePacket(control_.get());
   if (!packet || !*packet) Die("the proxy has gone");
   auto news = network::DecodeNews((*packet)->text);
   if (!news) Die("the proxy says nonsense: " + news.error().what);
-  return *std::move(news);
+  std::ranges::move(*news, std::back_inserter(told_));
+}
+
+std::optional<Record> Proxy::TakeTold(const std::function<bool(const Record&)>& suits) {
+  pollfd waiting{control_.get(), POLLIN, 0};
+  while (::poll(&waiting, 1, 0) == 1) TakeMessage();
+  for (; !told_.empty(); told_.pop_front()) {
+    if (auto* record = std::get_if<Record>(&told_.front())) records_.push_back(std::move(*record));
+  }
+  const auto found = std::ranges::find_if(records_, suits);
+  if (found == records_.end()) return std::nullopt;
+  Record record = *found;
+  records_.erase(found);
+  return record;
+}
+
+std::vector<std::string> Proxy::ToldRefusals() {
+  std::vector<std::string> hosts;
+  while (auto record = TakeTold([](const Record& each) { return !each.refusal.empty(); })) {
+    hosts.push_back(record->host);
+  }
+  return hosts;
 }
 
 void Proxy::Add(std::vector<std::string> rules, network::Tier tier,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,10 @@ class Proxy {
   /// Waits for a record that suits; the test fails when none comes.
   network::Record WaitForRecord(const std::function<bool(const network::Record&)>& suits);
   network::Record WaitForRefusal();
+  /// Of what was told already, without waiting: hosts that were refused.
+  std::vector<std::string> ToldRefusals();
+  /// Takes a record that was told already.
+  std::optional<network::Record> TakeTold(const std::function<bool(const network::Record&)>& suits);
 
   /// curl inside, through the proxy.
   Outcome Curl(std::vector<std::string> words) const;
@@ -44,16 +50,21 @@ class Proxy {
  private:
   /// The next message; fails the test when none comes.
   network::News Next();
+  /// Takes what lies in the channel.
+  void TakeMessage();
 
   UniqueFd control_ = {};
   Child child_ = {};
   std::uint16_t port_ = 0;
   std::uint64_t orders_ = 0;
+  std::deque<network::News> told_ = {};        ///< that nobody has taken yet
   std::vector<network::Record> records_ = {};  ///< that nobody asked for yet
 };
 
 /// Reads until `fd` ends, or until `count` bytes have come.
 std::string ReadUntil(int fd, std::size_t count = SIZE_MAX);
+/// Reads to the end and says how many bytes there were.
+std::size_t CountToEnd(int fd);
 void Send(int fd, std::string_view bytes);
 
 }  // namespace igloo::testing

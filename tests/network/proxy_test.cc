@@ -149,6 +149,95 @@ TEST(Proxy, ChangesRulesAtOnceAndEndsWhatTheyNoLongerAllow) {
   EXPECT_THAT(proxy.Talk("CONNECT example.com:7 HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 403"));
 }
 
+TEST(Proxy, EndsOrLeavesALargeTransferAsANewListSays) {
+  constexpr std::size_t kSize = 200'000'000, kSome = 1'000'000;
+  const std::string get =
+      "GET /big/" + std::to_string(kSize) + " HTTP/1.1\r\nHost: example.com\r\n";
+  const std::string socks(
+      "\5\1\0\5\1\0\3\x0b"
+      "example.com\0\x50",
+      21);
+  const std::string tunnel = "CONNECT example.com:80 HTTP/1.1\r\n\r\n";
+  for (const std::string& begin :
+       {"GET http://example.com" + get.substr(4) + "Connection: close\r\n\r\n",
+        tunnel + get + "Connection: close\r\n\r\n", socks + get + "Connection: close\r\n\r\n"}) {
+    Proxy proxy;
+    proxy.Add({"example.com"});
+    const UniqueFd stays = proxy.Connect(), ends = proxy.Connect();
+    Send(stays.get(), begin);
+    ASSERT_EQ(ReadUntil(stays.get(), kSome).size(), kSome);
+    // Another list that still allows it: it goes on to its last byte.
+    EXPECT_EQ(proxy.Replace({"*.example.org", "example.com"}), "");
+    EXPECT_GE(CountToEnd(stays.get()) + kSome, kSize) << begin;
+    Send(ends.get(), begin);
+    ASSERT_EQ(ReadUntil(ends.get(), kSome).size(), kSome);
+    EXPECT_EQ(proxy.Replace({"other.example"}), "");
+    EXPECT_LT(CountToEnd(ends.get()) + kSome, kSize) << begin;
+    EXPECT_THAT(
+        proxy.WaitForRecord([](const Record& each) { return !each.refusal.empty(); }).refusal,
+        HasSubstr("the list was changed"));
+    EXPECT_THAT(proxy.Curl({"http://example.com/"}).out, HasSubstr("not in the list"));
+    EXPECT_THAT(proxy.Curl({"http://other.example/"}).out, HasSubstr("\"at\""));
+  }
+}
+
+TEST(Proxy, UsesUpARuleForOneConnectionOnOneThatIsKeptToo) {
+  Proxy proxy;
+  const std::string allowed = "GET http://example.com/a";
+  proxy.Add({allowed});
+  const auto get = [](const char* path) {
+    return "GET http://example.com" + std::string(path) + " HTTP/1.1\r\nHost: example.com\r\n\r\n";
+  };
+  const auto ask = [&](int fd, const char* path) {
+    Send(fd, get(path));
+    std::string answer;
+    // All of it, so that the next one begins where it should.
+    while (!answer.ends_with("}") && !answer.ends_with(std::string(path) + "\n")) {
+      const std::string more = ReadUntil(fd, 1);
+      if (more.empty()) break;
+      answer += more;
+    }
+    return answer.substr(0, 12);
+  };
+  const UniqueFd fd = proxy.Connect();
+  EXPECT_EQ(ask(fd.get(), "/a"), "HTTP/1.1 200");
+  EXPECT_EQ(proxy.Order(network::ReplaceRules{
+                "box", network::Tier::kAllow, {allowed}, {"GET http://example.com/b"}}),
+            "");
+  EXPECT_EQ(ask(fd.get(), "/b"), "HTTP/1.1 200");
+  EXPECT_EQ(ask(fd.get(), "/b"), "HTTP/1.1 403");
+  EXPECT_EQ(ask(fd.get(), "/a"), "HTTP/1.1 200");
+  const UniqueFd second = proxy.Connect();
+  EXPECT_EQ(ask(second.get(), "/b"), "HTTP/1.1 403");
+}
+
+TEST(Proxy, TellsEveryRequestOnceAndRefusalsBeforeTheCodeHearsOfThem) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  const UniqueFd fd = proxy.Connect();
+  const std::string good = "GET http://example.com/ok HTTP/1.1\r\nHost: example.com\r\n\r\n";
+  const std::string bad = "GET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n";
+  Send(fd.get(), good + good + good + bad);
+  std::string answers;
+  while (answers.find("other.example\n") == std::string::npos) {
+    const std::string more = ReadUntil(fd.get(), 1);
+    ASSERT_FALSE(more.empty());
+    answers += more;
+  }
+  // Told before: no waiting for it.
+  EXPECT_THAT(proxy.ToldRefusals(), ::testing::ElementsAre("other.example"));
+  // The end of the sandbox has all others told first, too.
+  EXPECT_EQ(proxy.Order(network::RemoveSandbox{"box"}), "");
+  unsigned ended = 0;
+  while (proxy.TakeTold([](const Record& each) {
+    return each.event == Record::Event::kEnded && each.path == "/ok" && each.bytes_in > 0 &&
+           each.rule == "example.com" && each.address == "93.184.216.34";
+  })) {
+    ++ended;
+  }
+  EXPECT_EQ(ended, 3U);
+}
+
 TEST(Proxy, ClosesWithAListThatIsEmptyOrBroken) {
   Proxy proxy;
   proxy.Add({"example.com"});

@@ -155,6 +155,24 @@ class Echo(socketserver.BaseRequestHandler):
         self.request.sendall(b"goodbye\n")
 
 
+class Silent(socketserver.BaseRequestHandler):
+    """Hears everything, says nothing, and never ends a connection."""
+
+    def handle(self):
+        say("HIT", *self.server.server_address[:2], "silent")
+        while self.request.recv(65536):
+            pass
+        threading.Event().wait()
+
+
+class Deaf(socketserver.BaseRequestHandler):
+    """Takes connections and never reads from them."""
+
+    def handle(self):
+        say("HIT", *self.server.server_address[:2], "deaf")
+        threading.Event().wait()
+
+
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
@@ -191,7 +209,7 @@ def main(certificate, key):
     servers = [Server((address, port), Handler)
                for address in (PUBLIC, SECOND, PRIVATE, METADATA, SIX, UNIQUE_LOCAL) for port in (80, 8080)]
     servers += [Server((address, 443), Handler, context) for address in (PUBLIC, SECOND, PRIVATE)]
-    servers += [Server((PUBLIC, 7), Echo)]
+    servers += [Server((PUBLIC, port), handler) for port, handler in ((7, Echo), (9, Silent), (13, Deaf))]
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     threading.Thread(target=serve_names, daemon=True).start()

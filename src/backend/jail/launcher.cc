@@ -13,19 +13,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 
 namespace igloo::backend::jail {
 namespace {
 
 constexpr const char* kBrokenHint = "igloo-jail and igloo must come from the same build";
-
-/// Room for every descriptor that a message may carry, aligned as the kernel wants it.
-template <std::size_t N>
-union Control {
-  cmsghdr align;
-  char bytes[CMSG_SPACE(sizeof(int) * N)];
-};
 
 /// One that was begun before this program was (src/apps/igloo.cc); nothing when there is none.
 std::optional<std::pair<Child, UniqueFd>> TakeInherited() {
@@ -95,17 +89,11 @@ Result<void> Launcher::Send(ops::Request request, const Lists& lists, std::span<
                      {const_cast<char*>(lists.environment.data()), lists.environment.size()},
                      {const_cast<char*>(lists.fresh.data()), lists.fresh.size()},
                      {const_cast<char*>(lists.run.data()), lists.run.size()}};
-  Control<ops::kMaxFds> control{};
   msghdr message{};
   message.msg_iov = pieces;
   message.msg_iovlen = 4;
-  message.msg_control = control.bytes;
-  message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
-  std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
+  DescriptorRoom<ops::kMaxFds> room;
+  room.Send(message, fds);
 
   // The descriptors travel with the first byte; what does not fit at once follows alone.
   std::size_t left = sizeof request + body;
@@ -132,13 +120,12 @@ Result<void> Launcher::Send(ops::Request request, const Lists& lists, std::span<
 
 Result<std::optional<ReceivedReply>> ReceiveReply(int socket) {
   ReceivedReply received;
-  Control<1> control{};
   iovec piece{&received.reply, sizeof received.reply};
   msghdr message{};
   message.msg_iov = &piece;
   message.msg_iovlen = 1;
-  message.msg_control = control.bytes;
-  message.msg_controllen = sizeof control.bytes;
+  DescriptorRoom<1> room;
+  room.Receive(message);
   const ssize_t count = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (count < 0) {
     const int saved_errno = errno;
@@ -149,13 +136,8 @@ Result<std::optional<ReceivedReply>> ReceiveReply(int socket) {
     received.end = true;
     return received;
   }
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
-      header->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    received.fd.Reset(fd);
-  }
+  std::vector<UniqueFd> descriptors = DescriptorsOf(message);
+  if (descriptors.size() == 1) received.fd = std::move(descriptors.front());
   if (count != sizeof received.reply || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     return Fail(Errc::kProtocol, "the launcher sent a broken answer", kBrokenHint);
   }
