@@ -8,33 +8,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "session/box.h"
+#include "session/pass.h"
 
 namespace igloo::session {
-namespace {
-
-Result<void> SendFds(int socket, std::span<const int> fds) {
-  char order = 'f';
-  iovec part{&order, 1};
-  union {
-    cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int) * 4)];
-  } control = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes;
-  message.msg_controllen = CMSG_SPACE(fds.size_bytes());
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(fds.size_bytes());
-  std::copy(fds.begin(), fds.end(), reinterpret_cast<int*>(CMSG_DATA(header)));
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
-  const int saved_errno = errno;
-  return FailSys(saved_errno, "the ready interpreter cannot be reached");
-}
-
-}  // namespace
 
 Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
                              std::string program, const std::vector<std::string>& preload) {
@@ -88,7 +64,7 @@ Result<void> Zygote::Fork(UniqueFd adoption, const cgroup::Lease* group) {
   } else if (group != nullptr) {
     fds.push_back(group->leaf().entrance());
   }
-  return SendFds(orders_.get(), fds);
+  return PassFds(orders_.get(), 'f', fds);
 }
 
 bool Zygote::alive() const {
