@@ -272,15 +272,18 @@ class Surgery {
   }
 
   Result<void> CopyWindow(const Region& window, bool there) {
-    IGLOO_ASSIGN(const std::vector<Page> pages, from_.Pages(window));
-    std::vector<Page> present(pages.size(), Page::kAbsent);
+    IGLOO_ASSIGN(const std::vector<PageEntry> pages, from_.Entries(window));
+    std::vector<PageEntry> present(pages.size());
     if (there) {
-      IGLOO_ASSIGN(present, to_.Pages(window));
+      IGLOO_ASSIGN(present, to_.Entries(window));
     }
     const auto needed = [&](std::size_t i) {
-      if (there) return pages[i] == Page::kOwn || present[i] == Page::kOwn;
+      if (there) {
+        const bool own = pages[i].kind() == Page::kOwn || present[i].kind() == Page::kOwn;
+        return own && !pages[i].IsSameAs(present[i]);
+      }
       // A file's pages that were never looked at are the file's all the same.
-      return pages[i] != Page::kAbsent || !window.anonymous();
+      return pages[i].kind() != Page::kAbsent || !window.anonymous();
     };
     for (std::size_t i = 0; i < pages.size();) {
       if (!needed(i)) {
