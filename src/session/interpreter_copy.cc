@@ -1,5 +1,7 @@
 // Forks of sessions: one interpreter becomes a copy of another.
 
+#include <sys/socket.h>
+
 #include <thread>
 
 #include "base/file.h"
@@ -16,7 +18,7 @@ namespace {
 
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 
-// What the thread says over its pipe; an end of file: that it has ended.
+// What the thread says over its socket; an end of file: that it has ended.
 constexpr char kGoesOn = 'g', kLost = 'l';
 
 Error LostVariables() {
@@ -28,10 +30,10 @@ Error LostVariables() {
 /// that it uses. `failure` is set before it says that it failed.
 Result<UniqueFd> StartTransplant(Inmate original, Inmate copy,
                                  std::shared_ptr<std::optional<Error>> failure) {
-  IGLOO_ASSIGN(FdPair pipe, MakePipe());
+  IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
   auto work = [original = std::move(original), copy = std::move(copy), failure,
-               end = std::move(pipe.second)] {
-    const auto say = [&end](char word) { (void)!::write(end.get(), &word, 1); };
+               end = std::move(pair.second)] {
+    const auto say = [&end](char word) { (void)::send(end.get(), &word, 1, MSG_NOSIGNAL); };
     const auto lose = [&](const Error& error) {
       *failure = error;
       say(kLost);
@@ -44,7 +46,7 @@ Result<UniqueFd> StartTransplant(Inmate original, Inmate copy,
   } catch (const std::system_error& error) {
     return FailSys(error.code().value(), "cannot start a thread");
   }
-  return std::move(pipe.first);
+  return std::move(pair.first);
 }
 
 }  // namespace

@@ -141,25 +141,27 @@ TEST_F(LargeFork, MovesAndGivesUpItsMemoryAsAnybody) {
   ASSERT_TRUE(fork) << bench_.error();
   EXPECT_EQ(bench_.Say(*fork, R"py(
 end = at + n
-# Given up: zeros, where it was and where something else is now.
+# All of it at once, and only then a look.
 libc.madvise(end - 8 * M, 4 * M, 4)
+moved = libc.mremap(end - 40 * M, 8 * M, 16 * M, 1, None)
+onto = libc.mremap(end - 60 * M, 4 * M, 4 * M, 3, end - 50 * M)
+shorter = libc.mremap(end - 80 * M, 8 * M, 4 * M, 0, None)
 libc.munmap(end - 16 * M, 8 * M)
 again = libc.mmap(end - 16 * M, 8 * M, 3, 0x32, -1, 0)
 over = libc.mmap(end - 24 * M, 4 * M, 3, 0x32, -1, 0)
+for begin, size, rights in (90, 4, 0), (89, 1, 1), (90, 1, 3): libc.mprotect(end - begin * M, size * M, rights)
+def there(megabytes, count, address=None):
+    """What was so far before the end."""
+    return look(address or end - megabytes * M, (n - megabytes * M) // P, count * M // P)
+# Given up: zeros, where it was and where something else is now.
 print(zeros(end - 8 * M, 4 * M), again == end - 16 * M, zeros(again, 8 * M), zeros(over, 4 * M))
-print(look(end - 4 * M, (n - 4 * M) // P, 1024), look(end - 20 * M, (n - 20 * M) // P, 1024))
+print(there(4, 4), there(20, 4))
 # Moved: the bytes go along, and what it grows by is zeros.
-moved = libc.mremap(end - 40 * M, 8 * M, 16 * M, 1, None)
-print(moved != end - 40 * M, look(moved, (n - 40 * M) // P, 2048), zeros(moved + 8 * M, 8 * M))
-onto = libc.mremap(end - 60 * M, 4 * M, 4 * M, 3, end - 50 * M)
-print(onto == end - 50 * M, look(onto, (n - 60 * M) // P, 1024), look(onto + 4 * M, (n - 46 * M) // P, 1024))
-shorter = libc.mremap(end - 80 * M, 8 * M, 4 * M, 0, None)
-print(look(shorter, (n - 80 * M) // P, 1024))
+print(moved != end - 40 * M, there(40, 8, moved), zeros(moved + 8 * M, 8 * M))
+print(onto == end - 50 * M, there(60, 4, onto), there(46, 4))
+print(there(80, 4, shorter))
 # Closed and opened again, in pieces.
-libc.mprotect(end - 90 * M, 4 * M, 0)
-libc.mprotect(end - 89 * M, M, 1)
-libc.mprotect(end - 90 * M, M, 3)
-print(look(end - 90 * M, (n - 90 * M) // P, 512), libc.mprotect(end - 88 * M, 2 * M, 3), look(end - 90 * M, (n - 90 * M) // P, 1024))
+print(there(90, 2), libc.mprotect(end - 88 * M, 2 * M, 3), there(90, 4))
 print(look(at, 0, (n - 90 * M) // P))
 )py"),
             "True True True True\nTrue True\nTrue True True\nTrue True True\nTrue\nTrue 0 True\n"
