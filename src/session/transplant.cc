@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "session/address_space.h"
+#include "session/copy_used.h"
 #include "session/faults.h"
 #include "session/inside.h"
 #include "session/supply.h"
@@ -103,6 +104,7 @@ class Surgery {
     for (const Region& region : wanted_) {
       if (!region.kernels()) IGLOO_TRY(Rebuild(region));
     }
+    IGLOO_TRY(CopyUsed(from_, to_, large_, until_));
     IGLOO_TRY(SetTid(tid_address));
     return copy_.Resume(std::move(registers));
   }
@@ -222,7 +224,7 @@ class Surgery {
       const std::uint64_t page = place & ~(kPageSize - 1);
       window.begin = std::max(region.begin, page - std::min(page, kAround));
       window.end = std::min(region.end, page + kAround);
-      if (window.begin < window.end) IGLOO_TRY(CopyWindow(window, false));
+      if (window.begin < window.end) IGLOO_TRY(CopyUsed(from_, to_, {&window, 1}, until_));
     }
     return {};
   }
@@ -247,7 +249,10 @@ class Surgery {
       promised_.push_back(region);
       return CopyHot(region);
     }
-    if (!there && region.anonymous() && region.size() >= kLarge) IGLOO_TRY(PreferLarge(region));
+    if (!there && region.anonymous() && region.size() >= kLarge) {
+      large_.push_back(region);
+      return PreferLarge(region);
+    }
     for (std::uint64_t at = region.begin; at < region.end; at += kWindow) {
       Region window = region;
       window.begin = at;
@@ -332,7 +337,7 @@ class Surgery {
   AddressSpace from_, to_;
   std::vector<Region> wanted_ = {}, old_ = {};
   std::optional<Faults> faults_ = {};
-  std::vector<Region> promised_ = {};
+  std::vector<Region> promised_ = {}, large_ = {};
   std::array<std::uint64_t, 3> hot_ = {};
   std::uint64_t looked_ = 0;
   std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + kLongest;
