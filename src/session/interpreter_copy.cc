@@ -129,6 +129,8 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   asio::co_spawn(state->loop, state->Lend(other, *std::move(words), lost), asio::detached);
   auto known = [state, other] { return other->copied || !state->lending; };
   co_await state->Wait(known, Clock::time_point::max());
+  // The thread's own words come first: what else is heard of the copy follows from them.
+  if (!state->lending && *lost) co_return std::unexpected(**lost);
   if (other->failure) co_return std::unexpected(*other->failure);
   if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
   // What it says about lines of earlier calls stays true.
