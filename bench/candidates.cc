@@ -25,7 +25,8 @@ namespace {
 constexpr const char* kPython = "/usr/bin/python3";
 const Words kTrue = {"/bin/true"};
 constexpr std::size_t kUsuallyReady = 4;  // as a server keeps at most
-constexpr unsigned kCalls = 100;          // of which a sample is the median
+constexpr unsigned kForksEvery = 2;
+constexpr unsigned kCalls = 100;  // of which a sample is the median
 
 Once Spawning(Command command) {
   return [command = std::move(command)]() -> Result<double> {
@@ -57,6 +58,7 @@ struct Field::Shared {
   std::optional<NetworkRuns> network = {};
   std::deque<ReadyRuns> ready = {};  // one of each language; candidates point to elements
   std::optional<ReadyRuns> session = {};
+  std::deque<ReadyRuns> forks = {};  // the same; one for each amount of data
   PythonLoop python_loop = {};
 };
 
@@ -222,6 +224,17 @@ void Field::AddReady() {
   add("session_loop", "a call of a bare Python loop", [&loop] { return loop.Call(kCalls); });
   add("session_call_idle", "one alone in a Python session", [&session] { return session.Call(1); });
   add("session_loop_idle", "one alone of a bare loop", [&loop] { return loop.Call(1); });
+  for (const unsigned megabytes : {1U, 200U}) {
+    ReadyRuns& forks = shared_->forks.emplace_back(shared_->programs, python, 1);
+    const std::string key = fmt::format("fork_{}mb", megabytes);
+    const std::string name = fmt::format("fork of a Python session with {} MB", megabytes);
+    add(key, name, [&forks, megabytes] {
+      return forks.Fork(megabytes, ReadyRuns::Until::kFirstCall);
+    }).every = kForksEvery;
+    add(key + "_whole", name + ", whole", [&forks, megabytes] {
+      return forks.Fork(megabytes, ReadyRuns::Until::kWhole);
+    }).every = kForksEvery;
+  }
 }
 
 Result<void> Field::AddStore(std::size_t packages, unsigned every) {

@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 31> kGoals = {{
+constexpr std::array<Goal, 32> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
@@ -32,6 +32,7 @@ constexpr std::array<Goal, 31> kGoals = {{
     {"fresh bash, faster than bwrap", "bwrap_bash", "ready_bash", Bar::kAtLeast, 30},
     {"fresh Node, faster than bwrap", "bwrap_node", "ready_node", Bar::kAtLeast, 40},
     {"session call, of a bare Python loop", "session_call", "session_loop", Bar::kAtMost, 1.3},
+    {"fork of a session with 200 MB, in T", "fork_200mb", "T", Bar::kAtMost, 20},
     {"MCP fresh Python, faster than SDK and bwrap", "mcp_fresh_sdk", "mcp_fresh", Bar::kAtLeast,
      30},
     {"MCP tools/list, of a bare echo", "mcp_list", "mcp_echo", Bar::kAtMost, 3},

@@ -90,7 +90,7 @@ bool Named(std::string_view key, const std::string& only) {
 /// Interpreters that are ready, and what they are compared with.
 bool IsReady(std::string_view key) {
   constexpr std::array kEndings = {"python", "bash", "node"};
-  return key.starts_with("session_") ||
+  return key.starts_with("session_") || key.starts_with("fork_") ||
          ((key.starts_with("ready_") || key.starts_with("bwrap_")) &&
           std::ranges::any_of(kEndings, [&](auto ending) { return key.ends_with(ending); }));
 }

@@ -70,6 +70,17 @@ Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& languag
   return std::make_shared<const session::Recipe>(std::move(recipe));
 }
 
+/// An object of the list is some hundred bytes.
+constexpr const char* kHold = R"py(
+import zlib
+block, objects = bytearray(range(256)) * 2048 * {0}, [str(i) * 12 for i in range(4000 * {0})]
+crc, last = zlib.crc32(block), objects[-1]
+print(1)
+)py";
+constexpr const char* kCheck = R"py(
+print(int(zlib.crc32(block) == crc and all(o == str(i) * 12 for i, o in enumerate(objects))))
+)py";
+
 Result<void> ReadWhole(int fd, char* to, std::size_t size) {
   while (size > 0) {
     const ssize_t count = ::read(fd, to, size);
@@ -126,11 +137,15 @@ struct ReadyRuns::State {
     return Fail(Errc::kFailedPrecondition, trouble);
   }
   Result<void> Execute(session::Interpreter& in, Manner manner) {
+    return Execute(in, manner, language.code);
+  }
+  /// `code` prints 1.
+  Result<void> Execute(session::Interpreter& in, Manner manner, std::string_view code) {
     session::Interpreter::Call call{
-        .code = std::string(language.code),
+        .code = std::string(code),
         .time_ms = kCallMillis,
         .manner = manner,
-        .way = drivers::WayOf(*drivers::FindDriver(language.driver), language.code)};
+        .way = drivers::WayOf(*drivers::FindDriver(language.driver), code)};
     const auto result = Await(in.Execute(std::move(call)));
     if (!result) return std::unexpected(result.error());
     if (result->output.kept() == "1\n" && result->exit_code == 0) return {};
@@ -200,6 +215,31 @@ Result<double> ReadyRuns::Call(unsigned count) {
     calls.Add(static_cast<double>(MonotonicMicros() - begin));
   }
   return calls.median();
+}
+
+Result<double> ReadyRuns::Fork(unsigned megabytes, Until until) {
+  State& state = *state_;
+  if (!state.held) {
+    if (!state.recipe) return std::unexpected(state.recipe.error());
+    IGLOO_ASSIGN(auto open, state.pool.Take(*state.recipe, session::Pool::Origin::kZygote));
+    state.asked = true;
+    if (!open->started) IGLOO_TRY(state.Await(state.pool.Start(*open)));
+    const std::string hold = fmt::format(kHold, megabytes);
+    IGLOO_TRY(state.Execute(*open->interpreter, Manner::kQuiet, hold));
+    state.held = std::move(open);
+  }
+  session::Interpreter& original = *state.held->interpreter;
+  IGLOO_TRY(state.Fill());
+  const std::int64_t begin = MonotonicMicros();
+  IGLOO_ASSIGN(auto fork, state.pool.Sibling(*state.held));
+  IGLOO_TRY(state.Await(state.pool.Start(*fork)));
+  IGLOO_TRY(state.Await(original.CopyTo(*fork->interpreter)));
+  IGLOO_TRY(state.Execute(*fork->interpreter, Manner::kEcho));
+  const std::int64_t first = MonotonicMicros();
+  IGLOO_TRY(state.Execute(original, Manner::kEcho));
+  const std::int64_t whole = MonotonicMicros();
+  IGLOO_TRY(state.Execute(*fork->interpreter, Manner::kQuiet, kCheck));
+  return static_cast<double>((until == Until::kWhole ? whole : first) - begin);
 }
 
 Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,

@@ -46,6 +46,14 @@ class ReadyRuns {
   /// Calls in a session that was opened with the first: microseconds, their median.
   Result<double> Call(unsigned calls);
 
+  enum class Until {
+    kFirstCall,  ///< one in the fork has its result
+    kWhole,      ///< so has one in the original, which waits until the fork has everything
+  };
+  /// A fork of a session that holds so much data, half of it in one piece and half in small objects
+  /// (the same each time): microseconds. The session is opened with the first.
+  Result<double> Fork(unsigned megabytes, Until until);
+
   /// How often `Fresh` found that none was ready; those were not counted.
   unsigned misses() const;
 

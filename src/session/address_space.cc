@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 
 #include "base/file.h"
@@ -15,7 +16,8 @@ namespace {
 
 /// More than any interpreter has; a hostile one makes as many as it may.
 constexpr std::size_t kMostRegions = 8192;
-constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kFileOrShared = 1ULL << 61;
+constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kFileOrShared = 1ULL << 61,
+                        kFrame = (1ULL << 55) - 1;
 
 Error BadMaps() { return {Errc::kProtocol, "a process's list of mappings cannot be read", {}, 0}; }
 
@@ -86,39 +88,50 @@ Result<std::vector<Region>> AddressSpace::Regions() const {
   return ParseRegions(maps);
 }
 
-Result<std::vector<Page>> AddressSpace::Pages(const Region& region) const {
-  std::vector<std::uint64_t> entries(region.size() / kPageSize);
+Result<std::vector<PageEntry>> AddressSpace::Entries(const Region& region) const {
+  std::vector<PageEntry> entries(region.size() / kPageSize);
+  static_assert(sizeof entries[0] == sizeof(std::uint64_t));
   const std::size_t bytes = entries.size() * sizeof entries[0];
   for (std::size_t done = 0; done < bytes;) {
     const ssize_t count =
         ::pread(pages_.get(), reinterpret_cast<char*>(entries.data()) + done, bytes - done,
                 static_cast<off_t>(region.begin / kPageSize * sizeof entries[0] + done));
     if (count <= 0) {
-      const int saved_errno = errno;
+      const int saved_errno = count == 0 ? ESRCH : errno;
       return FailSys(saved_errno, "cannot read which pages the session's interpreter has");
     }
     done += static_cast<std::size_t>(count);
   }
+  return entries;
+}
+
+Result<std::vector<Page>> AddressSpace::Pages(const Region& region) const {
+  IGLOO_ASSIGN(const std::vector<PageEntry> entries, Entries(region));
   std::vector<Page> pages;
   pages.reserve(entries.size());
-  for (const std::uint64_t entry : entries) {
-    pages.push_back((entry & (kPresent | kSwapped)) == 0 ? Page::kAbsent
-                    : (entry & kFileOrShared) != 0       ? Page::kFile
-                                                         : Page::kOwn);
-  }
+  for (const PageEntry entry : entries) pages.push_back(entry.kind());
   return pages;
 }
 
+Page PageEntry::kind() const {
+  return (bits & (kPresent | kSwapped)) == 0 ? Page::kAbsent
+         : (bits & kFileOrShared) != 0       ? Page::kFile
+                                             : Page::kOwn;
+}
+
+bool PageEntry::IsSameAs(PageEntry other) const {
+  return (bits & other.bits & kPresent) != 0 && (bits & kFrame) != 0 &&
+         (bits & kFrame) == (other.bits & kFrame);
+}
+
 Result<void> AddressSpace::Read(std::uint64_t from, char* to, std::size_t size) const {
-  // The short way copies once; it ends where the process itself may not read.
-  const iovec here{to, size};
-  const iovec there{reinterpret_cast<void*>(from), size};
-  const ssize_t direct = ::process_vm_readv(pid_, &here, 1, &there, 1, 0);
-  for (std::size_t done = direct > 0 ? static_cast<std::size_t>(direct) : 0; done < size;) {
+  // Not with process_vm_readv: it makes the process a page of its own of everything that it shares
+  // with another since a fork.
+  for (std::size_t done = 0; done < size;) {
     const ssize_t count =
         ::pread(memory_.get(), to + done, size - done, static_cast<off_t>(from + done));
     if (count <= 0) {
-      const int saved_errno = errno;
+      const int saved_errno = count == 0 ? ESRCH : errno;
       return FailSys(saved_errno, "cannot read the memory of the session's interpreter");
     }
     done += static_cast<std::size_t>(count);

@@ -39,13 +39,23 @@ enum class Page : std::uint8_t {
   kOwn,     ///< this process's
 };
 
+/// What the kernel says of a page.
+struct PageEntry {
+  std::uint64_t bits = 0;
+
+  Page kind() const;
+  /// Two processes share it, so it is equal. Never true where the user may not know.
+  bool IsSameAs(PageEntry other) const;
+};
+
 /// Another process's memory, read and written from outside.
 class AddressSpace {
  public:
   static Result<AddressSpace> Open(pid_t pid);
 
   Result<std::vector<Region>> Regions() const;
-  /// One entry for each page of the region.
+  /// One for each page of the region.
+  Result<std::vector<PageEntry>> Entries(const Region& region) const;
   Result<std::vector<Page>> Pages(const Region& region) const;
   Result<void> Read(std::uint64_t from, char* to, std::size_t size) const;
   Result<void> Write(std::uint64_t to, const char* from, std::size_t size) const;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 namespace igloo::session {
 namespace {
@@ -133,6 +134,51 @@ TEST_F(AddressSpaceTest, KnowsWhichPagesAreTheProcesss) {
   EXPECT_TRUE(std::ranges::any_of(regions, [&](const Region& each) {
     return each.begin <= At(shared_) && each.end > At(shared_) && each.shared;
   }));
+}
+
+/// Where the user may know at all, which is root's right.
+TEST_F(AddressSpaceTest, KnowsWhichPagesTwoProcessesShare) {
+  const auto space = AddressSpace::Open(child_);
+  const auto own = AddressSpace::Open(::getpid());
+  ASSERT_TRUE(space && own);
+  const auto same = [&](const char* place) {
+    const Region page{.begin = At(place), .end = At(place) + kPageSize};
+    return space->Entries(page).value()[0].IsSameAs(own->Entries(page).value()[0]);
+  };
+  EXPECT_EQ(shared_[0], 's');  // and so it is there
+  EXPECT_EQ(same(shared_), ::geteuid() == 0);
+  place_[kPageSize] = 'a';
+  EXPECT_FALSE(same(place_ + kPageSize)) << "equal, but not the same";
+  EXPECT_FALSE(same(place_)) << "there is none";
+}
+
+/// Reading what two share since a fork leaves it so: it costs nobody memory.
+TEST(AddressSpace, ReadingMakesNoPages) {
+  std::string bytes(8U << 20, 'x');
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, WUNTRACED);
+  const auto own_kib = [child] {
+    std::ifstream file("/proc/" + std::to_string(child) + "/smaps_rollup");
+    std::string word;
+    for (std::uint64_t kib = 0; file >> word;) {
+      if (word == "Private_Dirty:" && file >> kib) return kib;
+    }
+    return ~std::uint64_t{0};
+  };
+  const auto space = AddressSpace::Open(child);
+  ASSERT_TRUE(space) << space.error().what;
+  const std::uint64_t before = own_kib();
+  std::string read(bytes.size(), '?');
+  ASSERT_TRUE(space->Read(reinterpret_cast<std::uint64_t>(bytes.data()), read.data(), read.size()));
+  EXPECT_EQ(read, bytes);
+  EXPECT_LT(own_kib(), before + (bytes.size() >> 11)) << "half of it would be too much";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST_F(AddressSpaceTest, ReadsAndWritesAlsoWhatTheProcessMayNot) {

@@ -165,11 +165,15 @@ asio::awaitable<void> Box::WatchControl() {
   }
 }
 
-void Box::Close() {
+void Box::Silence() {
   events_ = {};
   // What still waits on the loop may outlive the proxy that it refers to.
   connection_.reset();
   if (device_) device_->Close();
+}
+
+void Box::Close() {
+  Silence();
   boost::system::error_code ignored;
   for (stream_descriptor* each : {&control_, &setup_}) {
     if (each->is_open()) each->close(ignored);

@@ -42,6 +42,8 @@ class Box : public std::enable_shared_from_this<Box> {
   /// Begins to send orders and to hear reports.
   void Watch();
   void Tell(wire::ToInit kind);
+  /// Nothing is heard of it any more, and nobody reaches it; it lives on until Close.
+  void Silence();
   void Close();
 
   /// There is none before Start.

@@ -243,7 +243,14 @@ Interpreter::Interpreter(asio::io_context& loop, const sandbox::Plan& plan,
                          backend::Backend& backend, InterpreterOptions options)
     : state_(std::make_shared<State>(loop, plan, backend, std::move(options))) {}
 
-Interpreter::~Interpreter() { state_->CloseAll(); }
+Interpreter::~Interpreter() {
+  state_->abandoned = true;
+  if (state_->lending) {
+    state_->box->Silence();
+  } else {
+    state_->CloseAll();
+  }
+}
 
 asio::awaitable<Result<void>> Interpreter::Start() {
   const std::shared_ptr<State> state = state_;
@@ -264,6 +271,11 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   const std::int64_t began = MonotonicMicros();
   // Before anything is waited for: an interrupt that comes meanwhile is meant for this call.
   state->stopping = state->timed_out = false;
+  if (state->lending) {
+    auto whole = [state] { return !state->lending; };
+    co_await state->Wait(whole, Clock::time_point::max());
+    if (state->failure) co_return std::unexpected(*state->failure);
+  }
   if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
   for (OutputPump& each : state->pumps) each.Rest();
   state->Settle();
@@ -307,6 +319,8 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
 
 asio::awaitable<Result<void>> Interpreter::Renew() {
   const std::shared_ptr<State> state = state_;
+  auto whole = [state] { return !state->lending; };
+  co_await state->Wait(whole, Clock::time_point::max());
   if (!state->failure && !state->ended) {
     state->box->Tell(wire::ToInit::kKill);
     auto over = [state] { return state->ended.has_value(); };
@@ -328,7 +342,11 @@ void Interpreter::Interrupt() {
 }
 
 void Interpreter::Kill() {
-  state_->box->Tell(wire::ToInit::kKill);
+  if (state_->lending) {
+    state_->kill_later = true;
+  } else {
+    state_->box->Tell(wire::ToInit::kKill);
+  }
   state_->FailWith({Errc::kFailedPrecondition, "the session was ended", "begin another", 0});
 }
 

@@ -1,59 +1,142 @@
 // Forks of sessions: one interpreter becomes a copy of another.
 
-#include "base/scope_exit.h"
-#include "session/aside.h"
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "base/file.h"
 #include "session/interpreter_state.h"
 #include "session/transplant.h"
 
 namespace igloo::session {
 
 namespace asio = boost::asio;
+using asio::posix::stream_descriptor;
 using Clock = std::chrono::steady_clock;
 
 namespace {
 
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 
+// What the thread says over its socket; an end of file: that it has ended.
+constexpr char kGoesOn = 'g', kLost = 'l';
+
+Error LostVariables() {
+  return {Errc::kFailedPrecondition, "the session has lost its variables",
+          "there is nothing to fork: begin another session", 0};
+}
+
+/// The thread knows nothing of the event loop, which may end before it does, and owns everything
+/// that it uses. `failure` is set before it says that it failed.
+Result<UniqueFd> StartTransplant(Inmate original, Inmate copy,
+                                 std::shared_ptr<std::optional<Error>> failure) {
+  IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
+  auto work = [original = std::move(original), copy = std::move(copy), failure,
+               end = std::move(pair.second)] {
+    const auto say = [&end](char word) { (void)::send(end.get(), &word, 1, MSG_NOSIGNAL); };
+    const auto lose = [&](const Error& error) {
+      *failure = error;
+      say(kLost);
+    };
+    auto copied = Transplant(original, copy, {[&] { say(kGoesOn); }, lose});
+    if (!copied && !*failure) lose(copied.error());
+  };
+  try {
+    std::thread(std::move(work)).detach();
+  } catch (const std::system_error& error) {
+    return FailSys(error.code().value(), "cannot start a thread");
+  }
+  return std::move(pair.first);
+}
+
 }  // namespace
 
-asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
-  const std::shared_ptr<State> state = state_;
-  const std::shared_ptr<State> other = fresh.state_;
-  if (state->failure) co_return std::unexpected(*state->failure);
-  if (state->ended) {
-    co_return Fail(Errc::kFailedPrecondition, "the session has lost its variables",
-                   "there is nothing to fork: begin another session");
-  }
-  state->stand_in.reset();
-  state->wants_stand_in = true;
-  state->Send(EncodeOrder(kStandIn, 0, {}, "-"));
-  const ScopeExit stand_down([state] {
-    state->wants_stand_in = false;
-    state->Send(EncodeOrder(kStandDown, 0, {}, "-"));
-  });
-  auto stands = [state] { return state->stand_in || state->ended || state->failure; };
-  co_await state->Wait(stands, Clock::now() + kStandInLimit);
-  if (!state->stand_in) {
+asio::awaitable<Result<int>> Interpreter::State::MakeStandIn() {
+  stand_in.reset();
+  wants_stand_in = true;
+  Send(EncodeOrder(kStandIn, 0, {}, "-"));
+  auto stands = [this] { return stand_in || ended || failure; };
+  co_await Wait(stands, Clock::now() + kStandInLimit);
+  if (!stand_in) {
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
                    "begin another session and run the same code there");
   }
-  if (*state->stand_in == 0) {
+  if (*stand_in == 0) {
     co_return Fail(Errc::kFailedPrecondition,
                    "the session has no room for the one more process that a fork needs",
                    "let its code end some of its processes first");
   }
-  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = *state->stand_in};
-  Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()), .inner = other->pid};
-  auto work = [original = std::move(original), copy = std::move(copy)] {
-    return Transplant(original, copy);
-  };
-  const Result<void> copied = co_await Aside(state->loop, std::move(work));
-  if (copied) {
-    // What it says about lines of earlier calls stays true.
-    other->last_id = state->last_id;
-    other->Send(EncodeOrder(kCopied, 0, {}, "-"));
+  co_return *stand_in;
+}
+
+void Interpreter::State::EndStandIn() {
+  wants_stand_in = false;
+  Send(EncodeOrder(kStandDown, 0, {}, "-"));
+}
+
+/// Until the copy has everything. Whatever ends one of the two meanwhile, the other is told.
+asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other, UniqueFd words,
+                                               std::shared_ptr<std::optional<Error>> lost) {
+  const auto self = shared_from_this();
+  stream_descriptor from(loop, words.Release());
+  for (;;) {
+    char word = 0;
+    boost::system::error_code error;
+    auto token = Redirect(error);
+    const auto space = asio::buffer(&word, 1);
+    co_await from.async_read_some(space, token);
+    if (error) break;
+    if (word == kGoesOn) {
+      other->copied = true;
+    } else {
+      other->FailWith(**lost);
+      other->box->sandbox().Kill();
+    }
+    changed.cancel();
   }
-  co_return copied;
+  lending = other->borrowing = false;
+  EndStandIn();
+  if (kill_later) box->Tell(wire::ToInit::kKill);
+  if (abandoned) CloseAll();
+  changed.cancel();
+  other->changed.cancel();
+}
+
+asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
+  const std::shared_ptr<State> state = state_;
+  const std::shared_ptr<State> other = fresh.state_;
+  // One that is a copy itself and lacks something still, or is being copied, cannot hold still.
+  auto whole = [state] { return !state->lending && !state->borrowing; };
+  co_await state->Wait(whole, Clock::time_point::max());
+  if (state->failure) co_return std::unexpected(*state->failure);
+  if (state->ended) co_return std::unexpected(LostVariables());
+  auto stand_in = co_await state->MakeStandIn();
+  if (!stand_in) {
+    state->EndStandIn();
+    co_return std::unexpected(std::move(stand_in).error());
+  }
+  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = *stand_in};
+  Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()),
+              .inner = other->pid,
+              .channel = Duplicate(other->driver.native_handle())};
+  const auto lost = std::make_shared<std::optional<Error>>();
+  auto words = StartTransplant(std::move(original), std::move(copy), lost);
+  if (!words) {
+    state->EndStandIn();
+    co_return std::unexpected(std::move(words).error());
+  }
+  state->lending = other->borrowing = true;
+  asio::co_spawn(state->loop, state->Lend(other, *std::move(words), lost), asio::detached);
+  auto known = [state, other] { return other->copied || !state->lending; };
+  co_await state->Wait(known, Clock::time_point::max());
+  // The thread's own words come first: what else is heard of the copy follows from them.
+  if (!state->lending && *lost) co_return std::unexpected(**lost);
+  if (other->failure) co_return std::unexpected(*other->failure);
+  if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
+  // What it says about lines of earlier calls stays true.
+  other->last_id = state->last_id;
+  other->Send(EncodeOrder(kCopied, 0, {}, "-"));
+  co_return Result<void>();
 }
 
 }  // namespace igloo::session

@@ -65,6 +65,12 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// The flags of a call's order. The code of a whole program is in its file then, if it can be.
   std::string Flags(const Call& call);
   void CloseAll();
+  /// A child that only holds still; its number.
+  boost::asio::awaitable<Result<int>> MakeStandIn();
+  void EndStandIn();
+  /// Follows a thread that makes `other` a copy of this one, to its end.
+  boost::asio::awaitable<void> Lend(std::shared_ptr<State> other, UniqueFd words,
+                                    std::shared_ptr<std::optional<Error>> lost);
 
   boost::asio::io_context& loop;
   const sandbox::Plan& plan;
@@ -89,6 +95,12 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   int pid = 0;                       ///< in the sandbox; 0: none
   std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
   bool wants_stand_in = false;
+  /// A copy of it is still being made, or it is one: see Transplant. Nothing runs in one that lends
+  /// its memory, and it does not end before it has.
+  bool lending = false, borrowing = false;
+  bool copied = false;           ///< it goes on as the other one
+  bool kill_later = false;       ///< when it no longer lends
+  bool abandoned = false;        ///< likewise: nobody will use it again
   std::uint64_t idle_words = 0;  ///< bytes said about no call that is under way
   bool ready = false;
   bool running = false;   ///< a call is under way

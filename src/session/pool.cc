@@ -108,6 +108,19 @@ asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
 }
 
 Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of) {
+  const auto alike = [&](const auto& each) {
+    return each->zygote == of.zygote && each->interpreter->fresh();
+  };
+  for (const auto& shelf : shelves_) {
+    if (*shelf->recipe != *of.recipe) continue;
+    const auto found = std::ranges::find_if(shelf->waiting, alike);
+    if (found == shelf->waiting.end()) continue;
+    auto first = std::move(*found);
+    shelf->waiting.erase(found);
+    shelf->used = true;
+    Tend(shelf);
+    return first;
+  }
   return Make(of.recipe, of.zygote);
 }
 

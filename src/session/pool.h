@@ -68,7 +68,8 @@ class Pool {
   /// Starts one that has yet to be started. One whose zygote is of no use is replaced by one that
   /// needs none.
   boost::asio::awaitable<Result<void>> Start(OpenInterpreter& open);
-  /// One more of the same zygote, yet to be started.
+  /// One more of the same zygote that nobody has used: one that waits, or else one that has yet to
+  /// be started.
   Result<std::unique_ptr<OpenInterpreter>> Sibling(const OpenInterpreter& of);
 
   /// How many wait now, of all kinds.

@@ -27,6 +27,7 @@ class Tracee {
   Tracee& operator=(Tracee&&) = delete;
   ~Tracee();
 
+  pid_t pid() const { return pid_; }
   Result<Registers> Read() const;
   /// Its next step is the system call that `registers` waited in.
   Result<void> Resume(Registers registers) const;

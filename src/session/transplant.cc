@@ -2,18 +2,25 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <set>
 
 #include "base/file.h"
 #include "session/address_space.h"
+#include "session/copy_used.h"
+#include "session/faults.h"
 #include "session/inside.h"
+#include "session/supply.h"
 #include "session/tracee.h"
 
 namespace igloo::session {
@@ -26,6 +33,10 @@ constexpr std::uint64_t kLargeReserve = 1ULL << 30;
 constexpr std::uint64_t kWindow = 64ULL << 20, kLarge = 4ULL << 20;
 constexpr std::size_t kPiece = 1U << 20;
 constexpr auto kLongest = std::chrono::seconds(60);
+/// A mapping that is worth to be brought later, and how much of them makes it worth to begin.
+constexpr std::uint64_t kLater = 512U << 10, kWorthIt = 8U << 20;
+/// For the sandbox of a copy that is lost to be ended by whoever was told.
+constexpr int kEndMs = 5'000;
 
 Error Cannot(std::string why) {
   return {Errc::kFailedPrecondition, "the session cannot be forked: " + std::move(why),
@@ -72,18 +83,43 @@ class Surgery {
   Surgery(Tracee& original, AddressSpace from, Tracee& copy, AddressSpace to)
       : original_(original), copy_(copy), from_(std::move(from)), to_(std::move(to)) {}
 
-  Result<void> Perform() {
-    IGLOO_ASSIGN(const std::vector<Region> wanted, from_.Regions());
+  /// Looks at both. `channel`: see Inmate.
+  Result<void> Prepare(int channel) {
+    IGLOO_ASSIGN(wanted_, from_.Regions());
     IGLOO_ASSIGN(old_, to_.Regions());
-    IGLOO_TRY(CheckLayout(wanted));
+    IGLOO_TRY(CheckLayout());
+    std::uint64_t later = 0;
+    for (const Region& region : wanted_) later += CanComeLater(region) ? region.size() : 0;
+    if (later >= kWorthIt) {
+      IGLOO_ASSIGN(faults_, Faults::Of(copy_, to_, channel));
+    }
+    return {};
+  }
+
+  Result<void> Perform() {
+    IGLOO_ASSIGN(Registers registers, original_.Read());
     IGLOO_ASSIGN(const std::uint64_t tid_address, FindTidAddress());
-    IGLOO_TRY(RemoveOthers(wanted));
-    for (const Region& region : wanted) {
+    hot_ = {tid_address, registers.general.fs_base, registers.general.rsp};
+    IGLOO_TRY(RemoveOthers());
+    for (const Region& region : wanted_) {
       if (!region.kernels()) IGLOO_TRY(Rebuild(region));
     }
+    IGLOO_TRY(CopyUsed(from_, to_, large_, until_));
     IGLOO_TRY(SetTid(tid_address));
-    IGLOO_ASSIGN(Registers registers, original_.Read());
     return copy_.Resume(std::move(registers));
+  }
+
+  /// What the copy has to be brought when it goes on, if there is such a thing. From here on it
+  /// cannot be made to do anything: it might wait for its own memory.
+  Result<std::optional<Supply>> Promise(int init) && {
+    if (!faults_) return std::nullopt;
+    for (const Region& region : promised_)
+      IGLOO_TRY(faults_->Register(region.begin, region.size()));
+    Owed owed;
+    for (const Region& region : promised_) {
+      owed.Add({.at = region.begin, .size = region.size(), .from = region.begin});
+    }
+    return Supply::Make(std::move(from_), *std::move(faults_), std::move(owed), init);
   }
 
   /// Numbers that the original has open mean nothing in the copy, but its objects will close them
@@ -117,13 +153,13 @@ class Surgery {
   }
 
   /// The kernel's own pages cannot be copied: they must be where they are.
-  Result<void> CheckLayout(const std::vector<Region>& wanted) const {
+  Result<void> CheckLayout() const {
     const auto kernels = [](const std::vector<Region>& regions) {
       std::vector<Region> found;
       std::ranges::copy_if(regions, std::back_inserter(found), &Region::kernels);
       return found;
     };
-    if (kernels(wanted) != kernels(old_)) {
+    if (kernels(wanted_) != kernels(old_)) {
       return std::unexpected(Cannot("its interpreter was started anew since it began"));
     }
     return {};
@@ -151,11 +187,11 @@ class Surgery {
     return to_.Write(address, reinterpret_cast<const char*>(&number), sizeof number);
   }
 
-  Result<void> RemoveOthers(const std::vector<Region>& wanted) {
+  Result<void> RemoveOthers() {
     for (const Region& region : old_) {
       if (region.kernels()) continue;
       std::uint64_t at = region.begin;
-      for (const Region& other : wanted) {
+      for (const Region& other : wanted_) {
         if (other.end <= at || other.begin >= region.end) continue;
         if (other.begin > at) IGLOO_TRY(Make(SYS_munmap, {at, other.begin - at}));
         at = std::min(other.end, region.end);
@@ -170,12 +206,35 @@ class Surgery {
     return !region.shared && std::ranges::find(old_, region) != old_.end();
   }
 
+  static bool IsReserve(const Region& region) {
+    return region.protection == PROT_NONE && region.size() >= kLargeReserve;
+  }
+
+  /// Memory that is nobody's but the original's, who holds still.
+  bool CanComeLater(const Region& region) const {
+    return region.anonymous() && !region.shared && !region.kernels() && region.name != "[stack]" &&
+           region.size() >= kLater && !IsReserve(region) && !IsThere(region);
+  }
+
+  /// What the kernel itself looks at when the copy goes on comes now.
+  Result<void> CopyHot(const Region& region) {
+    constexpr std::uint64_t kAround = 2 * kPageSize;
+    for (const std::uint64_t place : hot_) {
+      Region window = region;
+      const std::uint64_t page = place & ~(kPageSize - 1);
+      window.begin = std::max(region.begin, page - std::min(page, kAround));
+      window.end = std::min(region.end, page + kAround);
+      if (window.begin < window.end) IGLOO_TRY(CopyUsed(from_, to_, {&window, 1}, until_));
+    }
+    return {};
+  }
+
   Result<void> Rebuild(const Region& region) {
     if (std::chrono::steady_clock::now() > until_) {
       return std::unexpected(Cannot("its memory takes too long to copy"));
     }
     looked_ += region.size();
-    const bool reserve = region.protection == PROT_NONE && region.size() >= kLargeReserve;
+    const bool reserve = IsReserve(region);
     if (reserve) looked_ -= region.size();
     if (looked_ > kMostBytes) return std::unexpected(Cannot("it has mapped too much memory"));
     const bool there = IsThere(region);
@@ -186,7 +245,14 @@ class Surgery {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | grows, ~0ULL, 0}));
     }
     if (reserve) return {};
-    if (!there && region.anonymous() && region.size() >= kLarge) IGLOO_TRY(PreferLarge(region));
+    if (faults_ && CanComeLater(region)) {
+      promised_.push_back(region);
+      return CopyHot(region);
+    }
+    if (!there && region.anonymous() && region.size() >= kLarge) {
+      large_.push_back(region);
+      return PreferLarge(region);
+    }
     for (std::uint64_t at = region.begin; at < region.end; at += kWindow) {
       Region window = region;
       window.begin = at;
@@ -211,15 +277,18 @@ class Surgery {
   }
 
   Result<void> CopyWindow(const Region& window, bool there) {
-    IGLOO_ASSIGN(const std::vector<Page> pages, from_.Pages(window));
-    std::vector<Page> present(pages.size(), Page::kAbsent);
+    IGLOO_ASSIGN(const std::vector<PageEntry> pages, from_.Entries(window));
+    std::vector<PageEntry> present(pages.size());
     if (there) {
-      IGLOO_ASSIGN(present, to_.Pages(window));
+      IGLOO_ASSIGN(present, to_.Entries(window));
     }
     const auto needed = [&](std::size_t i) {
-      if (there) return pages[i] == Page::kOwn || present[i] == Page::kOwn;
+      if (there) {
+        const bool own = pages[i].kind() == Page::kOwn || present[i].kind() == Page::kOwn;
+        return own && !pages[i].IsSameAs(present[i]);
+      }
       // A file's pages that were never looked at are the file's all the same.
-      return pages[i] != Page::kAbsent || !window.anonymous();
+      return pages[i].kind() != Page::kAbsent || !window.anonymous();
     };
     for (std::size_t i = 0; i < pages.size();) {
       if (!needed(i)) {
@@ -266,16 +335,17 @@ class Surgery {
   Tracee& original_;
   Tracee& copy_;
   AddressSpace from_, to_;
-  std::vector<Region> old_ = {};
+  std::vector<Region> wanted_ = {}, old_ = {};
+  std::optional<Faults> faults_ = {};
+  std::vector<Region> promised_ = {}, large_ = {};
+  std::array<std::uint64_t, 3> hot_ = {};
   std::uint64_t looked_ = 0;
   std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + kLongest;
   std::string buffer_ = {}, other_ = {};
 };
 
-}  // namespace
-
-Result<void> Transplant(const Inmate& original, const Inmate& copy) {
-  IGLOO_ASSIGN(Held source, Hold(original));
+/// Everything up to the moment in which the copy goes on.
+Result<std::optional<Supply>> Operate(Held& source, const Inmate& copy) {
   IGLOO_ASSIGN(Held target, Hold(copy));
   IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(source.pid));
   IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(target.pid));
@@ -283,8 +353,34 @@ Result<void> Transplant(const Inmate& original, const Inmate& copy) {
   IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(target.pid));
   if (numbers.size() > 4096) return std::unexpected(Cannot("it has too many open files"));
   Surgery surgery(source.tracee, std::move(from), target.tracee, std::move(to));
+  IGLOO_TRY(surgery.Prepare(copy.channel.get()));
   IGLOO_TRY(surgery.PlaceDescriptors(numbers, own));
-  return surgery.Perform();
+  IGLOO_TRY(surgery.Perform());
+  return std::move(surgery).Promise(copy.init.get());
+}
+
+void AwaitEnd(int init) {
+  pollfd end{init, POLLIN, 0};
+  while (::poll(&end, 1, kEndMs) < 0 && errno == EINTR) {
+  }
+  ::syscall(SYS_pidfd_send_signal, init, SIGKILL, nullptr, 0);
+  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress) {
+  IGLOO_ASSIGN(Held source, Hold(original));
+  IGLOO_ASSIGN(std::optional<Supply> supply, Operate(source, copy));
+  progress.goes_on();
+  if (!supply) return {};
+  auto brought = supply->Bring();
+  if (brought) return {};
+  progress.lost(brought.error());
+  // SECURITY: without the supply the copy would go on with zeros.
+  AwaitEnd(copy.init.get());
+  return brought;
 }
 
 }  // namespace igloo::session

@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+
 #include "base/error.h"
 #include "base/unique_fd.h"
 
@@ -9,8 +11,16 @@ namespace igloo::session {
 
 /// A process in a sandbox.
 struct Inmate {
-  UniqueFd init = {};  ///< a pidfd of the sandbox's igloo-init
-  pid_t inner = 0;     ///< its number in there
+  UniqueFd init = {};     ///< a pidfd of the sandbox's igloo-init
+  pid_t inner = 0;        ///< its number in there
+  UniqueFd channel = {};  ///< our end of the socket that it waits at; of a copy only
+};
+
+/// What becomes of a copy, as it happens; called on the thread that copies.
+struct Progress {
+  std::function<void()> goes_on = {};
+  /// It had gone on, and can no more. It holds still; whoever hears this ends its sandbox.
+  std::function<void(const Error& error)> lost = {};
 };
 
 /// Makes one process a copy of another: its memory, its registers, and a placeholder for each of
@@ -18,8 +28,11 @@ struct Inmate {
 /// both have one and the same program at the same places. The copy keeps its own sandbox, wall and
 /// descriptors: nothing of the original's goes along but bytes, and nothing is shared afterwards.
 /// SECURITY: everything about both may be hostile by now; what it can spoil is the copy.
+/// The copy goes on as soon as it can. Where the kernel has it (session/faults.h), that is before
+/// all of its memory is there: the rest comes when it is touched, or in the background, and the
+/// original has to hold still until this returns.
 /// Blocks for as long as the bytes take; may be called
-/// on any thread. A copy that failed half-way is good for nothing: end it.
-Result<void> Transplant(const Inmate& original, const Inmate& copy);
+/// on any thread. A copy that never went on is good for nothing: end it.
+Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress);
 
 }  // namespace igloo::session

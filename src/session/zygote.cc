@@ -5,28 +5,12 @@
 
 #include <array>
 
-#include "base/descriptors.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "session/box.h"
+#include "session/pass.h"
 
 namespace igloo::session {
-namespace {
-
-Result<void> SendFds(int socket, std::span<const int> fds) {
-  char order = 'f';
-  iovec part{&order, 1};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  DescriptorRoom<4> room;
-  room.Send(message, fds);
-  if (::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) return {};
-  const int saved_errno = errno;
-  return FailSys(saved_errno, "the ready interpreter cannot be reached");
-}
-
-}  // namespace
 
 Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
                              std::string program, const std::vector<std::string>& preload) {
@@ -80,7 +64,7 @@ Result<void> Zygote::Fork(UniqueFd adoption, const cgroup::Lease* group) {
   } else if (group != nullptr) {
     fds.push_back(group->leaf().entrance());
   }
-  return SendFds(orders_.get(), fds);
+  return PassFds(orders_.get(), 'f', fds);
 }
 
 bool Zygote::alive() const {

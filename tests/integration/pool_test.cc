@@ -238,6 +238,21 @@ TEST_F(PoolTest, SiblingsComeFromTheSameZygote) {
   EXPECT_EQ(Say(**sibling, "print(2)"), "2\n");
 }
 
+/// A fork is not kept waiting for a sandbox when there is one.
+TEST_F(PoolTest, ASiblingIsOneThatWaitsIfThereIsOne) {
+  const Open one = Take(Pool::Origin::kZygote);
+  ASSERT_TRUE(one && one->zygote);
+  EXPECT_EQ(Say(*one, "print(1)"), "1\n");
+  ASSERT_TRUE(RunUntil([&] { return pool_.waiting() > 0; }));
+  const std::size_t waited = pool_.waiting();
+  auto sibling = pool_.Sibling(*one);
+  ASSERT_TRUE(sibling) << sibling.error().what;
+  EXPECT_TRUE((*sibling)->started);
+  EXPECT_EQ((*sibling)->zygote, one->zygote);
+  EXPECT_EQ(pool_.waiting(), waited - 1);
+  EXPECT_EQ(Say(**sibling, "print(2)"), "2\n");
+}
+
 TEST_F(PoolTest, MoreKindsThanShelvesReplaceTheOldest) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     recipe_.output_limit = i + (1U << 20);

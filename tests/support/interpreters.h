@@ -38,11 +38,11 @@ class Interpreters {
  private:
   void RunUntil(const std::function<bool()>& done);
 
-  boost::asio::io_context loop_;
   std::string interpreter_;
   sandbox::Plan plan_;
   cgroup::Groups groups_;
   backend::jail::JailBackend backend_;
+  boost::asio::io_context loop_;  // what still waits on it gives back to those above
   std::shared_ptr<session::Zygote> zygote_ = {};
   std::string error_ = {};
 };
