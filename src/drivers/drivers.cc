@@ -20,18 +20,20 @@ constexpr std::array kDrivers = {
     Driver{.interpreter = "python", .file = "driver.py", .text = k_driver_py},
 };
 
-/// Whether bash may be told to stop at variables that are not set: `set -u` in any spelling, ${x?}.
-bool MayRefuseUnset(std::string_view code) {
+/// Whether bash may be told to stop at variables that are not set, `set -u` in any spelling or
+/// ${x?}, or to trace what it does, `set -x`.
+bool MayRefuseUnsetOrTrace(std::string_view code) {
   const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
   const auto part_of_name = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
   };
-  if (code.contains("nounset")) return true;
+  if (code.contains("nounset") || code.contains("xtrace")) return true;
   for (std::size_t at = 0; (at = code.find("set ", at)) != code.npos; ++at) {
     std::string_view words = code.substr(at, code.find_first_of(";&|\n", at) - at);
     for (std::size_t dash = 0; (dash = words.find('-', dash)) != words.npos; ++dash) {
       const auto* end = std::ranges::find_if_not(words.substr(dash + 1), letter);
-      if (std::string_view(words.data() + dash + 1, end).contains('u')) return true;
+      const std::string_view letters(words.data() + dash + 1, end);
+      if (letters.find_first_of("ux") != letters.npos) return true;
     }
   }
   for (std::size_t at = 0; (at = code.find("${", at)) != code.npos; ++at) {
@@ -62,12 +64,12 @@ std::string PythonText(std::string_view text) {
 
 std::string_view WayOf(const Driver& driver, std::string_view code) {
   if (driver.interpreter != "bash") return {};
-  // Two things only a script does right, which costs another start: a variable that must be set and
-  // is not would end the shell that sources it with 127, and `return` outside of functions would
-  // leave what is sourced.
+  // Three things only a script does right, which costs another start: a variable that must be set
+  // and is not would end the shell that sources it with 127, `return` outside of functions would
+  // leave what is sourced, and each line of a trace would begin with one more sign.
   constexpr std::size_t kMost = 50'000;
   const bool returns = code.starts_with("return") || code.contains("\nreturn");
-  if (code.size() > kMost || returns || MayRefuseUnset(code)) return {};
+  if (code.size() > kMost || returns || MayRefuseUnsetOrTrace(code)) return {};
   return code.contains("trap") ? "exits" : "plain";
 }
 

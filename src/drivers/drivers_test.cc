@@ -19,13 +19,13 @@ using ::testing::HasSubstr;
 TEST(WayOf, SourcesOnlyWhatAScriptWouldDoTheSame) {
   const Driver& bash = *FindDriver("bash");
   for (const char* code : {"", "echo 1", "f() {\n  return 1\n}\nf", "set -e; ls -u",
-                           "set -x\ncat -u", "echo ${x:-1}", "echo ${x}?", "echo ${?}"}) {
+                           "set -e\ncat -u", "echo ${x:-1}", "echo ${x}?", "echo ${?}"}) {
     EXPECT_EQ(WayOf(bash, code), "plain") << code;
   }
   EXPECT_EQ(WayOf(bash, "trap 'echo bye' EXIT"), "exits");
   for (const char* code :
-       {"return 7", "echo\nreturn", "set -u", "set -euo pipefail; echo", "set -o nounset",
-        "set -e -u", "echo ${x?}", "echo ${x_1:?no}", "trap x EXIT; set -u"}) {
+       {"return 7", "echo\nreturn", "set -u", "set -ex", "set -o xtrace", "set -euo pipefail; echo",
+        "set -o nounset", "set -e -u", "echo ${x?}", "echo ${x_1:?no}", "trap x EXIT; set -u"}) {
     EXPECT_EQ(WayOf(bash, code), "") << code;
   }
   EXPECT_EQ(WayOf(bash, std::string(60'000, ' ')), "");

@@ -186,6 +186,9 @@ std::vector<Program> BashPrograms() {
       {"LineNumbers", "echo $LINENO\necho $LINENO"},
       {"Unbound", "set -u; echo $nothing; echo on"},
       {"Return", "return 7; echo on"},
+      {"OwnSeparator", "IFS=,; x=a,b; echo $x"},
+      {"Traced", "set -ex; echo one"},
+      {"ClosedStreams", "echo one; exec >&- 2>&-"},
   };
 }
 INSTANTIATE_TEST_SUITE_P(Programs, BashOnce, ::testing::ValuesIn(BashPrograms()), NameOf);

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,19 +47,28 @@ bool SendParts(int socket, iovec* parts, size_t part_count, const int* fds, unsi
 /// Where a child of the zygote goes, in the order in which it can: the first belongs to the zygote
 /// itself, the second to the template, and behind the third it has every right over the others.
 /// Nobody else can open these: init is closed to all.
-constexpr const char* kNamespaces[] = {
-    "/proc/self/ns/pid", "/proc/self/ns/net",    "/proc/self/ns/user", "/proc/self/ns/ipc",
-    "/proc/self/ns/uts", "/proc/self/ns/cgroup", "/proc/self/ns/mnt"};
+constexpr const char* kNamespaces[] = {"pid", "net", "user", "ipc", "uts", "cgroup", "mnt"};
 constexpr unsigned kNamespaceCount = sizeof kNamespaces / sizeof kNamespaces[0];
 static_assert(kNamespaceCount <= kMaxFds);
 
-bool SendNamespaces(int socket) {
+/// By which namespaces are told apart.
+struct Identity {
+  dev_t device;
+  ino_t inode;
+  bool operator==(const Identity&) const = default;
+};
+
+bool SendNamespaces(int socket, Identity (&own)[kNamespaceCount]) {
+  const int directory = open("/proc/self/ns", O_PATH | O_DIRECTORY | O_CLOEXEC);
   int fds[kNamespaceCount];
   bool open_all = true;
   for (unsigned i = 0; i < kNamespaceCount; ++i) {
-    fds[i] = open(kNamespaces[i], O_RDONLY | O_CLOEXEC);
-    open_all = open_all && fds[i] >= 0;
+    fds[i] = openat(directory, kNamespaces[i], O_RDONLY | O_CLOEXEC);
+    struct stat info{};
+    open_all = open_all && fds[i] >= 0 && fstat(fds[i], &info) == 0;
+    own[i] = {info.st_dev, info.st_ino};
   }
+  close(directory);
   char word = 'n';
   iovec part{&word, 1};
   const bool sent = open_all && SendParts(socket, &part, 1, fds, kNamespaceCount);
@@ -129,6 +139,15 @@ class alignas(4096) Calls {
 
 Calls g_calls;  // static instead of a heap; used once
 
+/// How many this kernel knows: mostly as many as when this was compiled.
+uint64_t CapabilityCount() {
+  const auto known = [](uint64_t which) { return prctl(PR_CAPBSET_READ, which, 0, 0, 0) >= 0; };
+  uint64_t count = CAP_LAST_CAP + 1;
+  while (count > 0 && !known(count - 1)) --count;
+  while (known(count)) ++count;
+  return count;
+}
+
 /// SECURITY: everything that the launcher did to init and that a process from elsewhere lacks, then
 /// what StartPayload does to a payload, in the same order. The filter comes last: it would deny
 /// some of the others.
@@ -140,7 +159,8 @@ void DescribeWall(const StartView& start, int ruleset, Calls& calls) {
   calls.Relocate(1);
   calls.Add(SYS_setresgid, gid, gid, gid);
   calls.Add(SYS_setresuid, uid, uid, uid);
-  for (uint64_t capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
+  const uint64_t count = CapabilityCount();
+  for (uint64_t capability = 0; capability < count; ++capability) {
     calls.Add(SYS_prctl, PR_CAPBSET_DROP, capability);
   }
   calls.Add(SYS_prctl, PR_SET_SECUREBITS,
@@ -213,22 +233,22 @@ bool Says(const char* status, const char* name, const char* value) {
 }
 
 /// All its namespaces are init's own.
-bool IsInside(pid_t pid) {
-  for (const char* own : kNamespaces) {
-    char path[64];
-    char here[64] = {};
-    char there[64] = {};
-    snprintf(path, sizeof path, "/proc/%d/ns/%s", pid, strrchr(own, '/') + 1);
-    if (readlink(own, here, sizeof here - 1) <= 0 || readlink(path, there, sizeof there - 1) <= 0 ||
-        strcmp(here, there) != 0) {
-      return false;
-    }
+bool IsInside(pid_t pid, const Identity (&own)[kNamespaceCount]) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/ns", pid);
+  const int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  unsigned same = 0;
+  for (unsigned i = 0; i < kNamespaceCount; ++i) {
+    struct stat info{};
+    if (fstatat(directory, kNamespaces[i], &info, 0) != 0) break;
+    if (Identity{info.st_dev, info.st_ino} == own[i]) ++same;
   }
-  return true;
+  close(directory);
+  return same == kNamespaceCount;
 }
 
 /// SECURITY: whatever it was told to do, it is looked at before anybody's code reaches it.
-bool StandsBehindTheWall(pid_t pid) {
+bool StandsBehindTheWall(pid_t pid, const Identity (&own)[kNamespaceCount]) {
   char path[64];
   char status[4096];
   snprintf(path, sizeof path, "/proc/%d/status", pid);
@@ -245,7 +265,7 @@ bool StandsBehindTheWall(pid_t pid) {
   snprintf(uids, sizeof uids, "%u\t%u\t%u\t%u", uid, uid, uid, uid);
   snprintf(gids, sizeof gids, "%u\t%u\t%u\t%u", gid, gid, gid, gid);
   constexpr const char* kNone = "0000000000000000";
-  return IsInside(pid) && Says(status, "\nPPid:\t", "1") && Says(status, "\nUid:\t", uids) &&
+  return IsInside(pid, own) && Says(status, "\nPPid:\t", "1") && Says(status, "\nUid:\t", uids) &&
          Says(status, "\nGid:\t", gids) && Says(status, "\nCapInh:\t", kNone) &&
          Says(status, "\nCapPrm:\t", kNone) && Says(status, "\nCapEff:\t", kNone) &&
          Says(status, "\nCapBnd:\t", kNone) && Says(status, "\nCapAmb:\t", kNone) &&
@@ -263,8 +283,9 @@ pid_t AdoptPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   const unsigned own = 3 + start.extra_descriptors;
   const int socket = kFirstPayloadFd + static_cast<int>(own);
   const int yes = 1;
+  Identity namespaces[kNamespaceCount];
   if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0 ||
-      !SendNamespaces(socket)) {
+      !SendNamespaces(socket, namespaces)) {
     return fail(wire::InitStep::kAdoption);
   }
   int fds[kMaxFds];
@@ -282,7 +303,7 @@ pid_t AdoptPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   madvise(&g_calls, sizeof g_calls, MADV_DONTNEED);
   const pid_t pid = AwaitWord(socket);
   if (pid <= 0) return fail(wire::InitStep::kAdoption);
-  if (!StandsBehindTheWall(pid)) {
+  if (!StandsBehindTheWall(pid, namespaces)) {
     errno = EPERM;
     return fail(wire::InitStep::kAdoption);
   }

@@ -11,9 +11,25 @@
 #include "session/pass.h"
 
 namespace igloo::session {
+namespace {
+
+/// The program comes behind it: as an argument, Python would keep it several times, four bytes a
+/// letter, a tenth of all memory that each fork shares.
+constexpr std::string_view kLoader = "import os; exec(os.read(3, 1 << 20))";
+
+/// Some tens of kilobytes: they fit, and nobody has to wait for a reader.
+Result<void> SendText(int socket, std::string_view text) {
+  if (::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+      static_cast<ssize_t>(text.size())) {
+    return {};
+  }
+  return Fail(Errc::kExhausted, "the orders of a ready interpreter do not fit into a socket");
+}
+
+}  // namespace
 
 Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
-                             std::string program, const std::vector<std::string>& preload) {
+                             std::string_view program, const std::vector<std::string>& preload) {
   // The host's belongs to no namespace over which the zygote has a right.
   if (std::holds_alternative<sandbox::HostNetwork>(plan.network)) {
     return Fail(Errc::kFailedPrecondition,
@@ -31,7 +47,7 @@ Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox:
   if (start.argv.size() < 3) return Fail(Errc::kInvalidArgument, "this is no driver's plan");
   const std::string code_file = start.argv.back();
   start.argv.resize(start.argv.size() - 2);
-  start.argv.insert(start.argv.end(), {"-c", std::move(program), code_file});
+  start.argv.insert(start.argv.end(), {"-c", std::string(kLoader), code_file});
   start.argv.insert(start.argv.end(), preload.begin(), preload.end());
   IGLOO_ASSIGN(const std::string frame, wire::EncodeStart(start));
 
@@ -40,11 +56,8 @@ Result<Zygote> Zygote::Start(backend::jail::JailBackend& backend, const sandbox:
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const std::array fds = {control.second.get(), nothing.get(), nothing.get(), nothing.get(),
                           orders.second.get()};
-  // Some tens of kilobytes: they fit, and nobody has to wait for a reader.
-  if (::send(control.first.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-      static_cast<ssize_t>(frame.size())) {
-    return Fail(Errc::kExhausted, "the orders of a ready interpreter do not fit into a socket");
-  }
+  IGLOO_TRY(SendText(control.first.get(), frame));
+  IGLOO_TRY(SendText(orders.first.get(), program));
   Zygote zygote;
   IGLOO_ASSIGN(zygote.hold_, backend.StartZygote(plan, fds));
   zygote.orders_ = std::move(orders.first);

@@ -18,7 +18,7 @@ class Zygote {
   /// `plan`: of the sandboxes that its forks are for. `program` is the zygote's text, `preload` the
   /// modules that it loads ahead. Does not wait until they are.
   static Result<Zygote> Start(backend::jail::JailBackend& backend, const sandbox::Plan& plan,
-                              std::string program, const std::vector<std::string>& preload);
+                              std::string_view program, const std::vector<std::string>& preload);
 
   /// Sends a fork into the sandbox whose igloo-init waits at the other end of `adoption`.
   Result<void> Fork(UniqueFd adoption, const cgroup::Lease* group);

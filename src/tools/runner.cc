@@ -13,6 +13,10 @@ namespace igloo::tools {
 
 namespace asio = boost::asio;
 
+namespace {
+constexpr auto kAfterAnswer = std::chrono::milliseconds(1);
+}  // namespace
+
 asio::awaitable<session::Leftovers> ReadInSlices(int directory,
                                                  const std::vector<environment::GivenFile>& given,
                                                  session::LeftLimits limits,
@@ -190,8 +194,10 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
     const std::vector<environment::GivenFile> none;
     finished.left = co_await ReadInSlices(interpreter.workspace(), none, options_.left, &stamps);
   }
-  // Whoever waits for the result is answered first: taking a sandbox down takes its time.
-  asio::post(loop_, [gone = std::move(open)] {});
+  // Whoever waits for the result is answered first, and may need this processor to hear it: taking
+  // a sandbox down takes its time.
+  auto later = std::make_shared<asio::steady_timer>(loop_, kAfterAnswer);
+  later->async_wait([later, gone = std::move(open)](boost::system::error_code) {});
   co_return finished;
 }
 

@@ -41,15 +41,15 @@ class Control:
     """The channel to the host, on a number that no child inherits."""
 
     def __init__(self):
-        self.fd = -1
+        self.fd = self.out = -1  # one and the same, but for a rehearsal
         self.come = bytearray()  # and not taken yet
 
     def open(self, fd):
-        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+        self.fd = self.out = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
         os.close(fd)
 
     def recognize(self):
-        self.identity = os.fstat(self.fd)[1:3]
+        self.owner, self.identity = os.getpid(), os.fstat(self.fd)[1:3]
 
     def is_open(self):
         """Not after user code closed all descriptors; the number may even be another file's now."""
@@ -60,7 +60,7 @@ class Control:
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
         if self.fd >= 0:
-            self.fd = os.close(self.fd) or -1
+            self.fd = self.out = os.close(self.fd) or -1
 
     def read_more(self):
         try:
@@ -91,7 +91,7 @@ class Control:
     def write(self, data):
         data = memoryview(data)
         while data:
-            data = data[os.write(self.fd, data):]
+            data = data[os.write(self.out, data):]
 
     def finish(self, number, result):
         if not result.keys() <= PLAIN:

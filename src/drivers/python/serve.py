@@ -33,43 +33,56 @@ def reap(child):
         report(error)
 
 
-def serve(control, session):
-    mine = os.getpid()
+class Copies:
+    """What concerns a fork of the session."""
     child = 0
-    while True:
-        word, number, code, flags = control.read_order()
+    still = -1
+
+    def fork(self, control, session):
+        flush()
+        session.remember_place()
+        channel = control.fd
+        try:
+            self.child = os.fork()
+        except OSError:  # too many processes
+            return control.send("standin", 0, {"pid": 0})
+        if self.child:
+            return control.send("standin", 0, {"pid": self.child})
+        control.fd, self.still = channel, stand_in(channel)
+        control.out = channel
+
+    def obey(self, word, control, session):
         if word == "fork":
-            flush()
-            session.remember_place()
-            channel = control.fd
-            try:
-                child = os.fork()
-            except OSError:  # too many processes
-                control.send("standin", 0, {"pid": 0})
-                continue
-            if child:
-                control.send("standin", 0, {"pid": child})
-            else:
-                control.fd, still = channel, stand_in(channel)
-        elif word == "reap" and child:
-            reap(child)
-            child = 0
+            self.fork(control, session)
+        elif word == "reap" and self.child:
+            reap(self.child)
+            self.child = 0
         elif word == "copied":
-            os.close(still)
-            mine = os.getpid()
+            os.close(self.still)
             control.recognize()
             session.become_copy()
-        if word != "run":
-            continue
-        session.display.number = number
-        if "once" in flags:
-            result = execute_whole(session, code, "filed" in flags)
-        else:
-            result = session.execute(f"<run {number}>", code, "echo" in flags)
-        flush()
-        if os.getpid() != mine or not control.is_open():
-            os._exit(result["status"])
-        control.finish(number, result)
+
+
+def obey(control, session, copies):
+    """One order, from its first byte to the word that it is done."""
+    word, number, code, flags = control.read_order()
+    if word != "run":
+        return copies.obey(word, control, session)
+    session.display.number = number
+    if "once" in flags:
+        result = execute_whole(session, number, code, "filed" in flags)
+    else:
+        result = session.execute(f"<run {number}>", code, "echo" in flags)
+    flush()
+    if os.getpid() != control.owner or not control.is_open():
+        os._exit(result["status"])
+    control.finish(number, result)
+
+
+def serve(control, session):
+    copies = Copies()
+    while True:
+        obey(control, session, copies)
 
 
 def prepare(session, rounds):
@@ -83,7 +96,8 @@ def prepare(session, rounds):
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
     os.register_at_fork(after_in_child=control.leave)
     for _ in range(rounds):
-        session.execute("<run 0>", rehearse(session), True)
+        rehearse(session)
+        session.execute("<run 0>", b"print(1)", True)
     linecache.cache.pop("<run 0>", None)
     session.sources.clear()
 
@@ -96,29 +110,20 @@ def rehearse(session):
     by page where it is written to: here, and not while somebody waits."""
     control = session.display.control
     channel, output = control.fd, os.dup(1)
-    control.fd, nowhere = os.pipe()
+    orders, nowhere = control.fd, control.out = os.pipe()
     os.write(nowhere, REHEARSAL)
     os.dup2(nowhere, 1)
     control.recognize()
-    _, number, code, _ = control.read_order()
-    become_program(session)
-    result = session.execute(CODE_FILE, code, False)
     gc.freeze()  # a collection looks only at what comes later
     session.modules = len(sys.modules) - 1  # without __main__
-    let_go(session)
-    result |= usage()
-    flush()
+    obey(control, session, None)
     os.dup2(output, 1)
-    if control.is_open():
-        orders, control.fd = control.fd, nowhere
-        control.finish(number, result)
     for each in (orders, nowhere, output):
         os.close(each)
-    control.fd = channel
+    control.fd = control.out = channel
     session.make_module()
     del sys.orig_argv[1:]
     sys.argv[0] = sys.path[0] = ""
-    return code
 
 
 def open_session(session):

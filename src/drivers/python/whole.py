@@ -85,7 +85,17 @@ def depth(file):
     return 0 if issubclass(type(file), _io._TextIOBase) else 1 if packs else 2
 
 
-def execute_whole(session, code, filed):
+def run_exit_functions(number):
+    """In a rehearsal (0) only what nobody would notice."""
+    threading = sys.modules.get("threading")
+    if number == "0" and (threading or atexit._ncallbacks()):
+        return
+    if hasattr(threading, "_shutdown"):
+        threading._shutdown()  # waits for those that are not daemons
+    atexit._run_exitfuncs()
+
+
+def execute_whole(session, number, code, filed):
     """The code as a program of its own: in a file, and with everything that Python does at its end.
     filed: the host has written it there."""
     if not filed:
@@ -98,10 +108,7 @@ def execute_whole(session, code, filed):
         except SystemExit as leaving:
             result["status"] = exit_status(leaving)
         session.arm()
-        threading = sys.modules.get("threading")
-        if hasattr(threading, "_shutdown"):
-            threading._shutdown()  # waits for those that are not daemons
-        atexit._run_exitfuncs()
+        run_exit_functions(number)
         let_go(session)
     except BaseException as error:
         result = {"status": 130 if isinstance(error, KeyboardInterrupt) else 1}
