@@ -2,6 +2,7 @@
 
 // What igloo reads of whoever started it: variables, and the values of secrets.
 
+#include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -18,9 +19,13 @@ std::optional<std::string> CallersVariable(const std::string& name);
 inline constexpr std::chrono::milliseconds kSecretTime{60'000};
 
 /// The value of a secret: a variable, a file that nobody else may read, or what a command prints; a
-/// newline at the end is no part of it. Blocks. No error shows a value.
+/// newline at the end is no part of it. Blocks while a command runs. No error shows a value.
 Result<std::string> ReadSecretValue(const config::SecretSource& source,
                                     std::chrono::milliseconds time = kSecretTime);
+
+/// The same of a command, for whoever has other things to do meanwhile.
+boost::asio::awaitable<Result<std::string>> AwaitSecretCommand(
+    std::string command, std::chrono::milliseconds time = kSecretTime);
 
 /// Everything as it is.
 config::Caller TheCaller();

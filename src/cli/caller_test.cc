@@ -69,6 +69,22 @@ TEST_F(CallerTest, AFileThatIsNoneIsNamed) {
   EXPECT_EQ(large.error().code, Errc::kExhausted);
 }
 
+TEST_F(CallerTest, AFileThatWouldHaveToBeWaitedForIsRefused) {
+  const std::string path = directory_.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto read = Read(Kind::kFile, path);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().what, "'" + path + "' is no regular file");
+  EXPECT_THAT(Read(Kind::kFile, directory_.path()).error().what, HasSubstr("is no regular file"));
+}
+
+TEST_F(CallerTest, ACommandThatClosesItsOutputIsWaitedForWithItsLimit) {
+  const std::string script = Write("#!/bin/sh\necho hunter2\nexec >&-\nsleep 1000\n", 0700);
+  const auto slow = ReadSecretValue({Kind::kCommand, script}, std::chrono::milliseconds(50));
+  ASSERT_FALSE(slow);
+  EXPECT_EQ(slow.error().code, Errc::kTimeout);
+}
+
 TEST_F(CallerTest, ACommandIsWordsWithoutAShell) {
   EXPECT_EQ(*Read(Kind::kCommand, "echo  hunter2 ; $HOME"), "hunter2 ; $HOME");
   EXPECT_EQ(*Read(Kind::kCommand, "/bin/echo x"), "x");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace igloo::config {
 namespace {
 
@@ -17,6 +19,11 @@ constexpr BaseUrl kBaseUrls[] = {
     {"GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", ""},
 };
 
+std::string KeyOf(const SecretConfig& secret) {
+  return fmt::format("{}\n{}\n{}", secret.name, static_cast<int>(secret.source.kind),
+                     secret.source.value);
+}
+
 /// Where the code sends requests to a host that the proxy is to speak TLS with.
 std::string UrlOf(std::string_view host) {
   return fmt::format("http://127.0.0.1:{}/https/{}", network::kProxyPort, host);
@@ -24,23 +31,46 @@ std::string UrlOf(std::string_view host) {
 
 }  // namespace
 
+Result<Secrets::Held> Secrets::Hold(const SecretConfig& secret, Result<std::string> value) const {
+  if (!value) return Wrap(fmt::format("the secret '{}'", secret.name), std::move(value).error());
+  Held held{.value = *std::move(value)};
+  IGLOO_ASSIGN(held.placeholder, placeholder_(secret.name));
+  return held;
+}
+
 Result<Secrets::Held> Secrets::Get(const SecretConfig& secret) const {
   const std::scoped_lock lock(mu_);
-  const std::string key = fmt::format("{}\n{}\n{}", secret.name,
-                                      static_cast<int>(secret.source.kind), secret.source.value);
+  const std::string key = KeyOf(secret);
   const auto found = held_.find(key);
   if (found != held_.end()) return found->second;
-  const auto read = [&]() -> Result<Held> {
-    Held held;
-    auto value = read_(secret.source);
-    if (!value) {
-      return Wrap(fmt::format("the secret '{}'", secret.name), std::move(value).error());
-    }
-    held.value = *std::move(value);
-    IGLOO_ASSIGN(held.placeholder, placeholder_(secret.name));
-    return held;
-  };
-  return held_.emplace(key, read()).first->second;
+  if (expected_.contains(key)) {
+    return Fail(Errc::kFailedPrecondition,
+                fmt::format("the secret '{}' is still being read", secret.name),
+                "try again in a moment");
+  }
+  return held_.emplace(key, Hold(secret, read_(secret.source))).first->second;
+}
+
+Result<void> Secrets::Read(const SecretConfig& secret) const {
+  IGLOO_TRY(Get(secret));
+  return {};
+}
+
+void Secrets::Expect(const SecretConfig& secret) const {
+  const std::scoped_lock lock(mu_);
+  if (!held_.contains(KeyOf(secret))) expected_.insert(KeyOf(secret));
+}
+
+void Secrets::Tell(const SecretConfig& secret, Result<std::string> value) const {
+  const std::scoped_lock lock(mu_);
+  expected_.erase(KeyOf(secret));
+  held_.emplace(KeyOf(secret), Hold(secret, std::move(value)));
+}
+
+bool Secrets::Awaits(const std::vector<SecretConfig>& secrets) const {
+  const std::scoped_lock lock(mu_);
+  return std::ranges::any_of(
+      secrets, [&](const SecretConfig& each) { return expected_.contains(KeyOf(each)); });
 }
 
 Result<void> Secrets::Use(const std::vector<SecretConfig>& secrets,

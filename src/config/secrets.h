@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,17 @@ class Secrets {
   explicit Secrets(ReadSecret read, MakePlaceholder placeholder = network::NewPlaceholder)
       : read_(std::move(read)), placeholder_(std::move(placeholder)) {}
 
+  /// Whether it can be read without waiting for anybody.
+  static bool IsQuick(const SecretConfig& secret) {
+    return secret.source.kind != SecretSource::Kind::kCommand;
+  }
+  /// Reads one that nobody has used yet, or says why that cannot be done.
+  Result<void> Read(const SecretConfig& secret) const;
+  /// Somebody else reads this one, and tells: until then whoever uses it is told to wait.
+  void Expect(const SecretConfig& secret) const;
+  void Tell(const SecretConfig& secret, Result<std::string> value) const;
+  bool Awaits(const std::vector<SecretConfig>& secrets) const;
+
   /// Lets a request use these secrets: the proxy is told the values, and the code finds the
   /// placeholders and where to send them in its variables. Errors never show a value.
   Result<void> Use(const std::vector<SecretConfig>& secrets,
@@ -35,6 +47,7 @@ class Secrets {
     std::string value = {}, placeholder = {};
   };
   Result<Held> Get(const SecretConfig& secret) const;
+  Result<Held> Hold(const SecretConfig& secret, Result<std::string> value) const;
 
   ReadSecret read_;
   MakePlaceholder placeholder_;
@@ -42,6 +55,7 @@ class Secrets {
   /// SECURITY: by source as well as by name: a name alone may stand for two of them, a file's and
   /// one of the command line, and each has domains of its own. Guarded by mu_.
   mutable std::map<std::string, Result<Held>> held_ = {};
+  mutable std::set<std::string> expected_ = {};  ///< likewise
 };
 
 }  // namespace igloo::config

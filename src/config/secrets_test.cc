@@ -150,6 +150,28 @@ TEST_F(SecretsTest, WithoutASecretNothingRuns) {
   EXPECT_THAT(asked_, ElementsAre("GH"));
 }
 
+TEST_F(SecretsTest, WhatSomebodyElseReadsIsWaitedFor) {
+  const Secrets secrets = MakeSecrets();
+  const Config config = Fine(kFile);
+  const std::vector<SecretConfig> both = SecretsFor(config, "web");
+  const SecretConfig& slow = config.secrets.at("openai_api_key");
+  ASSERT_FALSE(Secrets::IsQuick(slow));
+  EXPECT_TRUE(Secrets::IsQuick(config.secrets.at("github-token")));
+  secrets.Expect(slow);
+  EXPECT_TRUE(secrets.Awaits(both));
+  EXPECT_EQ(Complete(secrets).error().what, "the secret 'openai_api_key' is still being read");
+  secrets.Tell(slow, "told");
+  EXPECT_FALSE(secrets.Awaits(both));
+  const auto request = Complete(secrets);
+  ASSERT_TRUE(request) << request.error().what;
+  EXPECT_EQ(request->network.secrets.back().value, "told");
+  EXPECT_THAT(asked_, ElementsAre("GH")) << "nobody here ran the command";
+  const Secrets others = MakeSecrets();
+  others.Expect(slow);
+  others.Tell(slow, Fail(Errc::kTimeout, "it took too long"));
+  EXPECT_EQ(Complete(others).error().what, "the secret 'openai_api_key': it took too long");
+}
+
 TEST_F(SecretsTest, NoErrorShowsAValue) {
   const Secrets secrets([](const SecretSource&) -> Result<std::string> { return "hunter2\r\nX:"; });
   const auto request = Complete(secrets);

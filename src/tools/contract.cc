@@ -34,11 +34,18 @@ Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
 
 }  // namespace
 
+asio::awaitable<void> AwaitSecrets(const Workshop& workshop, mcp::Call& call,
+                                   std::shared_ptr<const Setup> setup, std::string environment) {
+  if (!workshop.making.secrets || !setup->AwaitsSecrets(environment)) co_return;
+  co_await workshop.making.secrets(std::move(setup), std::move(environment), call.cancellation());
+}
+
 asio::awaitable<std::shared_ptr<const Setup>> AwaitEnvironment(const Workshop& workshop,
                                                                mcp::Call& call,
                                                                std::shared_ptr<const Setup> setup,
                                                                std::string_view environment,
                                                                const Trace& trace) {
+  co_await AwaitSecrets(workshop, call, setup, std::string(environment));
   const bool waits = setup->Find(environment) == nullptr && workshop.making.wait &&
                      call.facts().progress_token.has_value();
   if (!waits) co_return setup;

@@ -44,6 +44,10 @@ struct Making {
                                              std::function<void(std::string_view line)> said,
                                              mcp::Cancellation cancellation)>
       wait = {};
+  /// Until a setup's secrets for this environment were read, or cannot be.
+  std::function<boost::asio::awaitable<void>(std::shared_ptr<const Setup> setup, std::string name,
+                                             mcp::Cancellation cancellation)>
+      secrets = {};
   /// The setup that counts now.
   std::function<std::shared_ptr<const Setup>()> setup = {};
 };
@@ -55,6 +59,11 @@ struct Workshop {
   Store& store;
   Making making = {};
 };
+
+/// Waits until the secrets of an environment are there, or cannot be had; other calls go on.
+boost::asio::awaitable<void> AwaitSecrets(const Workshop& workshop, mcp::Call& call,
+                                          std::shared_ptr<const Setup> setup,
+                                          std::string environment);
 
 /// The setup for a call in this environment. A client that can be told how it goes on waits for one
 /// that is still being made; any other would only see time pass, and hears at once why it cannot be

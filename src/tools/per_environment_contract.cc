@@ -65,6 +65,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
     trace.error = error.what;
     return RenderRefusal(error);
   };
+  co_await AwaitSecrets(workshop_, call, setup, ready.environment);
   auto order = setup->OrderFor(ready.environment, std::move(ready.request));
   if (!order) co_return fail(order.error());
   Order now = *std::move(order);

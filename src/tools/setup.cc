@@ -71,11 +71,7 @@ void Setup::Look(const environment::Listing& row) {
     unusable_.push_back({row.name, *row.unavailable});
     return;
   }
-  // What is inside is read-only whatever it is, and it takes time to look at.
-  const auto order =
-      OrderFor(row.name, {.what = environment::Code{}}, environment::Depth::kOutline);
-  auto policy = order ? environment::PolicyForRun(order->where.environment, order->request)
-                      : Result<sandbox::Policy>(std::unexpected(order.error()));
+  auto policy = Outline(row.name);
   if (!policy) {
     unusable_.push_back({row.name, std::move(policy).error()});
     return;
@@ -87,6 +83,28 @@ void Setup::Look(const environment::Listing& row) {
                       .rights = RightsOf(*policy),
                       .reaches = ReachOf(policy->network),
                       .network = policy->network});
+}
+
+Result<sandbox::Policy> Setup::Outline(std::string_view name) {
+  // What is inside is read-only whatever it is, and it takes time to look at. So does a command,
+  // and no value is needed to say what can be reached.
+  environment::RunRequest request{.what = environment::Code{}};
+  IGLOO_ASSIGN(const auto where, catalogue_.Find(name, environment::Depth::kOutline));
+  const config::Secrets unread([](const auto&) -> Result<std::string> { return "(unread)"; });
+  IGLOO_TRY(config::Complete(config_, where, lookup_, unread, request));
+  for (const config::SecretConfig& secret : where.secrets) {
+    if (config::Secrets::IsQuick(secret)) {
+      IGLOO_TRY(secrets_.Read(secret));
+    } else if (std::ranges::find(slow_secrets_, secret.name, &config::SecretConfig::name) ==
+               slow_secrets_.end()) {
+      slow_secrets_.push_back(secret);
+    }
+  }
+  return environment::PolicyForRun(where.environment, request);
+}
+
+bool Setup::AwaitsSecrets(std::string_view environment) const {
+  return secrets_.Awaits(config::SecretsFor(config_, environment));
 }
 
 const Offered* Setup::Find(std::string_view name) const {

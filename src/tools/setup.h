@@ -74,6 +74,13 @@ class Setup {
   /// The environment with this name or alias, among those that can be used; null if there is none.
   const Offered* Find(std::string_view name) const;
 
+  /// The secrets that commands print: this reads them with their first use, which may take long,
+  /// unless somebody else does it and says so.
+  const std::vector<config::SecretConfig>& slow_secrets() const { return slow_secrets_; }
+  const config::Secrets& secrets() const { return secrets_; }
+  /// Whether runs in this environment have to wait for somebody who reads its secrets.
+  bool AwaitsSecrets(std::string_view environment) const;
+
   /// `request` in the environment of this name or alias, with everything that the configuration
   /// says about its runs.
   Result<Order> OrderFor(std::string_view environment, environment::RunRequest request,
@@ -81,12 +88,15 @@ class Setup {
 
  private:
   void Look(const environment::Listing& row);
+  /// What runs in an environment may do, as far as that can be said without waiting.
+  Result<sandbox::Policy> Outline(std::string_view name);
 
   std::uint64_t number_;  ///< no other has it
   config::Config config_;
   config::Catalogue catalogue_;  ///< refers to config_
   config::Lookup lookup_;
   config::Secrets secrets_;
+  std::vector<config::SecretConfig> slow_secrets_ = {};
   config::SandboxScan sandboxes_;
   std::vector<Offered> offered_ = {};
   std::vector<Unusable> unusable_ = {};
