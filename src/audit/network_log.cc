@@ -44,7 +44,9 @@ std::string EncodeDecision(const network::Record& record) {
   json::array secrets;
   for (const std::string& each : record.secrets) secrets.emplace_back(Shown(each, kMaxText));
   if (!secrets.empty()) line["secrets"] = std::move(secrets);
-  if (record.event == network::Record::Event::kEnded) {
+  // What goes through a device is not counted.
+  const bool counted = record.protocol != network::Record::Protocol::kDevice;
+  if (counted && record.event == network::Record::Event::kEnded) {
     line["bytes_out"] = record.bytes_out;
     line["bytes_in"] = record.bytes_in;
   }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "audit/network_log.h"
 #include "base/text.h"
 #include "cli/commands.h"
@@ -9,6 +11,7 @@
 #include "cli/log_view.h"
 #include "cli/session_servers.h"
 #include "network/rule.h"
+#include "session/connection.h"
 
 namespace igloo::cli {
 namespace {
@@ -44,18 +47,24 @@ Result<void> ShowDecisions(const ParsedArgs& args, Console& console) {
   return ShowLog(args, view, console);
 }
 
-/// The server that the sandbox of this name lives in, if that is one of its sessions; else all that
-/// may have it.
-Result<std::vector<SessionServer>> ServersWith(const std::string& sandbox,
-                                               const std::optional<std::string>& server) {
-  const auto session = FindSession(sandbox, server);
-  if (session) return std::vector{session->server};
-  if (session.error().code == Errc::kInvalidArgument) return std::unexpected(session.error());
-  IGLOO_ASSIGN(std::vector<SessionServer> servers, FindSessionServers());
-  std::erase_if(servers, [&](const SessionServer& each) {
-    return server && *server != std::to_string(each.pid);
-  });
-  return servers;
+/// Whom to ask about the sandbox of this name: a run says itself whose it is, and every other name
+/// is a session's.
+Result<SessionServer> ServerOf(const std::string& sandbox,
+                               const std::optional<std::string>& server) {
+  const auto run = session::ParseRunName(sandbox);
+  if (!run) {
+    auto session = FindSession(sandbox, server);
+    if (session) return session->server;
+    if (session.error().code != Errc::kNotFound) return std::unexpected(session.error());
+    return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(sandbox)),
+                "'igloo session list' shows those that live in your servers, 'igloo net log' the "
+                "names of runs that were decided about");
+  }
+  IGLOO_ASSIGN(const std::vector<SessionServer> servers, FindSessionServers());
+  const auto found = std::ranges::find(servers, run->pid, &SessionServer::pid);
+  if (found != servers.end()) return *found;
+  return Fail(Errc::kNotFound, fmt::format("the igloo of '{}' has ended", Printable(sandbox)),
+              "--allow lets the next run reach more, and so does 'allow' in the configuration");
 }
 
 Result<void> Allow(const ParsedArgs& args, Console& console) {
@@ -69,30 +78,18 @@ Result<void> Allow(const ParsedArgs& args, Console& console) {
   }
   const std::string& sandbox = args.words[1];
   IGLOO_TRY(network::ParseRule(args.words[2]));
-  IGLOO_ASSIGN(const auto servers, ServersWith(sandbox, args.Get("--server")));
-  std::optional<Error> refusal;
-  for (const SessionServer& each : servers) {
-    const auto answer = AskServer(each, {{"do", "net-allow"},
-                                         {"sandbox", sandbox},
-                                         {"rule", args.words[2]},
-                                         {"for", args.Has("--once") ? "once" : "session"}});
-    if (!answer) {
-      refusal = answer.error();
-      continue;
-    }
-    console.Out(fmt::format("sandbox '{}' may reach {}{}\n", Printable(sandbox),
-                            Printable(TextIn(*answer, "rule")),
-                            args.Has("--once") ? ", once" : " while it lives"));
-    const std::string said = Printable(TextIn(*answer, "said"));
-    if (!said.empty()) console.Note(said);
-    return {};
-  }
-  // Several servers have no such sandbox, each in its own words.
-  if (refusal && servers.size() == 1) return std::unexpected(*std::move(refusal));
-  return Fail(Errc::kNotFound,
-              fmt::format("there is no sandbox '{}' with a network", Printable(sandbox)),
-              "'igloo session list' shows those that live in your servers, 'igloo net log' those "
-              "that were refused something");
+  IGLOO_ASSIGN(const SessionServer server, ServerOf(sandbox, args.Get("--server")));
+  IGLOO_ASSIGN(const json::object answer,
+               AskServer(server, {{"do", "net-allow"},
+                                  {"sandbox", sandbox},
+                                  {"rule", args.words[2]},
+                                  {"for", args.Has("--once") ? "once" : "session"}}));
+  console.Out(fmt::format("sandbox '{}' may reach {}{}\n", Printable(sandbox),
+                          Printable(TextIn(answer, "rule")),
+                          args.Has("--once") ? ", once" : " while it lives"));
+  const std::string said = Printable(TextIn(answer, "said"));
+  if (!said.empty()) console.Note(said);
+  return {};
 }
 
 Result<int> RunNet(const ParsedArgs& args, Console& console);
@@ -111,7 +108,7 @@ constexpr Flag kFlags[] = {
     {"--json", "", "log: print the records as they are, one JSON document in each line"},
     {"--once", "", "allow: for one connection"},
     {"--session", "", "allow: while the sandbox lives (default)"},
-    {"--server", "PID", "allow: only in this server"},
+    {"--server", "PID", "allow: a session of this server"},
 };
 
 }  // namespace

@@ -165,7 +165,7 @@ void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
 
 void SayWhatWasRefused(const session::RunResult& result, Console& console) {
   for (const session::Refusal& each : result.refused) {
-    console.Note(RefusalText(each) +
+    console.Note(ToText(each) +
                  (each.rule.empty() ? "" : "; --allow '" + each.rule + "' would allow it"));
   }
 }

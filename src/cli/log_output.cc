@@ -63,7 +63,9 @@ std::string DecisionLine(const network::Record& record, const Console& console) 
   using Event = network::Record::Event;
   const bool refused = record.event == Event::kRefused;
   std::string what = record.method.empty() ? "" : Printable(record.method) + " ";
-  what += Shown(record.host) + fmt::format(":{}", record.port) + Printable(record.path);
+  const bool device = record.protocol == network::Record::Protocol::kDevice;
+  what += Shown(record.host);
+  if (!device) what += fmt::format(":{}", record.port) + Printable(record.path);
   std::string line =
       console.Paint(kDim, LocalTime(audit::Time(std::chrono::milliseconds(record.time_ms)))) +
       "  " + console.Paint(refused ? kBad : kGood, fmt::format("{:<7}", ToText(record.event))) +
@@ -78,7 +80,7 @@ std::string DecisionLine(const network::Record& record, const Console& console) 
     line += console.Paint(kDim, "  by " + Printable(record.rule));
   }
   for (const std::string& each : record.secrets) line += "  secret " + Printable(each);
-  if (record.event == Event::kEnded) {
+  if (record.event == Event::kEnded && !device) {
     line += fmt::format("  {} out, {} in", Size(record.bytes_out), Size(record.bytes_in));
   }
   if (record.lost != 0) line += fmt::format("  ({} before it were lost)", record.lost);

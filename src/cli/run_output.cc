@@ -34,14 +34,6 @@ json::array RefusalsJson(const std::vector<session::Refusal>& refusals) {
 
 }  // namespace
 
-std::string RefusalText(const session::Refusal& refusal) {
-  std::string text = refusal.place.empty()
-                         ? "its network: " + Printable(refusal.reason)
-                         : Printable(refusal.place) + ": " + Printable(refusal.reason);
-  if (refusal.times > 1) text += fmt::format(" ({} times)", refusal.times);
-  return text;
-}
-
 std::string ResultJson(const session::RunResult& result) {
   const json::object document{
       {"verdict", std::string(session::Name(result.verdict))},

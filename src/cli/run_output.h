@@ -12,9 +12,6 @@ std::string ResultJson(const session::RunResult& result);
 /// A failure of igloo's own in the same shape.
 std::string ErrorJson(const Error& error);
 
-/// What was not let through, in a sentence.
-std::string RefusalText(const session::Refusal& refusal);
-
 /// Where a run spent its time, in lines for people. `main_micros` is when igloo's main began.
 std::string TimelineText(const session::RunResult& result, std::uint64_t main_micros);
 

@@ -29,12 +29,13 @@ constexpr Words<AddForward::Kind, 2> kForwards = {
 constexpr Words<Record::Event, 3> kEvents = {{{Record::Event::kRefused, "refused"},
                                               {Record::Event::kOpened, "opened"},
                                               {Record::Event::kEnded, "ended"}}};
-constexpr Words<Record::Protocol, 6> kProtocols = {{{Record::Protocol::kConnect, "connect"},
+constexpr Words<Record::Protocol, 7> kProtocols = {{{Record::Protocol::kConnect, "connect"},
                                                     {Record::Protocol::kHttp, "http"},
                                                     {Record::Protocol::kHttps, "https"},
                                                     {Record::Protocol::kSocks, "socks5"},
                                                     {Record::Protocol::kPublish, "publish"},
-                                                    {Record::Protocol::kReach, "reach"}}};
+                                                    {Record::Protocol::kReach, "reach"},
+                                                    {Record::Protocol::kDevice, "device"}}};
 
 template <class E, std::size_t N>
 json::string_view WordOf(const Words<E, N>& words, E value) {

@@ -83,7 +83,8 @@ struct Record {
     kHttps,
     kSocks,
     kPublish,
-    kReach
+    kReach,
+    kDevice,  ///< that there was one: what goes through it is not looked at
   } protocol = Protocol::kConnect;
   std::string sandbox = {};
   std::uint64_t connection = 0;  ///< the same number for what belongs together

@@ -118,6 +118,7 @@ asio::awaitable<void> Box::WatchSetup() {
       sandbox_->Kill();
       co_return Fail(std::move(raised).error(), false);
     }
+    if (connection_) connection_->GainDevice();
     asio::co_spawn(control_.get_executor(), SendStart(), asio::detached);
   }
   if (events_.built) events_.built();

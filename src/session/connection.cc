@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "session/asio.h"
 
 namespace igloo::session {
@@ -21,9 +24,19 @@ namespace {
 constexpr std::size_t kMostRefusals = 32;
 constexpr int kBacklog = 128;
 
+constexpr std::string_view kRun = "run-";
+
 std::string NextName() {
   static std::uint64_t last = 0;
-  return "run-" + std::to_string(::getpid()) + "-" + std::to_string(++last);
+  return std::string(kRun) + std::to_string(::getpid()) + "-" + std::to_string(++last);
+}
+
+template <class Number>
+std::optional<Number> NumberIn(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number > 0 ? std::optional(number) : std::nullopt;
 }
 
 /// SECURITY: on the host's loopback, never on an address that others reach.
@@ -51,6 +64,19 @@ network::Tier TierOf(const network::Wanted& wanted) {
   return wanted.level == Level::kInternet ? network::Tier::kInternet : network::Tier::kAllow;
 }
 
+/// A port leads to one sandbox, and two of one environment want the same ports.
+std::unexpected<Error> HeldBy(const std::string& holder, std::uint16_t port) {
+  const bool run = ParseRunName(holder).has_value();
+  return Fail(
+      Errc::kExhausted,
+      "port " + std::to_string(port) + " of this machine leads to " +
+          (run ? "another run of this environment" : "session '" + Printable(holder) + "'") +
+          " already",
+      run ? "wait until it has ended, or publish other ports"
+          : "go on in that session, close it first, or use an environment that publishes "
+            "other ports");
+}
+
 std::string Canonical(const std::string& rule) {
   const auto parsed = network::ParseRule(rule);
   return parsed ? ToText(*parsed) : rule;
@@ -58,12 +84,31 @@ std::string Canonical(const std::string& rule) {
 
 }  // namespace
 
+std::optional<RunName> ParseRunName(std::string_view name) {
+  if (!name.starts_with(kRun)) return std::nullopt;
+  name.remove_prefix(kRun.size());
+  const std::size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto pid = NumberIn<std::int64_t>(name.substr(0, dash));
+  const auto number = NumberIn<std::uint64_t>(name.substr(dash + 1));
+  if (!pid || !number) return std::nullopt;
+  return RunName{*pid, *number};
+}
+
+std::string ToText(const Refusal& refusal) {
+  std::string text =
+      refusal.place.empty() ? "the network is closed" : Printable(refusal.place) + " was refused";
+  if (refusal.times > 1) text += " " + std::to_string(refusal.times) + " times";
+  return text + ": " + Printable(refusal.reason);
+}
+
 Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wanted)
     : loop_(loop), proxy_(proxy), wanted_(std::move(wanted)), name_(NextName()), listener_(loop) {
   proxy_.Enter(name_, *this);
 }
 
 Connection::~Connection() {
+  RecordDevice(Record::Event::kEnded);
   proxy_.Leave(name_);
   if (handed_over_ && served_by_ > 0 && proxy_.pid() == served_by_)
     proxy_.Send(network::RemoveSandbox{name_}, {}, [](auto) {});
@@ -75,17 +120,27 @@ void Connection::Rename(std::string name) {
   name_ = std::move(name);
 }
 
+bool Connection::HasPort(std::uint16_t outside) const {
+  return published_ && std::ranges::any_of(wanted_.publish, [&](const auto& each) {
+           return each.outside == outside;
+         });
+}
+
 Result<void> Connection::Publish() {
-  if (!outside_.empty()) return {};
+  if (published_) return {};
   for (const network::PublishedPort& port : wanted_.publish) {
     auto fd = ListenOutside(port.outside);
     if (!fd) {
       outside_.clear();  // all of them or none
+      const Connection* holder = proxy_.HolderOf(port.outside);
+      if (holder != nullptr) return HeldBy(holder->name(), port.outside);
       return std::unexpected(std::move(fd).error());
     }
     outside_.push_back({.listener = Descriptor(loop_, fd->Release()),
                         .order = {.kind = AddForward::Kind::kPublish, .port = port.inside}});
   }
+  published_ = true;
+  RecordDevice(Record::Event::kOpened);
   if (handed_over_) {
     PassOn(outside_);
   } else if (attached_) {
@@ -215,7 +270,28 @@ void Connection::Lose(const Error& why) {
   if (handed_over_) Refuse("", why.what, "");
 }
 
+void Connection::GainDevice() {
+  device_ = DeviceState::kThere;
+  RecordDevice(Record::Event::kOpened);
+}
+
+void Connection::RecordDevice(Record::Event event) {
+  const bool opened = event == Record::Event::kOpened;
+  if (device_ != (opened ? DeviceState::kThere : DeviceState::kRecorded)) return;
+  // One that waits to be used has neither its name nor anybody's code.
+  if (!published_) return;
+  device_ = opened ? DeviceState::kRecorded : DeviceState::kNone;
+  proxy_.Tell({.event = event,
+               .protocol = Record::Protocol::kDevice,
+               .sandbox = name_,
+               .time_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                              std::chrono::system_clock::now().time_since_epoch())
+                              .count(),
+               .host = "eth0"});
+}
+
 void Connection::LoseDevice() {
+  RecordDevice(Record::Event::kEnded);
   Refuse("", "pasta ended, and nothing passes through the sandbox's device any more", "");
 }
 
@@ -230,6 +306,7 @@ void Connection::Refuse(std::string place, std::string reason, std::string rule)
 }
 
 void Connection::End(Proxy::Answer answer) {
+  RecordDevice(Record::Event::kEnded);
   if (!handed_over_ || served_by_ <= 0 || proxy_.pid() != served_by_) return answer({});
   served_by_ = -1;
   proxy_.Send(network::RemoveSandbox{name_}, {}, std::move(answer));

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/backend.h"
@@ -24,6 +26,16 @@ struct Refusal {
   std::uint64_t times = 0;
   bool operator==(const Refusal&) const = default;
 };
+/// What was refused and why, in words for everybody; what can be done about it is said by whoever
+/// knows who reads it.
+std::string ToText(const Refusal& refusal);
+
+/// "run-PID-N": sandboxes that nobody named are called so, and no session is.
+struct RunName {
+  std::int64_t pid = 0;  ///< of the igloo that it belongs to
+  std::uint64_t number = 0;
+};
+std::optional<RunName> ParseRunName(std::string_view name);
 
 /// The network of one sandbox: sockets that were made inside it, and what they lead to. igloo-proxy
 /// gets them when somebody connects for the first time, so a sandbox that has a network and does
@@ -41,8 +53,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Rename(std::string name);
   const std::string& name() const { return name_; }
 
-  /// Takes the ports of the host that are to lead inside. Fails when somebody has them.
+  /// Takes the ports of the host that are to lead inside. Fails when somebody has them, and says
+  /// who if that is a sandbox of this process.
   Result<void> Publish();
+  /// Whether this port of the host leads inside.
+  bool HasPort(std::uint16_t outside) const;
   /// Takes the sockets of a sandbox that stands.
   Result<void> Attach(backend::Sandbox& sandbox);
 
@@ -59,6 +74,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Lose(const Error& why);
   /// Ends everything that is under way; when the answer comes, all of it was told.
   void End(Proxy::Answer answer);
+  /// It has a device: what goes through that is recorded by nobody, but that it was there is.
+  void GainDevice();
   /// Its device leads nowhere any more.
   void LoseDevice();
   /// What was refused since the last time.
@@ -79,6 +96,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Proxy::Answer Told();
   void ReplaceRules(Proxy::Answer answer);
   void Refuse(std::string place, std::string reason, std::string rule);
+  void RecordDevice(network::Record::Event event);
 
   boost::asio::io_context& loop_;
   Proxy& proxy_;
@@ -88,7 +106,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Descriptor listener_;  ///< the proxy's own, inside
   std::vector<Door> inside_ = {}, outside_ = {};
   std::vector<UniqueFd> sockets_ = {};  ///< made inside, for those outside
-  bool attached_ = false, handed_over_ = false;
+  bool attached_ = false, handed_over_ = false, published_ = false;
+  enum class DeviceState : std::uint8_t { kNone, kThere, kRecorded } device_ = DeviceState::kNone;
   pid_t served_by_ = -1;  ///< the igloo-proxy that has everything
   std::vector<Refusal> refusals_ = {};
 };

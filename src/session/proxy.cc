@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/overloaded.h"
 #include "network/channel.h"
@@ -151,6 +153,12 @@ void Proxy::Lose(const Error& why) {
 
 Connection* Proxy::Find(std::string_view sandbox) const {
   const auto found = connections_.find(sandbox);
+  return found == connections_.end() ? nullptr : found->second;
+}
+
+Connection* Proxy::HolderOf(std::uint16_t port) const {
+  const auto found = std::ranges::find_if(
+      connections_, [&](const auto& each) { return each.second->HasPort(port); });
   return found == connections_.end() ? nullptr : found->second;
 }
 

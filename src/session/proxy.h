@@ -45,10 +45,16 @@ class Proxy {
 
   /// The network of the sandbox of this name; null: there is none.
   Connection* Find(std::string_view sandbox) const;
+  /// The one that this port of the host leads to; null: none of these.
+  Connection* HolderOf(std::uint16_t port) const;
   /// Names are given once: false when another has it.
   bool Enter(const std::string& sandbox, Connection& connection);
   void Leave(const std::string& sandbox);
 
+  /// Somebody else's decision, for whoever hears them all.
+  void Tell(const network::Record& record) const {
+    if (options_.record) options_.record(record);
+  }
   /// Takes all that it has said until now: a refusal comes here before the sandbox hears of it.
   void Settle();
   /// The event loop has ended.

@@ -160,7 +160,9 @@ class Surgery {
       return found;
     };
     if (kernels(wanted_) != kernels(old_)) {
-      return std::unexpected(Cannot("its interpreter was started anew since it began"));
+      return std::unexpected(
+          Cannot("its interpreter was started anew since it began, or its network "
+                 "has a device (the tier 'internet')"));
     }
     return {};
   }

@@ -46,17 +46,16 @@ Finished FinishedFrom(session::CallResult result) {
 
 void NoteRefusals(Finished& finished) {
   for (const session::Refusal& each : finished.run.refused) {
-    std::string text = each.place.empty() ? "the network is closed" : each.place + " was refused";
-    if (each.times > 1) text += " " + std::to_string(each.times) + " times";
-    text += ": " + each.reason;
+    std::string text = ToText(each);
     if (!each.rule.empty()) {
+      const std::string rule = Printable(each.rule);
       // A sandbox without a name of its own is gone by now.
-      text +=
-          each.sandbox.starts_with("run-")
-              ? "; the user can allow it: '" + each.rule + "' in 'allow' of the environment"
-              : "; the user can allow it: igloo net allow " + each.sandbox + " '" + each.rule + "'";
+      text += "; the user can allow it: " +
+              (session::ParseRunName(each.sandbox)
+                   ? "'" + rule + "' in 'allow' of the environment"
+                   : "igloo net allow " + ShellQuote(Printable(each.sandbox)) + " '" + rule + "'");
     }
-    finished.notes.push_back(Printable(text));
+    finished.notes.push_back(std::move(text));
   }
 }
 

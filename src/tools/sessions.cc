@@ -96,6 +96,12 @@ Result<Sessions::Found> Sessions::Find(const Asked& asked, const Offered& enviro
     return Fail(Errc::kInvalidArgument, "'session' cannot be a session's name",
                 "give it 1 to 256 bytes of text");
   }
+  // What is decided about sandboxes is told by their names: these are runs' own.
+  if (session::ParseRunName(asked.id)) {
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("'{}' cannot be a session's name: runs are called so", asked.id),
+                "give it another one");
+  }
   if (asked.code.find('\0') != std::string::npos) {
     return Fail(Errc::kInvalidArgument, "code in a session cannot hold NUL bytes",
                 "write them as escapes");
@@ -230,9 +236,14 @@ Error Sessions::Forget(const std::string& id, const Found& living, const Error& 
   if (here != sessions_.end() && here->second == living) sessions_.erase(here);
   ++generation_;
   Error said = error;
+  if (!living->ready) {
+    said.what = fmt::format("session '{}' could not begin: {}", Printable(id), error.what);
+    return said;
+  }
   said.what = fmt::format("session '{}' is gone, with its variables and files: {}", Printable(id),
                           error.what);
-  said.hint = "the next call with this name begins anew";
+  said.hint += said.hint.empty() ? "" : "; ";
+  said.hint += "the next call with this name begins anew";
   return said;
 }
 

@@ -113,8 +113,7 @@ TEST_F(NetCli, ARuleNeedsASandboxThatLives) {
   EXPECT_THAT(said({"data"}), HasSubstr("needs a sandbox and a rule"));
   EXPECT_THAT(said({"data", "example.org/x"}), HasSubstr("example.org/x"));
   EXPECT_THAT(said({"data", "example.org", "--once", "--session"}), HasSubstr("contradict"));
-  EXPECT_THAT(said({"data", "example.org"}),
-              HasSubstr("there is no sandbox 'data' with a network"));
+  EXPECT_THAT(said({"data", "example.org"}), HasSubstr("there is no session 'data'"));
   EXPECT_THAT(Net({"alow", "x", "y"}).err, HasSubstr("did you mean 'allow'?"));
 }
 

@@ -1,0 +1,30 @@
+#include "session/connection.h"
+
+#include <gtest/gtest.h>
+
+namespace igloo::session {
+namespace {
+
+TEST(RunNameTest, IsANumberOfAProcessAndOneOfItsOwn) {
+  const auto name = ParseRunName("run-12-3");
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->pid, 12);
+  EXPECT_EQ(name->number, 3U);
+  for (const char* other : {"", "run", "run-", "run-1", "run-1-", "run--1", "run-1-2-3", "run-a-1",
+                            "run-1-b", "Run-1-2", "run-0-1", "run-1-0", "run--1-2", " run-1-2",
+                            "run-1-2 ", "run-of-mine", "run-99999999999999999999-1"}) {
+    EXPECT_FALSE(ParseRunName(other)) << other;
+  }
+}
+
+TEST(RefusalTest, SaysWhatAndWhyInOneSentence) {
+  EXPECT_EQ(ToText(Refusal{.place = "a.example:80", .reason = "no rule allows it", .times = 1}),
+            "a.example:80 was refused: no rule allows it");
+  EXPECT_EQ(ToText(Refusal{.place = "a\x1b:80", .reason = "no\n", .times = 3}),
+            "a\\x1b:80 was refused 3 times: no\\x0a");
+  EXPECT_EQ(ToText(Refusal{.reason = "igloo-proxy has ended", .times = 1}),
+            "the network is closed: igloo-proxy has ended");
+}
+
+}  // namespace
+}  // namespace igloo::session
