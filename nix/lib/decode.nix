@@ -138,6 +138,7 @@ let
       publish = mine "publish";
       reach = mine "reach";
       secrets = mine "secrets";
+      raw_sockets = if named ? ${name} then ownValue name "raw_sockets" false else false;
     };
   networkProblems = name:
     let
@@ -146,6 +147,8 @@ let
       at = "environments.${name}";
     in
     if missing != [ ] then problem at "there is no secret '${head missing}'"
+    else if wanted.raw_sockets && wanted.tier != "internet" then
+      problem at "raw sockets are of no use with the network '${wanted.tier}': they need a device"
     else if proxied wanted.tier then [ ]
     else if wanted.secrets != [ ] then problem at "secrets need igloo's proxy, which the network '${wanted.tier}' does not have"
     else if wanted.allow != [ ] then problem at "rules are of no use with the network '${wanted.tier}'"

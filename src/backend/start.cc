@@ -12,6 +12,18 @@ static_assert(sandbox::kMaxPathRules == wire::kMaxPathRules);
 static_assert(sandbox::kMaxStrings == wire::kMaxStrings);
 static_assert(sandbox::kMaxExtraDescriptors == wire::kMaxExtraDescriptors);
 
+wire::SeccompProfile Convert(sandbox::Seccomp seccomp) {
+  switch (seccomp) {
+    case sandbox::Seccomp::kDefault:
+      break;
+    case sandbox::Seccomp::kDebug:
+      return wire::SeccompProfile::kDebug;
+    case sandbox::Seccomp::kRawSockets:
+      return wire::SeccompProfile::kRawSockets;
+  }
+  return wire::SeccompProfile::kDefault;
+}
+
 wire::PathRight Convert(sandbox::PathRight right) {
   switch (right) {
     case sandbox::PathRight::kRead:
@@ -62,9 +74,7 @@ wire::Start StartMessage(const sandbox::Payload& payload, const wire::Nonce& non
                     .time_limit_ms = payload.time_ms,
                     .grace_ms = payload.grace_ms,
                     .memory_limit_bytes = payload.memory_bytes,
-                    .seccomp = payload.seccomp == sandbox::Seccomp::kDebug
-                                   ? wire::SeccompProfile::kDebug
-                                   : wire::SeccompProfile::kDefault,
+                    .seccomp = Convert(payload.seccomp),
                     .cwd = payload.cwd,
                     .extra_descriptors = payload.extra_descriptors,
                     .terminal = payload.terminal == sandbox::Terminal::kOwn ? wire::Terminal::kOwn

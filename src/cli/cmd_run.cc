@@ -191,7 +191,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
   cgroup::Groups groups(cgroup::Find());
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
-  WarnOfHostNetwork(options.request.network, console);
+  WarnOfRights(options.request.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   const std::string missing = session::MissingDevice(plan.network, options.request.resolver);
@@ -241,6 +241,7 @@ constexpr Flag kFlags[] = {
     kPublishFlag,
     kReachFlag,
     kSecretFlag,
+    kRawSocketsFlag,
     {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
      "jail bubblewrap"},
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},

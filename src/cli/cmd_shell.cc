@@ -86,7 +86,7 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const auto programs, FindPrograms());
   Wall wall(programs);
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
-  WarnOfHostNetwork(prepared.network, console);
+  WarnOfRights(prepared.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{
@@ -123,6 +123,7 @@ constexpr Flag kFlags[] = {
     kPublishFlag,
     kReachFlag,
     kSecretFlag,
+    kRawSocketsFlag,
     {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
      "jail bubblewrap"},
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},

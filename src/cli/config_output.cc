@@ -89,7 +89,8 @@ std::string NetworkText(const Config& config, const EnvironmentConfig& environme
          Line("allow", List(wanted.rules, Itself)) +
          Line("publish", List(wanted.publish, [](const auto& each) { return ToText(each); })) +
          Line("reach", List(wanted.reach, [](auto each) { return each; })) +
-         Line("secrets", List(environment.network.secrets, Itself));
+         Line("secrets", List(environment.network.secrets, Itself)) +
+         Line("rights", wanted.raw_sockets ? "raw sockets" : "");
 }
 
 /// Where the value of a secret comes from; the value itself is read by nobody here.
@@ -134,7 +135,8 @@ json::object NetworkJson(const Config& config, const EnvironmentConfig& environm
           {"allow", Strings(wanted.rules)},
           {"publish", std::move(publish)},
           {"reach", json::array(wanted.reach.begin(), wanted.reach.end())},
-          {"secrets", std::move(secrets)}};
+          {"secrets", std::move(secrets)},
+          {"raw_sockets", wanted.raw_sockets}};
 }
 
 json::array SecretsJson(const Config& config) {

@@ -119,6 +119,7 @@ Result<void> TakeNetwork(const ParsedArgs& args, const config::Config& config,
     }
     wanted.rules.push_back(rule);
   }
+  if (args.Has("--raw-sockets")) wanted.raw_sockets = true;
   for (const std::string& each : args.All("--publish")) {
     IGLOO_ASSIGN(const network::PublishedPort port, network::ParsePublished(each));
     wanted.publish.push_back(port);
@@ -138,9 +139,13 @@ Result<void> TakeNetwork(const ParsedArgs& args, const config::Config& config,
   return {};
 }
 
-void WarnOfHostNetwork(const network::Wanted& wanted, Console& console) {
-  if (wanted.level != network::Level::kHost) return;
-  console.Note("warning: it shares the host's network, with everything that listens on it");
+void WarnOfRights(const network::Wanted& wanted, Console& console) {
+  if (wanted.level == network::Level::kHost) {
+    console.Note("warning: it shares the host's network, with everything that listens on it");
+  }
+  if (wanted.raw_sockets) {
+    console.Note("warning: it may make raw sockets, and with them packets of every kind");
+  }
 }
 
 }  // namespace igloo::cli

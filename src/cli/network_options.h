@@ -15,10 +15,10 @@ Result<network::Level> ParseNetwork(const std::string& text);
 /// SECURITY: no error repeats what stands behind the "=": it may be the secret itself.
 Result<config::SecretConfig> ParseSecret(const std::string& text);
 
-/// Puts --network, --allow, --publish, --reach and --secret over what the configuration says about
-/// an environment. --network beats the level, and all else is added; with 'none' and 'host' nothing
-/// is left of what the configuration allows. --allow alone means --network allow where there is no
-/// network.
+/// Puts --network, --allow, --publish, --reach, --secret and --raw-sockets over what the
+/// configuration says about an environment. --network beats the level, and all else is added; with
+/// 'none' and 'host' nothing is left of what the configuration allows. --allow alone means
+/// --network allow where there is no network.
 Result<void> TakeNetwork(const ParsedArgs& args, const config::Config& config,
                          config::Configured& configured);
 
@@ -50,7 +50,10 @@ inline constexpr Flag kSecretFlag = {
         "file:PATH or command:WORDS",
     .times = Times::kOften};
 
-/// A run in the host's network is told to be one.
-void WarnOfHostNetwork(const network::Wanted& wanted, Console& console);
+inline constexpr Flag kRawSocketsFlag = {
+    "--raw-sockets", "", "let it make packets itself (tcpdump, nmap -sS); with internet only"};
+
+/// Says what a run may do that none does unless somebody named it.
+void WarnOfRights(const network::Wanted& wanted, Console& console);
 
 }  // namespace igloo::cli

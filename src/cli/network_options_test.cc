@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr Flag kFlags[] = {kNetworkFlag, kAllowFlag, kPublishFlag, kReachFlag, kSecretFlag};
+constexpr Flag kFlags[] = {kNetworkFlag, kAllowFlag,  kPublishFlag,
+                           kReachFlag,   kSecretFlag, kRawSocketsFlag};
 
 constexpr std::string_view kFile = R"([network]
 allow = ["pypi.org"]
@@ -33,6 +34,7 @@ preset = "python"
 [environments.open]
 preset = "python"
 network = "internet"
+raw_sockets = true
 [environments.host]
 preset = "python"
 network = "host"
@@ -111,6 +113,16 @@ TEST(TakeNetworkTest, TheLevelOfTheCommandLineBeatsTheFiles) {
             (Error{.code = Errc::kInvalidArgument,
                    .what = "there is no network 'bridge'",
                    .hint = "choose none, allow, internet or host"}));
+}
+
+TEST(TakeNetworkTest, RawSocketsAreNamedAndGoWithTheirLevel) {
+  EXPECT_TRUE(Take("open", {})->network.raw_sockets);
+  EXPECT_TRUE(Take("open", {"--network", "internet"})->network.raw_sockets);
+  for (const char* lower : {"none", "allow", "host"}) {
+    EXPECT_FALSE(Take("open", {"--network", lower})->network.raw_sockets) << lower;
+  }
+  EXPECT_FALSE(Take("closed", {"--network", "internet"})->network.raw_sockets);
+  EXPECT_TRUE(Take("closed", {"--network", "internet", "--raw-sockets"})->network.raw_sockets);
 }
 
 TEST(TakeNetworkTest, ErrorsSayWhatToWrite) {

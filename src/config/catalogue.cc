@@ -128,6 +128,7 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                  .limits = LimitsFor(config_, key),
                  .inherit = config_.project.inherit,
                  .network = NetworkFor(config_, key),
+                 .names_network = own != nullptr && own->network.level.has_value(),
                  .secrets = SecretsFor(config_, key),
                  .resolver = config_.resolver,
                  .audit = config_.audit};
@@ -136,9 +137,8 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
   if (const auto& asked = out.environment.asked) {
     const bool chosen = own != nullptr && own->backend;
     if (asked->backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
-    const bool connected = own != nullptr && own->network.level;
     const auto level = network::FindLevel(asked->network);
-    if (!connected && level && network::Proxied(*level)) {
+    if (!out.names_network && level && network::Proxied(*level)) {
       out.network = NetworkFor(config_, key, level);
     }
     const Limits mine = own != nullptr ? own->limits : Limits{};

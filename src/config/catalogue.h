@@ -22,6 +22,7 @@ struct Configured {
   std::vector<std::string> inherit = {};
   /// What its runs reach, and the secrets that belong to it, whose values nobody has read yet.
   network::Wanted network = {};
+  bool names_network = false;  ///< the file says how far they reach, be it nowhere
   std::vector<SecretConfig> secrets = {};
   std::string resolver = {};  ///< of the proxy; empty: the host's
   AuditConfig audit = {};     ///< where its decisions are written down

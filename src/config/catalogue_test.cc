@@ -236,7 +236,7 @@ TEST_F(CatalogueTest, AnAliasMayTakeThePlaceOfAPreset) {
 TEST_F(CatalogueTest, WhatCannotBeUsedIsListedWithThePlaceInTheFile) {
   const Catalogue catalogue = Read(
       "[environments.gone]\npath = 'gone'\n[environments.web]\npreset = 'node'\n"
-      "raw_sockets = true\n[environments.w]\nalias = 'web'\n[environments.f]\nflake = 'x'\n");
+      "sessions = false\n[environments.w]\nalias = 'web'\n[environments.f]\nflake = 'x'\n");
   EXPECT_EQ(catalogue.Find("gone").error(),
             (Error{.code = Errc::kNotFound,
                    .what = "c.toml:1:15: there is nothing",

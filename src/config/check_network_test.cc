@@ -131,6 +131,18 @@ TEST(NetworkKeysTest, RulesAndSecretsNeedALevelThatHasThem) {
               ElementsAre(HasSubstr("there is no secret 'y' | known here: x")));
 }
 
+TEST(NetworkKeysTest, RawSocketsAreARightOverADevice) {
+  const Config config = Fine(
+      "[environments.a]\npreset = 'python'\nnetwork = 'internet'\nraw_sockets = true\n"
+      "[environments.b]\npreset = 'python'\nnetwork = 'internet'\n");
+  EXPECT_TRUE(NetworkFor(config, "a").raw_sockets);
+  EXPECT_FALSE(NetworkFor(config, "b").raw_sockets);
+  EXPECT_FALSE(NetworkFor(config, "a", network::Level::kAllow).raw_sockets);
+  EXPECT_THAT(Problems("[environments.a]\npreset = 'python'\nraw_sockets = true\n"),
+              ElementsAre(HasSubstr("environment 'a': raw sockets are of no use with the network "
+                                    "'none': they need a device | use the network 'internet'")));
+}
+
 TEST(NetworkKeysTest, ASecretComesFromOnePlaceAndIsForSomebody) {
   EXPECT_THAT(Problems("[secrets.x]\n"),
               ElementsAre(HasSubstr("1:10: secret 'x' does not say where its value comes from"),

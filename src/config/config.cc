@@ -141,6 +141,9 @@ network::Wanted NetworkFor(const Config& config, std::string_view environment,
   wanted.rules.insert(wanted.rules.end(), own.allow.begin(), own.allow.end());
   wanted.publish = own.publish;
   wanted.reach = own.reach;
+  // A level that somebody lowers takes the right with it; a file that contradicts itself is told
+  // so.
+  wanted.raw_sockets = own.raw_sockets && (!level || *level == network::Level::kInternet);
   return wanted;
 }
 

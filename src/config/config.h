@@ -60,6 +60,7 @@ struct NetworkConfig {
   std::vector<network::PublishedPort> publish = {};
   std::vector<std::uint16_t> reach = {};
   std::vector<std::string> secrets = {};  ///< names of [secrets.NAME]
+  bool raw_sockets = false;
   bool operator==(const NetworkConfig&) const = default;
 };
 

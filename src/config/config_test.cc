@@ -40,10 +40,10 @@ TEST(ConfigTest, TheBackendOfAnEnvironmentIsItsOwnOrTheFiles) {
 TEST(ConfigTest, WhatIsNotAvailableIsRefusedWhereItIsUsedOnly) {
   const Config config = Read(
       "[daemon]\ntransport = 'http'\n[environments.web]\npreset = 'python'\n"
-      "raw_sockets = true\n[environments.w]\nalias = 'web'\n[environments.node]\n");
+      "sessions = false\n[environments.w]\nalias = 'web'\n[environments.node]\n");
   const Error refusal{
       .code = Errc::kFailedPrecondition,
-      .what = "c.toml:5:1: 'environments.web.raw_sockets' is not available yet",
+      .what = "c.toml:5:1: 'environments.web.sessions' is not available yet",
       .hint = "remove it, or use a newer igloo; everything else in the file keeps working"};
   EXPECT_EQ(CheckEnvironmentAvailable(config, "web").error(), refusal);
   EXPECT_EQ(CheckEnvironmentAvailable(config, "w").error(), refusal);

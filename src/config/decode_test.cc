@@ -250,7 +250,7 @@ TEST(DecodeTest, WhatIsNotAvailableYetIsListedAndTheRestServes) {
 transport = "http"
 [environments.web]
 preset = "python"
-raw_sockets = true
+sessions = false
 limits.processes = 3
 [environments.data]
 preset = "node"
@@ -266,8 +266,8 @@ backend = "microvm"
                                       "c.toml",
                                       {2, 1}},
                           Unavailable{"environments.web",
-                                      "environments.web.raw_sockets",
-                                      "'environments.web.raw_sockets' is not available yet",
+                                      "environments.web.sessions",
+                                      "'environments.web.sessions' is not available yet",
                                       "c.toml",
                                       {5, 1}},
                           Unavailable{"environments.data",
@@ -311,7 +311,7 @@ use_flake = false
 [backends.jail]
 [environments.web]
 preset = "python"
-raw_sockets = false
+sessions = true
 mounts = []
 )")
                   .unavailable,

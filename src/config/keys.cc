@@ -143,6 +143,10 @@ void StoreReach(Target& target, const Checked& value) {
   }
 }
 
+void StoreRawSockets(Target& target, const Checked& value) {
+  NetworkOf(target).raw_sockets = value.flag;
+}
+
 void StoreUsedSecrets(Target& target, const Checked& value) {
   NetworkOf(target).secrets = value.list;
 }
@@ -331,7 +335,8 @@ constexpr Key kKeys[] = {
     {"environments.NAME.reach", kPorts, "[]", "[5432]",
      "ports of your 127.0.0.1 that it reaches on its own", kNow, kNetwork, StoreReach},
     {"environments.NAME.raw_sockets", kFlag, "false", "true",
-     "whether its code may make raw sockets", kLater, kNetwork},
+     "whether its code may make raw sockets (tcpdump, nmap -sS); with \"internet\" only",
+     kNow, kNetwork, StoreRawSockets},
     {"environments.NAME.secrets", kTexts, "[]", "[\"github-token\"]",
      "names of [secrets.NAME] that its requests carry", kNow, kSecrets, StoreUsedSecrets},
     {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",

@@ -39,7 +39,9 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
   // A contract may ask for a network where the configuration says nothing of one.
   const network::Level asked = request.network.level;
   request.network = configured.network;
-  if (request.network.level == network::Level::kNone) request.network.level = asked;
+  if (!configured.names_network && request.network.level == network::Level::kNone) {
+    request.network.level = asked;
+  }
   request.resolver = config.resolver;
   IGLOO_TRY(secrets.Use(configured.secrets, request));
   if (auto checked = network::Check(request.network); !checked) {

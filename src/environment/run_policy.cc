@@ -152,11 +152,11 @@ void NameProxy(std::map<std::string, std::string>& variables) {
 }
 
 /// Only where /etc is igloo's own: a file of the environment's is not changed.
-void NameResolver(std::string_view address, std::vector<sandbox::Entry>& contents) {
+void NameResolver(const std::string& resolv_conf, std::vector<sandbox::Entry>& contents) {
   for (sandbox::Entry& entry : contents) {
     auto* file = std::get_if<sandbox::TextFile>(&entry);
     if (file == nullptr || file->path != "/etc/resolv.conf" || !file->content.empty()) continue;
-    file->content = "nameserver " + std::string(address) + "\n";
+    file->content = resolv_conf;
   }
 }
 
@@ -165,11 +165,14 @@ Result<void> AddNetwork(const RunRequest& request, sandbox::Policy& policy) {
   IGLOO_TRY(network::Check(wanted));
   if (wanted.level == network::Level::kHost) {
     policy.network = sandbox::HostNetwork("somebody asked for the network 'host'");
+    NameResolver(request.resolv_conf, policy.environment);
     return {};
   }
   if (!wanted.connected()) return {};
-  sandbox::ConnectedNetwork network{
-      .tier = std::string(ToText(wanted.level)), .rules = wanted.rules, .reach = wanted.reach};
+  sandbox::ConnectedNetwork network{.tier = std::string(ToText(wanted.level)),
+                                    .rules = wanted.rules,
+                                    .reach = wanted.reach,
+                                    .raw_sockets = wanted.raw_sockets};
   for (const network::Secret& secret : wanted.secrets) {
     std::string text = secret.name + " for " + secret.domain.text();
     if (!secret.header.empty()) text += ", in " + secret.header;
@@ -180,7 +183,7 @@ Result<void> AddNetwork(const RunRequest& request, sandbox::Policy& policy) {
   }
   if (wanted.level == network::Level::kInternet) network.device = request.device;
   if (network.device && !network.device->resolver.empty()) {
-    NameResolver(network.device->resolver, policy.environment);
+    NameResolver("nameserver " + network.device->resolver + "\n", policy.environment);
   }
   policy.network = std::move(network);
   if (wanted.proxied()) policy.listen.push_back(network::kProxyPort);

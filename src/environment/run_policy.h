@@ -69,7 +69,8 @@ struct RunRequest {
   /// memory and dropped with it.
   sandbox::Access root = sandbox::Access::kReadOnly;
   network::Wanted network = {};
-  std::string resolver = {};  ///< of its network; empty: this machine's
+  std::string resolver = {};     ///< of its network; empty: this machine's
+  std::string resolv_conf = {};  ///< the host's, for whoever shares its network
   /// What programs that know no proxy get where everything can be reached; whoever knows that this
   /// machine has none says so.
   std::optional<sandbox::Device> device = {};

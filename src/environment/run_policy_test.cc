@@ -305,6 +305,18 @@ TEST(PolicyForRunTest, TheHostsNetworkIsARightOfItsOwn) {
   const Policy policy = PolicyOf({.what = Code{"1"}, .network = {.level = network::Level::kHost}});
   EXPECT_TRUE(std::holds_alternative<sandbox::HostNetwork>(policy.network));
   EXPECT_TRUE(policy.listen.empty());
+  // With the host's own resolver: nothing else of it would be of use.
+  Environment environment = Python();
+  AddBasics(environment.contents);
+  const auto named = PolicyForRun(environment, {.what = Code{"1"},
+                                                .network = {.level = network::Level::kHost},
+                                                .resolv_conf = "nameserver 127.0.0.53\n"});
+  ASSERT_TRUE(named);
+  EXPECT_TRUE(std::ranges::any_of(named->environment, [](const sandbox::Entry& entry) {
+    const auto* file = std::get_if<sandbox::TextFile>(&entry);
+    return file != nullptr && file->path == "/etc/resolv.conf" &&
+           file->content == "nameserver 127.0.0.53\n";
+  }));
 }
 
 TEST(PolicyForRunTest, ADeviceIsForThoseWhoReachEverything) {

@@ -95,13 +95,17 @@ class ReportWriter {
   _exit(125);
 }
 
-/// SECURITY: whatever backend built this sandbox, the payload never starts with privileges.
-bool HasNoPrivileges() {
+/// SECURITY: whatever backend built this sandbox, the payload never starts with privileges, but for
+/// the one that it was granted.
+bool HasNoPrivilegesBut(uint32_t granted) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
   if (syscall(SYS_capget, &header, sets) != 0) return false;
   for (const auto& set : sets) {
-    if ((set.effective | set.permitted | set.inheritable) != 0) return false;
+    const uint32_t expected = &set == sets ? granted : 0;
+    if (set.effective != expected || set.permitted != expected || set.inheritable != expected) {
+      return false;
+    }
   }
   // The bounding set is one call for each: ask for those that would matter most.
   constexpr unsigned long kWorst[] = {CAP_SYS_ADMIN, CAP_SETUID, CAP_DAC_OVERRIDE};
@@ -332,7 +336,10 @@ void InitMain() {
   if (!DecodeStart(g_frame, size, g_start) || g_start.seccomp == wire::SeccompProfile::kZygote) {
     Refuse(InitStep::kStartMessage, EPROTO);
   }
-  if (!HasNoPrivileges()) Refuse(InitStep::kSelfCheck, EPERM);
+  const bool raw = g_start.seccomp == wire::SeccompProfile::kRawSockets;
+  // Nobody who comes from elsewhere has the capability.
+  if (raw && g_start.birth == wire::Birth::kAdopted) Refuse(InitStep::kStartMessage, EPROTO);
+  if (!HasNoPrivilegesBut(raw ? 1U << CAP_NET_RAW : 0)) Refuse(InitStep::kSelfCheck, EPERM);
   // 1: join a new anonymous session keyring, whatever the backend did about keys. A kernel
   // without keyrings has none to leak.
   if (syscall(SYS_keyctl, 1, nullptr) < 0 && errno != ENOSYS) Refuse(InitStep::kKeyring, errno);

@@ -90,11 +90,14 @@ rlimit AttainableLimit(const StartView::Limit& limit) {
 
 const Filter& FilterFor(const StartView& start) {
   if (start.seccomp == wire::SeccompProfile::kZygote) return kZygoteFilter;
-  const bool debug = start.seccomp == wire::SeccompProfile::kDebug;
-  if (start.memory == wire::MemoryWatch::kCgroup) {
-    return debug ? kCountedDebugFilter : kCountedFilter;
+  const bool counted = start.memory == wire::MemoryWatch::kCgroup;
+  if (start.seccomp == wire::SeccompProfile::kRawSockets) {
+    return counted ? kCountedRawFilter : kRawFilter;
   }
-  return debug ? kDebugFilter : kDefaultFilter;
+  if (start.seccomp == wire::SeccompProfile::kDebug) {
+    return counted ? kCountedDebugFilter : kDebugFilter;
+  }
+  return counted ? kCountedFilter : kDefaultFilter;
 }
 
 namespace {

@@ -142,26 +142,33 @@ struct Filter {
   uint16_t size = 0;
 };
 
+/// In what filters differ.
+struct FilterRights {
+  bool debug = false;    ///< what debuggers need
+  bool counted = false;  ///< a cgroup counts memory that no process has mapped; see guest/memory.h
+  bool raw_sockets = false;
+  uint32_t granted = kLastKnownCall + 1;  ///< a call that is allowed although the tables deny it
+};
+
 /// Puts BPF instructions together; `Label` positions are patched forward.
 class FilterBuilder {
  public:
-  /// `counted`: a cgroup counts memory that no process has mapped; see guest/memory.h. `granted`: a
-  /// call that is allowed although the tables deny it.
-  constexpr Filter Build(bool debug, bool counted, uint32_t granted = kLastKnownCall + 1) {
+  constexpr Filter Build(const FilterRights& rights) {
     Load(offsetof(seccomp_data, arch));
     JumpIfEqual(kNativeArch, 1, 0);  // SECURITY: also closes int 0x80 on x86_64
     ReturnErrno(ENOSYS);
     Load(offsetof(seccomp_data, nr));
     Emit(BPF_JMP | BPF_JGT | BPF_K, kLastKnownCall, 0, 1);  // x32 numbers are far above, too
     ReturnErrno(ENOSYS);
-    if (granted <= kLastKnownCall) {
-      const uint16_t block = BeginBlock(granted);
+    if (rights.granted <= kLastKnownCall) {
+      const uint16_t block = BeginBlock(rights.granted);
       Return(kAllow);
       EndBlock(block);
     }
     OnlyErrno(SYS_clone3, ENOSYS);  // its flags are behind a pointer; libc falls back to clone
     CloneRule();
     IoctlRule();
+    RawSocketRule(rights.raw_sockets ? kAllow : SECCOMP_RET_ERRNO | EPERM);
     SocketRule();
     SocketPairRule();
 #ifdef SYS_mknod
@@ -169,7 +176,7 @@ class FilterBuilder {
 #endif
     MknodRule(SYS_mknodat, 2);
     PersonalityRule();
-    if (!counted) {
+    if (!rights.counted) {
       OnlyErrno(SYS_memfd_create, ENOSYS);
       OnlyErrno(SYS_shmget, ENOSYS);
     }
@@ -180,7 +187,7 @@ class FilterBuilder {
     InitRule(SYS_sched_setattr);
     PriorityRule(SYS_setpriority, 0 /* PRIO_PROCESS */, 2 /* PRIO_USER */);
     PriorityRule(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 3 /* IOPRIO_WHO_USER */);
-    RangeSearch(debug);
+    RangeSearch(rights.debug);
     return filter_;
   }
 
@@ -232,6 +239,21 @@ class FilterBuilder {
     JumpIfEqual(kTioclinux, 0, 1);
     ReturnErrno(EPERM);
     Return(kAllow);
+    EndBlock(block);
+  }
+  /// Packets of code's own making, and all that come. Who may not is told so in the words of the
+  /// right that is missing; what else this family of calls has is judged by the next rule.
+  constexpr void RawSocketRule(uint32_t verdict) {
+    const uint16_t block = BeginBlock(SYS_socket);
+    LoadArgument(0);
+    JumpIfEqual(AF_PACKET, 5, 0);
+    JumpIfEqual(AF_INET, 1, 0);
+    JumpIfEqual(AF_INET6, 0, 4);
+    LoadArgument(1);
+    Emit(BPF_ALU | BPF_AND | BPF_K, 0xF);  // without SOCK_CLOEXEC and SOCK_NONBLOCK
+    JumpIfEqual(SOCK_RAW, 0, 1);
+    Return(verdict);
+    Load(offsetof(seccomp_data, nr));
     EndBlock(block);
   }
   /// Unix; Internet streams and datagrams of the everyday protocols; netlink routing.
@@ -346,12 +368,17 @@ class FilterBuilder {
   size_t ranges_ = 0;
 };
 
-inline constexpr Filter kDefaultFilter = FilterBuilder().Build(false, false);
-inline constexpr Filter kDebugFilter = FilterBuilder().Build(true, false);
-inline constexpr Filter kCountedFilter = FilterBuilder().Build(false, true);
-inline constexpr Filter kCountedDebugFilter = FilterBuilder().Build(true, true);
+inline constexpr Filter kDefaultFilter = FilterBuilder().Build({});
+inline constexpr Filter kDebugFilter = FilterBuilder().Build({.debug = true});
+inline constexpr Filter kRawFilter = FilterBuilder().Build({.raw_sockets = true});
+inline constexpr Filter kCountedFilter = FilterBuilder().Build({.counted = true});
+inline constexpr Filter kCountedDebugFilter =
+    FilterBuilder().Build({.debug = true, .counted = true});
+inline constexpr Filter kCountedRawFilter =
+    FilterBuilder().Build({.counted = true, .raw_sockets = true});
 /// Of an interpreter whose forks go into other sandboxes. It runs nobody's code, and they get a
 /// second filter before they do.
-inline constexpr Filter kZygoteFilter = FilterBuilder().Build(false, true, SYS_setns);
+inline constexpr Filter kZygoteFilter =
+    FilterBuilder().Build({.counted = true, .granted = SYS_setns});
 
 }  // namespace igloo::guest

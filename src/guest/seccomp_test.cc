@@ -126,6 +126,14 @@ TEST(SeccompTest, ProfilesDifferExactlyInWhatDebuggersNeed) {
             (std::set<uint32_t>{SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev}));
 }
 
+TEST(SeccompTest, TheRightToRawSocketsIsNoRightToAnythingElse) {
+  for (uint32_t number = 0; number <= kLastKnownCall + 10; ++number) {
+    const Call call{.number = number, .args = {~0ULL, 1, ~0ULL, 2, 3, 4}};
+    EXPECT_EQ(Evaluate(kRawFilter, call), Evaluate(kDefaultFilter, call)) << number;
+    EXPECT_EQ(Evaluate(kCountedRawFilter, call), Evaluate(kCountedFilter, call)) << number;
+  }
+}
+
 TEST(SeccompTest, CallsOfFutureKernelsDoNotExist) {
   EXPECT_EQ(Verdict({.number = kLastKnownCall}), kAllow);
   for (const uint64_t number : {kLastKnownCall + 1ULL, kLastKnownCall + 100ULL, 0x40000000ULL,
@@ -204,7 +212,6 @@ TEST(SeccompTest, TerminalInputCannotBeForged) {
 }
 
 TEST(SeccompTest, SocketsAreUnixInternetOrRouting) {
-  constexpr int kRefused = EAFNOSUPPORT;
   for (uint64_t family = 0; family < 50; ++family) {
     for (const uint64_t type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET, SOCK_PACKET}) {
       for (const uint64_t protocol : {0, 1, 2, 6, 17, 58, 132, 136, 255, 262}) {
@@ -215,17 +222,24 @@ TEST(SeccompTest, SocketsAreUnixInternetOrRouting) {
             family == AF_UNIX ||
             (internet && everyday && (type == SOCK_STREAM || type == SOCK_DGRAM)) ||
             (family == AF_NETLINK && protocol == 0);
+        // A right that can be had, by name.
+        const bool raw = family == AF_PACKET || (internet && type == SOCK_RAW);
+        const uint32_t refused = Denied(raw ? EPERM : EAFNOSUPPORT);
         for (const uint64_t flags : {0, SOCK_CLOEXEC | SOCK_NONBLOCK}) {
           const Call call{
               .number = SYS_socket,
               .args = {family | kGarbage, type | flags | kGarbage, protocol | kGarbage}};
-          EXPECT_EQ(Verdict(call), allowed ? kAllow : Denied(kRefused))
+          EXPECT_EQ(Verdict(call), allowed ? kAllow : refused)
               << family << " " << type << " " << protocol;
+          for (const Filter* filter : {&kRawFilter, &kCountedRawFilter}) {
+            EXPECT_EQ(Evaluate(*filter, call), allowed || raw ? kAllow : refused)
+                << family << " " << type << " " << protocol;
+          }
         }
       }
     }
   }
-  EXPECT_EQ(Verdict({.number = SYS_socket, .args = {~0ULL, SOCK_STREAM}}), Denied(kRefused));
+  EXPECT_EQ(Verdict({.number = SYS_socket, .args = {~0ULL, SOCK_STREAM}}), Denied(EAFNOSUPPORT));
 }
 
 TEST(SeccompTest, SocketPairsAreUnix) {

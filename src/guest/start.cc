@@ -36,7 +36,7 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   view.memory = static_cast<wire::MemoryWatch>(watch);
   const uint8_t profile = fields.U8();
   if (profile < static_cast<uint8_t>(wire::SeccompProfile::kDefault) ||
-      profile > static_cast<uint8_t>(wire::SeccompProfile::kZygote)) {
+      profile > static_cast<uint8_t>(wire::SeccompProfile::kRawSockets)) {
     return false;
   }
   view.seccomp = static_cast<wire::SeccompProfile>(profile);

@@ -107,7 +107,7 @@ TEST(DecodeStartTest, RefusesOtherKindsAndProfiles) {
     payload[0] = kind;
     EXPECT_FALSE(Accepts(payload)) << static_cast<int>(kind);
   }
-  for (const int profile : {0, 4, 255}) {
+  for (const int profile : {0, 5, 255}) {
     wire::Start start = Example();
     start.seccomp = static_cast<wire::SeccompProfile>(profile);
     EXPECT_FALSE(Accepts(PayloadOf(start))) << profile;

@@ -142,7 +142,12 @@ bool PrepareEdge(Setup& setup, int inside, const in_addr& gateway) {
          Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kOptional) &&
          // Who is refused hears of it each time.
          Set(setup, "ipv4/icmp_ratelimit", "0", Need::kOptional) &&
-         MakeWire(setup.edge_routes, inside) && Raise(setup.edge_routes, kEdgeDevice, gateway) &&
+         MakeWire(setup.edge_routes, inside) &&
+         // SECURITY: a packet that says it comes from elsewhere would be carried on in that name,
+         // and one that says which way to go would choose its own.
+         Set(setup, "ipv4/conf/inner/rp_filter", "1", Need::kRequired) &&
+         Set(setup, "ipv4/conf/inner/accept_source_route", "0", Need::kRequired) &&
+         Raise(setup.edge_routes, kEdgeDevice, gateway) &&
          // SECURITY: the addresses of igloo's own may be somebody's where packets go on.
          RuleFor(FR_ACT_PROHIBIT, own, kOwnPrefix, kThenNothing).Send(setup.edge_routes) &&
          // Last: before, nothing passes.

@@ -45,7 +45,7 @@ class Launcher {
     ops::Request request{};
     request.host_id_base = ops::kDefaultHostIdBase;
     request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
-    has_ahead_ = MakeCold(request, -1, ahead_, ignored);
+    has_ahead_ = MakeCold(request, {.raw_sockets = false, .cgroup_fd = -1}, ahead_, ignored);
     AwaitSoon(socket_);
   }
 
@@ -126,8 +126,9 @@ class Launcher {
   void Run(const Job& job) {
     Slot slot{};
     Failure failure{};
-    if (!TakeAhead(job.request, slot)) {
-      if (!MakeCold(job.request, job.birthplace(), slot, failure)) {
+    const Wants wants{.raw_sockets = GrantsRawSockets(job.fresh()), .cgroup_fd = job.birthplace()};
+    if (!TakeAhead(job.request, wants, slot)) {
+      if (!MakeCold(job.request, wants, slot, failure)) {
         return SendFailure(job.reply(), failure);
       }
     }
@@ -150,7 +151,13 @@ class Launcher {
            OpenSources(job.run(), run_index, owner, g_sources, count, failure);
   }
 
-  bool MakeCold(const ops::Request& request, int cgroup_fd, Slot& slot, Failure& failure) {
+  /// What a cold sandbox has to be born with.
+  struct Wants {
+    bool raw_sockets;
+    int cgroup_fd;
+  };
+
+  bool MakeCold(const ops::Request& request, const Wants& wants, Slot& slot, Failure& failure) {
     uint32_t number = 0;
     if (!FreeNumber(number)) {
       failure = {ops::Step::kTemplateFull, 0, EAGAIN};
@@ -165,20 +172,21 @@ class Launcher {
                         .fresh = {},
                         .operations = 0,
                         .on_template = false,
-                        .cgroup_fd = cgroup_fd};
+                        .bounded_ahead = !wants.raw_sockets,
+                        .cgroup_fd = wants.cgroup_fd};
     if (!MakeSlot(spec, slot, failure)) return false;
     cold_[number] = slot.pid;
     return true;
   }
 
-  bool TakeAhead(const ops::Request& request, Slot& slot) {
+  bool TakeAhead(const ops::Request& request, const Wants& wants, Slot& slot) {
     if (!has_ahead_) return false;
     has_ahead_ = false;
     slot = ahead_;
     const bool fits = request.host_id_base == ops::kDefaultHostIdBase &&
                       request.inner_uid == ops::kDefaultInnerId &&
-                      request.inner_gid == ops::kDefaultInnerId &&
-                      (request.flags & ops::kRequestIntoCgroup) == 0;
+                      request.inner_gid == ops::kDefaultInnerId && wants.cgroup_fd < 0 &&
+                      !wants.raw_sockets;
     if (!fits) DropSlot(ahead_);
     return fits;
   }

@@ -1,5 +1,6 @@
 #include "jail/operations.h"
 
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -225,9 +226,17 @@ bool HandOut(Setup& setup, const Op& op) {
   return true;
 }
 
-bool Bound(Setup& setup, const Op&) { return setup.bounded || BoundPrivileges(); }
+bool KeepsRawSockets(const Op& op) { return (op.flags & ops::kFlagRawSockets) != 0; }
 
-bool Drop(Setup&, const Op&) { return DropPrivileges(); }
+bool Bound(Setup& setup, const Op& op) {
+  if (!KeepsRawSockets(op)) return setup.bounded || BoundPrivileges();
+  errno = EPERM;
+  return !setup.bounded && RaiseForPrograms(CAP_NET_RAW) && BoundPrivileges();
+}
+
+bool Drop(Setup&, const Op& op) {
+  return DropPrivileges(KeepsRawSockets(op) ? 1UL << CAP_NET_RAW : 0);
+}
 
 /// Control and stdio become 3, 4, ... and nothing else of the launcher's survives: no descriptor,
 /// no request of anybody's. A new program would cost a third of what is left of a run by now.
@@ -300,6 +309,14 @@ uint32_t CountOperations(const List& list) {
   uint32_t count = 0;
   while (reader.Next() != nullptr) ++count;
   return count;
+}
+
+bool GrantsRawSockets(const List& list) {
+  ops::Reader reader(list.bytes, list.size);
+  while (const Op* op = reader.Next()) {
+    if (op->code == static_cast<uint16_t>(Code::kBoundPrivileges)) return KeepsRawSockets(*op);
+  }
+  return false;
 }
 
 bool Contains(const List& list, ops::Code code) {

@@ -11,6 +11,9 @@ bool ApplyList(Setup& setup, const List& list, uint32_t first_index, Failure& fa
 /// How many operations a list has: the next list's are counted on from there.
 uint32_t CountOperations(const List& list);
 
+/// Whether a list leaves its sandbox a capability, so that one made ahead is of no use for it.
+bool GrantsRawSockets(const List& list);
+
 /// Whether a list has an operation of this kind.
 bool Contains(const List& list, ops::Code code);
 

@@ -24,11 +24,25 @@ bool BoundPrivileges() {
          prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
-bool DropPrivileges() {
-  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return false;
+bool RaiseForPrograms(unsigned capability) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2] = {};
-  return syscall(SYS_capset, &header, none) == 0;
+  __user_cap_data_struct sets[2] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return false;
+  sets[capability / 32].inheritable |= 1U << capability % 32;
+  return syscall(SYS_capset, &header, sets) == 0 &&
+         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) == 0;
+}
+
+bool DropPrivileges(unsigned long kept) {
+  if (kept == 0 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0) return false;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto part = static_cast<uint32_t>(kept >> 32 * i);
+    // What is not held cannot be kept: the kernel refuses.
+    sets[i].effective = sets[i].permitted = sets[i].inheritable = part;
+  }
+  return syscall(SYS_capset, &header, sets) == 0;
 }
 
 bool KeepOnly(unsigned capability) {

@@ -56,7 +56,7 @@ class SlotProcess {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (!spec_.on_template) {
       // Forty calls that need no job: made while it is on its way.
-      setup_.bounded = BoundPrivileges();
+      setup_.bounded = spec_.bounded_ahead && BoundPrivileges();
       FillStock(setup_.stock);
       return true;
     }

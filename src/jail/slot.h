@@ -23,6 +23,8 @@ struct SlotSpec {
   List fresh;
   uint32_t operations;
   bool on_template;  ///< and born into the maker's network namespace
+  /// Whether its privileges are bounded ahead of the job: nearly every job wants that.
+  bool bounded_ahead;
   /// A cgroup v2 directory to start in, or -1.
   int cgroup_fd;
 };

@@ -124,6 +124,7 @@ class Template {
                           .fresh = job_.fresh(),
                           .operations = operations_,
                           .on_template = true,
+                          .bounded_ahead = false,
                           .cgroup_fd = cgroup};
       if (MakeSlot(spec, slot, made.failure)) {
         made.failure = {};

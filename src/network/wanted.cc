@@ -95,6 +95,12 @@ Result<void> Check(const Wanted& wanted) {
                 "a sandbox in the host's network has all ports of the host already",
                 "leave the ports out, or use another network");
   }
+  if (wanted.raw_sockets && wanted.level != Level::kInternet) {
+    return Fail(Errc::kInvalidArgument,
+                "raw sockets are of no use with the network '" + std::string(ToText(wanted.level)) +
+                    "': they need a device",
+                "use the network 'internet', or leave the raw sockets out");
+  }
   if (wanted.rules.size() > kMostRules || wanted.secrets.size() > kMostSecrets ||
       wanted.publish.size() + wanted.reach.size() > kMostPorts) {
     return Fail(Errc::kInvalidArgument, "that are too many rules, secrets or ports for a sandbox",

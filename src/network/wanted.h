@@ -41,6 +41,7 @@ struct Wanted {
   std::vector<Secret> secrets = {};
   std::vector<PublishedPort> publish = {};
   std::vector<std::uint16_t> reach = {};  ///< ports of the host's loopback, by the same numbers
+  /// Its code makes packets itself; a right that must be named, with kInternet only.
   bool raw_sockets = false;
 
   /// Whether its programs reach others through igloo-proxy.

@@ -55,5 +55,14 @@ TEST(WantedTest, RulesAndSecretsNeedTheProxy) {
             "a sandbox in the host's network has all ports of the host already");
 }
 
+TEST(WantedTest, RawSocketsNeedTheLevelThatHasADevice) {
+  for (const Level level : {Level::kNone, Level::kAllow, Level::kHost}) {
+    EXPECT_EQ(Refusal({.level = level, .raw_sockets = true}),
+              "raw sockets are of no use with the network '" + std::string(ToText(level)) +
+                  "': they need a device");
+  }
+  EXPECT_EQ(Refusal({.level = Level::kInternet, .raw_sockets = true}), "");
+}
+
 }  // namespace
 }  // namespace igloo::network

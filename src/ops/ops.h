@@ -42,8 +42,9 @@ enum class Code : uint16_t {
 enum Flag : uint16_t {
   kFlagReadOnly = 1,
   kFlagNoExec = 2,
-  kFlagDevice = 4,    ///< a device node: the one mount that may not be nodev
-  kFlagMapOwner = 8,  ///< started by root: the owner's files belong to the sandbox's user
+  kFlagDevice = 4,       ///< a device node: the one mount that may not be nodev
+  kFlagMapOwner = 8,     ///< started by root: the owner's files belong to the sandbox's user
+  kFlagRawSockets = 16,  ///< of kBoundPrivileges and kDropPrivileges: CAP_NET_RAW stays
 };
 
 /// One operation, followed by `path` and `text`, each closed by a NUL, padded to 8 bytes.

@@ -85,10 +85,14 @@ std::string Show(const Step& step) {
             return fmt::format("{:<10} {} to igloo, to read what is left there", "hand out",
                                Printable(s.path));
           },
-          [](const step::BoundPrivileges&) {
-            return std::string("empty the bounding set, lock securebits, set no_new_privs");
+          [](const step::BoundPrivileges& s) {
+            return std::string(s.raw_sockets ? "keep CAP_NET_RAW, " : "") +
+                   "empty the bounding set, lock securebits, set no_new_privs";
           },
-          [](const step::DropPrivileges&) { return std::string("drop every capability"); },
+          [](const step::DropPrivileges& s) {
+            return std::string("drop every capability") +
+                   (s.raw_sockets ? " but CAP_NET_RAW, which counts for its own network" : "");
+          },
           [](const step::StartInit&) { return std::string("start igloo-init"); },
       },
       step);
@@ -102,6 +106,18 @@ std::string_view Name(PathRight right) {
       return "write";
     case PathRight::kDevice:
       return "device";
+  }
+  return "?";
+}
+
+std::string_view Name(Seccomp seccomp) {
+  switch (seccomp) {
+    case Seccomp::kDefault:
+      return "default";
+    case Seccomp::kDebug:
+      return "debug (ptrace allowed)";
+    case Seccomp::kRawSockets:
+      return "raw sockets (and packet sockets allowed)";
   }
   return "?";
 }
@@ -134,8 +150,7 @@ void ShowPayload(const Payload& payload, std::string& out) {
   if (payload.terminal == Terminal::kOwn) {
     out += "  terminal   one of its own, relayed by igloo\n";
   }
-  out += fmt::format("  seccomp    {}\n",
-                     payload.seccomp == Seccomp::kDefault ? "default" : "debug (ptrace allowed)");
+  out += fmt::format("  seccomp    {}\n", Name(payload.seccomp));
 }
 
 void ShowNetwork(const ConnectedNetwork& network, std::string& out) {
@@ -166,6 +181,11 @@ std::string Describe(const Plan& plan) {
   std::string out;
   if (const auto* host = std::get_if<HostNetwork>(&plan.network)) {
     out += "WARNING: this sandbox shares the host's network: " + Printable(host->reason) + "\n";
+  }
+  if (HasRawSockets(plan.network)) {
+    out +=
+        "WARNING: code in this sandbox may make raw sockets: packets of its own making, and all "
+        "that come; what is closed stays closed\n";
   }
   out += fmt::format(
       "identity\n  uid {} gid {} inside; outside an unprivileged id (the caller's own, or, started "

@@ -75,6 +75,11 @@ void EncodeOverlay(std::string& out, const step::Overlay& overlay) {
   Append(out, MappingOwner(op, overlay.fact), overlay.target, overlay.source);
 }
 
+Op WithRawSockets(Op op, bool granted) {
+  if (granted) op.flags |= ops::kFlagRawSockets;
+  return op;
+}
+
 void EncodeStep(std::string& out, const Step& step) {
   std::visit(
       Overloaded{
@@ -105,8 +110,12 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },
           [&](const step::Sockets& s) { Append(out, WithMode(Make(Code::kSockets), s.count)); },
           [&](const step::HandOut& s) { Append(out, Make(Code::kHandOut), s.path); },
-          [&](const step::BoundPrivileges&) { Append(out, Make(Code::kBoundPrivileges)); },
-          [&](const step::DropPrivileges&) { Append(out, Make(Code::kDropPrivileges)); },
+          [&](const step::BoundPrivileges& s) {
+            Append(out, WithRawSockets(Make(Code::kBoundPrivileges), s.raw_sockets));
+          },
+          [&](const step::DropPrivileges& s) {
+            Append(out, WithRawSockets(Make(Code::kDropPrivileges), s.raw_sockets));
+          },
           [&](const step::StartInit&) { Append(out, Make(Code::kBecomeInit)); },
       },
       step);

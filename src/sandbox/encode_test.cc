@@ -111,8 +111,10 @@ const auto& Examples() {
       Example{step::Listen{8080}, Decoded{.code = Code::kListen, .mode = 8080}},
       Example{step::Sockets{32}, Decoded{.code = Code::kSockets, .mode = 32}},
       Example{step::HandOut{"/w"}, Decoded{.code = Code::kHandOut, .path = "/w"}},
-      Example{step::BoundPrivileges{}, Decoded{.code = Code::kBoundPrivileges}},
-      Example{step::DropPrivileges{}, Decoded{.code = Code::kDropPrivileges}},
+      Example{step::BoundPrivileges{.raw_sockets = true},
+              Decoded{.code = Code::kBoundPrivileges, .flags = ops::kFlagRawSockets}},
+      Example{step::DropPrivileges{.raw_sockets = true},
+              Decoded{.code = Code::kDropPrivileges, .flags = ops::kFlagRawSockets}},
       Example{step::StartInit{}, Decoded{.code = Code::kBecomeInit}},
   };
   return examples;

@@ -22,6 +22,17 @@ Result<void> CheckNetwork(const Policy& policy) {
     return Fail(Errc::kInvalidArgument, "a sandbox cannot hand out that many sockets",
                 "publish fewer ports");
   }
+  // One filter for one right: what debuggers need is no business of whoever makes packets.
+  if (policy.seccomp != Seccomp::kDefault && HasRawSockets(policy.network)) {
+    return Fail(Errc::kInvalidArgument, "a sandbox with raw sockets has a filter of its own",
+                "leave out the raw sockets, or the other filter");
+  }
+  // SECURITY: a right over a device is never had without it: its network has an edge.
+  if (policy.seccomp == Seccomp::kRawSockets ||
+      (HasRawSockets(policy.network) && DeviceOf(policy.network) == nullptr)) {
+    return Fail(Errc::kInvalidArgument, "raw sockets are a right of a device",
+                "give the sandbox one that has it");
+  }
   const auto* host = std::get_if<HostNetwork>(&policy.network);
   if (host == nullptr) return {};
   if (host->reason.empty()) {
@@ -81,7 +92,7 @@ Payload MakePayload(const Policy& policy, std::vector<PathRule> paths) {
                   .memory_bytes = policy.limits.memory_bytes,
                   .limits = ResourceLimitsOf(policy.limits),
                   .paths = std::move(paths),
-                  .seccomp = policy.seccomp,
+                  .seccomp = HasRawSockets(policy.network) ? Seccomp::kRawSockets : policy.seccomp,
                   .extra_descriptors = policy.extra_descriptors,
                   .terminal = policy.terminal};
   for (const auto& [name, value] : policy.variables) {

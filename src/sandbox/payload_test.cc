@@ -54,6 +54,22 @@ Result<void> Room(Change change, std::size_t size) {
   return CheckRoom(payload);
 }
 
+TEST(CheckPolicyTest, RawSocketsAreOfADeviceAndHaveAFilterOfTheirOwn) {
+  Policy policy = Usable();
+  policy.network =
+      ConnectedNetwork{.tier = "internet", .device = Device{.carrier = "p"}, .raw_sockets = true};
+  EXPECT_TRUE(CheckPolicy(policy));
+  EXPECT_EQ(MakePayload(policy, {}).seccomp, Seccomp::kRawSockets);
+  policy.seccomp = Seccomp::kDebug;
+  EXPECT_FALSE(CheckPolicy(policy));
+  policy.seccomp = Seccomp::kDefault;
+  std::get<ConnectedNetwork>(policy.network).device.reset();
+  EXPECT_FALSE(CheckPolicy(policy)) << "no edge, no right";
+  policy.network = NoNetwork{};
+  policy.seccomp = Seccomp::kRawSockets;
+  EXPECT_FALSE(CheckPolicy(policy)) << "not by itself";
+}
+
 TEST(CheckRoomTest, FullTablesFitAndOneMoreIsRefusedWithAnAction) {
   const auto paths = [](Payload& p, std::size_t n) { p.paths.resize(n); };
   const auto argv = [](Payload& p, std::size_t n) { p.argv.resize(n); };

@@ -327,7 +327,7 @@ class Planner {
     }
     steps.push_back(step::ReadOnly{"/proc/sys"});
     std::ranges::move(StepsOf(Part::kFresh), std::back_inserter(steps));
-    steps.push_back(step::BoundPrivileges{});
+    steps.push_back(step::BoundPrivileges{HasRawSockets(policy_.network)});
     // Last: a cold run makes the namespace beside everything above, and entering waits for that.
     if (device == nullptr && !std::holds_alternative<HostNetwork>(policy_.network)) {
       steps.push_back(step::PrivateNetwork{});
@@ -352,7 +352,7 @@ class Planner {
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
     if (policy_.sockets != 0) steps.push_back(step::Sockets{policy_.sockets});
     for (const std::string& path : policy_.hand_out) steps.push_back(step::HandOut{path});
-    steps.push_back(step::DropPrivileges{});
+    steps.push_back(step::DropPrivileges{HasRawSockets(policy_.network)});
     steps.push_back(step::StartInit{});
   }
 

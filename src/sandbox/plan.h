@@ -112,10 +112,14 @@ struct HandOut {
   std::string path;
   bool operator==(const HandOut&) const = default;
 };
+/// No way to gain a capability is left; `raw_sockets`: but for the one that these need, over the
+/// sandbox's own network.
 struct BoundPrivileges {
+  bool raw_sockets = false;
   bool operator==(const BoundPrivileges&) const = default;
 };
 struct DropPrivileges {
+  bool raw_sockets = false;
   bool operator==(const DropPrivileges&) const = default;
 };
 struct StartInit {

@@ -106,8 +106,12 @@ json::object StepJson(const Step& step) {
           [](const step::HandOut& s) {
             return json::object{{"op", "hand_out"}, {"path", Text(s.path)}};
           },
-          [](const step::BoundPrivileges&) { return json::object{{"op", "bound_privileges"}}; },
-          [](const step::DropPrivileges&) { return json::object{{"op", "drop_privileges"}}; },
+          [](const step::BoundPrivileges& s) {
+            return json::object{{"op", "bound_privileges"}, {"raw_sockets", s.raw_sockets}};
+          },
+          [](const step::DropPrivileges& s) {
+            return json::object{{"op", "drop_privileges"}, {"raw_sockets", s.raw_sockets}};
+          },
           [](const step::StartInit&) { return json::object{{"op", "start_init"}}; },
       },
       step);
@@ -123,6 +127,18 @@ json::array TextsJson(const std::vector<std::string>& texts) {
   json::array out;
   for (const std::string& text : texts) out.push_back(Text(text));
   return out;
+}
+
+std::string_view Name(Seccomp seccomp) {
+  switch (seccomp) {
+    case Seccomp::kDefault:
+      return "default";
+    case Seccomp::kDebug:
+      return "debug";
+    case Seccomp::kRawSockets:
+      return "raw_sockets";
+  }
+  return "?";
 }
 
 json::object PayloadJson(const Payload& payload) {
@@ -143,7 +159,7 @@ json::object PayloadJson(const Payload& payload) {
           {"memory_bytes", payload.memory_bytes},
           {"limits", std::move(limits)},
           {"landlock", std::move(paths)},
-          {"seccomp", payload.seccomp == Seccomp::kDefault ? "default" : "debug"},
+          {"seccomp", Name(payload.seccomp)},
           {"extra_descriptors", payload.extra_descriptors},
           {"terminal", payload.terminal == Terminal::kOwn}};
 }
@@ -168,7 +184,8 @@ json::object NetworkJson(const Network& network) {
             return json::object{
                 {"tier", Text(connected.tier)},        {"device", std::move(device)},
                 {"allow", TextsJson(connected.rules)}, {"secrets", TextsJson(connected.secrets)},
-                {"publish", std::move(publish)},       {"reach", std::move(reach)}};
+                {"publish", std::move(publish)},       {"reach", std::move(reach)},
+                {"raw_sockets", connected.raw_sockets}};
           },
           [](const HostNetwork& host) {
             return json::object{{"tier", "host"}, {"reason", Text(host.reason)}};

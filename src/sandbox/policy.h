@@ -119,6 +119,9 @@ struct ConnectedNetwork {
   std::vector<Port> publish = {};
   std::vector<std::uint16_t> reach = {};
   std::optional<Device> device = {};
+  /// A right that has to be named: through the device, code sends packets of its own making and
+  /// reads all that come. What is closed stays closed, whatever stands in a packet.
+  bool raw_sockets = false;
   bool operator==(const ConnectedNetwork&) const = default;
 };
 using Network = std::variant<NoNetwork, ConnectedNetwork, HostNetwork>;
@@ -127,6 +130,10 @@ using Network = std::variant<NoNetwork, ConnectedNetwork, HostNetwork>;
 inline const Device* DeviceOf(const Network& network) {
   const auto* connected = std::get_if<ConnectedNetwork>(&network);
   return connected != nullptr && connected->device ? &*connected->device : nullptr;
+}
+inline bool HasRawSockets(const Network& network) {
+  const auto* connected = std::get_if<ConnectedNetwork>(&network);
+  return connected != nullptr && connected->raw_sockets;
 }
 
 struct Identity {
@@ -150,7 +157,11 @@ struct Limits {
   std::uint64_t cpu_seconds = 0;
 };
 
-enum class Seccomp { kDefault, kDebug };
+enum class Seccomp {
+  kDefault,
+  kDebug,       ///< ptrace is allowed
+  kRawSockets,  ///< of a device with that right, and of nobody else
+};
 /// Whether the payload's standard input is a terminal that becomes its controlling one.
 enum class Terminal { kNone, kOwn };
 

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "base/file.h"
 #include "environment/device.h"
 #include "environment/facts.h"
 
@@ -11,7 +12,14 @@ Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request) {
   environment::RunRequest now = request;
   if (request.network.level == network::Level::kInternet && request.views) {
-    if (auto device = environment::FindDevice(request.resolver)) now.device = *std::move(device);
+    if (auto device = environment::FindDevice(request.resolver)) {
+      now.device = *std::move(device);
+    } else if (request.network.raw_sockets) {
+      return Wrap("raw sockets need a device", std::move(device).error());
+    }
+  }
+  if (request.network.level == network::Level::kHost) {
+    now.resolv_conf = ReadFile("/etc/resolv.conf", 1U << 16).value_or("");
   }
   IGLOO_ASSIGN(auto policy, environment::PolicyForRun(environment, now));
   // The place of code that is to be a whole program: written from outside, it is there before the

@@ -65,6 +65,17 @@ std::string HowToCall(const Offer& offer) {
   return text;
 }
 
+/// Who tries them anyway is told EPERM, which does not name the right.
+std::string RawSocketsSentence(const std::vector<Offered>& offered) {
+  const auto lacks = [](const Offered& each) {
+    const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&each.network);
+    return connected != nullptr && connected->tier == "internet" && !connected->raw_sockets;
+  };
+  if (std::ranges::none_of(offered, lacks)) return "";
+  return " Raw sockets (tcpdump, nmap -sS) need raw_sockets = true in [environments.NAME] of the "
+         "user's configuration.";
+}
+
 }  // namespace
 
 std::string Names(const std::vector<const Offered*>& environments) {
@@ -102,6 +113,7 @@ std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools
                         Printable(project.mount_point), mode);
   }
   text += "On failure check stderr and the exit code.";
+  text += RawSocketsSentence(setup.offered());
   if (!offer.run && !offer.connected) return FitToClients(text + "\n");
   text +=
       " Input files go into 'files'; files that the code leaves in its working directory come "

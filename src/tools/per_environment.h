@@ -23,6 +23,7 @@ struct EnvironmentTool {
   std::string environment = {};   ///< its name in the catalogue
   /// Variables of the environment that speak of igloo's usual home, for where these runs live.
   std::map<std::string, std::string> variables = {};
+  bool raw_sockets = false;  ///< its environment's configuration names that right
   /// Why no call of it can run, and the fix. It is listed all the same: a tool that is missing
   /// explains nothing.
   std::optional<Error> unavailable = {};

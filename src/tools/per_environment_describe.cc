@@ -28,10 +28,19 @@ std::string IsolationSentence(const SandboxSpec& spec, unsigned cores) {
   return "This sandbox uses Igloo isolation with " + Enumerate(parts, ", and ") + ".";
 }
 
-std::string AccessSentence(const SandboxSpec& spec) {
-  return fmt::format(" It has {} network access and {} filesystem permissions.",
-                     HasNetwork(spec) ? spec.security.network : "no",
-                     IsReadOnly(spec) ? "read-only" : "read-write");
+std::string AccessSentence(const EnvironmentTool& tool) {
+  const SandboxSpec& spec = tool.spec;
+  std::string text = fmt::format(" It has {} network access and {} filesystem permissions.",
+                                 HasNetwork(spec) ? spec.security.network : "no",
+                                 IsReadOnly(spec) ? "read-only" : "read-write");
+  if (!HasNetwork(spec) || tool.environment.empty()) return text;
+  // The kernel's own word for it, EPERM, tells nobody which right is missing.
+  if (tool.raw_sockets) return text + " It may make raw sockets.";
+  return text + fmt::format(
+                    " It cannot make raw sockets (tcpdump, nmap -sS): these need network = "
+                    "\"internet\" and raw_sockets = true in [environments.{}] of igloo's "
+                    "configuration.",
+                    tool.environment);
 }
 
 std::string FilesSentence(const SandboxSpec& spec) {
@@ -50,11 +59,12 @@ std::string FilesSentence(const SandboxSpec& spec) {
                      spec.additional_files ? " and supports uploading additional files" : "");
 }
 
-std::string DescriptionOf(const SandboxSpec& spec, unsigned cores) {
+std::string DescriptionOf(const EnvironmentTool& tool, unsigned cores) {
+  const SandboxSpec& spec = tool.spec;
   // The limits stand behind it, and clients cut what is longer than 4,096 characters.
   std::string text(WholeCharacters(spec.description, 3000));
   if (!text.empty()) text += text.ends_with('.') ? " " : ". ";
-  return text + IsolationSentence(spec, cores) + AccessSentence(spec) + FilesSentence(spec) +
+  return text + IsolationSentence(spec, cores) + AccessSentence(tool) + FilesSentence(spec) +
          fmt::format(" The execution is limited to {} seconds.", spec.timeout_seconds);
 }
 
@@ -111,7 +121,7 @@ mcp::ToolHints HintsOf(const SandboxSpec& spec, const Rights& rights) {
 
 mcp::Tool Describe(const EnvironmentTool& tool, const Surroundings& surroundings) {
   const SandboxSpec& spec = tool.spec;
-  std::string description = DescriptionOf(spec, surroundings.cores);
+  std::string description = DescriptionOf(tool, surroundings.cores);
   if (surroundings.rights.writable_host) {
     description += " It can change the files of the user's project.";
   }

@@ -103,6 +103,11 @@ EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
     tool.environment = configured->environment.name;
     Settle(configured->environment, tool.spec.resources);
     tool.variables = Relocate(configured->environment, tool.spec);
+    tool.raw_sockets = configured->network.raw_sockets;
+    // Nothing that a sandbox's own file asks for beats a user who says no.
+    const bool closed =
+        configured->names_network && configured->network.level == network::Level::kNone;
+    if (closed) tool.spec.security.network = "none";
   } else if (!tool.unavailable) {
     tool.unavailable = std::move(configured).error();
   } else {

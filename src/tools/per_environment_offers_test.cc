@@ -11,6 +11,7 @@ namespace igloo::tools {
 namespace {
 
 using config::SandboxSpec;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
@@ -210,7 +211,10 @@ TEST(PerEnvironmentDescribe, SaysWhatTheContractSays) {
                             "module's file, for example `module sandbox`) and supports uploading "
                             "additional files."));
   EXPECT_THAT(Describe(Find(tools, "network-tools"), {.cores = 4}).description,
-              HasSubstr("It has bridge network access"));
+              AllOf(HasSubstr("It has bridge network access"),
+                    HasSubstr("It cannot make raw sockets (tcpdump, nmap -sS): these need network "
+                              "= \"internet\" and raw_sockets = true in "
+                              "[environments.network-tools]")));
   EXPECT_THAT(Describe(Find(tools, "network-tools"), {.cores = 4}).description,
               Not(HasSubstr("It cannot be used at present")));
 }

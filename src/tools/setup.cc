@@ -34,6 +34,7 @@ std::string ReachOf(const sandbox::Network& network) {
   std::string text;
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
   if (connected->tier == "internet") add("the Internet");
+  if (connected->raw_sockets) add("raw sockets");
   const std::size_t named = std::min(connected->rules.size(), kMostNamed);
   for (std::size_t i = 0; i < named; ++i) add(connected->rules[i]);
   if (connected->rules.size() > named) {

@@ -41,6 +41,8 @@ enum class SeccompProfile : uint8_t {
   kDefault = 1,
   kDebug = 2,   ///< the default, with ptrace and process_vm_* back
   kZygote = 3,  ///< the default, with setns back: for an interpreter that runs nobody's code
+  /// The default, with raw and packet sockets; such a payload keeps CAP_NET_RAW, and it alone.
+  kRawSockets = 4,
 };
 
 /// Who sees to it that all processes together keep the memory limit.

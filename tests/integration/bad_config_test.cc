@@ -167,7 +167,7 @@ TEST_F(BadConfig, HasAliasesThatLeadNowhere) {
 
 TEST_F(BadConfig, WhatIsNotAvailableIsRefusedWhereItIsUsedAndNothingStandsIn) {
   Write(kUsual,
-        "[environments.web]\npreset = 'shell'\nraw_sockets = true\n[environments.vm]\n"
+        "[environments.web]\npreset = 'shell'\nsessions = false\n[environments.vm]\n"
         "preset = 'shell'\nbackend = 'microvm'\n");
   for (const char* name : {"web", "vm"}) {
     const Outcome outcome = Run({"run", "--env", name, "echo ran"});
@@ -179,7 +179,7 @@ TEST_F(BadConfig, WhatIsNotAvailableIsRefusedWhereItIsUsedAndNothingStandsIn) {
   const Outcome list = Run({"env", "list"});
   EXPECT_THAT(list.out, HasSubstr("Not available:\n"));
   EXPECT_THAT(Run({"run", "--env", "web", "echo ran"}).err,
-              HasSubstr(":3:1: 'environments.web.raw_sockets' is not available yet"));
+              HasSubstr(":3:1: 'environments.web.sessions' is not available yet"));
 }
 
 }  // namespace

@@ -74,14 +74,14 @@ TEST_F(ConfigCli, ExplainsAFileWithoutTheValuesOfVariables) {
   Write(".config/igloo/config.toml",
         "[project]\npath = '.'\ninherit_env.vars = ['TOKEN']\n[environments.python]\n"
         "timeout_seconds = 1.5\nenv = { SECRET = 'hunter2' }\n[environments.web]\npreset = 'node'\n"
-        "raw_sockets = true\n");
+        "sessions = false\n");
   const Outcome outcome = Run({"config", "check"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("environment python\n  preset       python\n"),
                     HasSubstr("  limits       time 1.5 s\n"), HasSubstr("  variables    SECRET\n"),
                     HasSubstr("  inherited    TOKEN\n"),
-                    HasSubstr("refused when used\n  line 9       environments.web.raw_sockets\n"),
+                    HasSubstr("refused when used\n  line 9       environments.web.sessions\n"),
                     Not(HasSubstr("hunter2"))));
   const Outcome as_json = Run({"config", "check", "--json"});
   EXPECT_THAT(as_json.out, Not(HasSubstr("hunter2")));
