@@ -1,6 +1,7 @@
 // Sandboxes with a device: programs that know no proxy, before the Internet that the tests have
 // made.
-#include <fcntl.h>
+#include "device.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -50,12 +51,6 @@ std::vector<std::string> Internet(const std::string& code) {
   return {"--env", "python", "--network", "internet", "--timeout", "120", code};
 }
 
-/// Skips where the kernel's tunnels are root's alone; where everything is required, that fails.
-#define NEED_DEVICE() \
-  if (!CanHaveDevice()) GTEST_SKIP() << "/dev/net/tun cannot be opened"
-
-bool CanHaveDevice() { return UniqueFd(::open("/dev/net/tun", O_RDWR | O_CLOEXEC)).get() >= 0; }
-
 /// pasta replaces itself by the variant of itself that suits the processor.
 pid_t Carrier(pid_t pid) {
   for (const char* name : {"pasta", "pasta.avx2", "passt", "passt.avx2"}) {
@@ -65,9 +60,6 @@ pid_t Carrier(pid_t pid) {
 }
 
 bool Lives(pid_t pid) { return ::kill(pid, 0) == 0; }
-
-/// Lets the kernel outside answer for pings, as most systems have it.
-void AllowPings() { Shell("echo 0 0 >/proc/sys/net/ipv4/ping_group_range"); }
 
 TEST(Device, WithoutOneIglooSaysSoAndTheProxyIsThere) {
   World::Get().Seen();
@@ -174,6 +166,47 @@ TEST(Device, ItsCarrierEndsWithTheRunAndWithIgloo) {
     box.Finish();
     EXPECT_TRUE(WaitFor([&] { return !Lives(carrier); })) << killed;
   }
+}
+
+TEST(Device, HasNoSixAlthoughTheHostHas) {
+  NEED_DEVICE();
+  World::Get().Seen();
+  const Outcome outcome = Boxed(Internet(R"py(
+import socket
+print([line.split()[-1] for line in open('/proc/net/if_inet6')])
+for device in (None, b'eth0'):
+    s = socket.socket(socket.AF_INET6)
+    if device: s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device)
+    s.settimeout(5)
+    try: print(s.connect(('2606:4700::1', 80)))
+    except OSError as error: print('closed')
+)py"));
+  EXPECT_EQ(outcome.out, "['lo']\nclosed\nclosed\n") << outcome.err;
+  EXPECT_THAT(World::Get().Seen(), IsEmpty());
+  // Controls: the proxy has it, and so has this machine.
+  EXPECT_EQ(Boxed({"--env", "shell", "--network", "internet",
+                   "curl -s -o /dev/null -w '%{http_code}' http://six.example/"})
+                .out,
+            "200");
+  EXPECT_EQ(RunProgram({.program = "/usr/bin/curl",
+                        .args = {"-sS", "-o", "/dev/null", "http://[2606:4700::1]/"}})
+                .status,
+            0);
+}
+
+TEST(Device, ThatItWasThereIsRecorded) {
+  NEED_DEVICE();
+  Boxed(Internet("pass"));
+  const Outcome log = RunProgram(OutsideInvocation({"net", "log", "--json", "--limit", "2"}));
+  EXPECT_THAT(log.out, AllOf(HasSubstr(R"("event":"opened","protocol":"device","sandbox":"run-)"),
+                             HasSubstr(R"("event":"ended","protocol":"device","sandbox":"run-)")));
+  EXPECT_THAT(RunProgram(OutsideInvocation({"net", "log", "--limit", "1"})).out,
+              AllOf(HasSubstr("ended"), HasSubstr("device   eth0\n")));
+}
+
+TEST(Device, OfTheHostComesWithItsResolver) {
+  EXPECT_EQ(Boxed({"--env", "shell", "--network", "host", "cat /etc/resolv.conf"}).out,
+            ReadFile("/etc/resolv.conf", 1U << 16).value_or(""));
 }
 
 TEST(Device, ADryRunSaysWhatItLeadsTo) {

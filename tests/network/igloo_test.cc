@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "boxed.h"
+#include "client.h"
 #include "world.h"
 
 namespace igloo::testing {
@@ -47,7 +48,7 @@ TEST_F(Sandbox, ReachesWhatItsRulesAllowAndSaysWhatTheyDoNot) {
   EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 80 GET /a"));
   const Outcome refused = Boxed(words, "http://other.example/");
   EXPECT_EQ(refused.status, 1);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("403"), HasSubstr("other.example:80: "),
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("403"), HasSubstr("other.example:80 was refused: "),
                                  HasSubstr("--allow 'other.example' would allow it")));
   EXPECT_THAT(World::Get().Seen(), IsEmpty()) << "not even its name was asked for";
 }
@@ -290,55 +291,26 @@ TEST_F(Sandbox, ALivingOneIsAllowedMoreAtOnce) {
   EXPECT_NE(Net({"allow", name, "example.com"}).status, 0) << "it is gone";
 }
 
-/// A server, and what it answers.
-class Client {
- public:
-  Client() : server_(OutsideInvocation({"mcp", "--config", WebConfiguration()})) {
-    Ask("initialize", R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":)"
-                      R"({"name":"test","version":"1"}})");
-    server_.Write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n");
-  }
-  json::value Ask(const std::string& method, const std::string& params) {
-    const std::string id = std::to_string(++last_);
-    server_.Write(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" +
-                  params + "}\n");
-    while (auto line = server_.NextLine()) {
-      json::value message = json::parse(*line);
-      const json::value* answered = message.as_object().if_contains("id");
-      if (answered != nullptr && json::serialize(*answered) == id) return message;
-    }
-    ADD_FAILURE() << "no answer to " << method << ": " << server_.errors();
-    return json::object{};
-  }
-  std::string Run(const std::string& code, const std::string& session) {
-    const json::object arguments{{"code", code}, {"env", "web"}, {"session", session}};
-    const json::object call{{"name", "run_connected"}, {"arguments", arguments}};
-    return json::serialize(Ask("tools/call", json::serialize(call)));
-  }
-
- private:
-  Running server_;
-  int last_ = 0;
-};
-
 TEST_F(Sandbox, OfAServerAreServedByAToolThatSaysSo) {
   Client client;
+  const json::object one{{"session", "one"}};
   const std::string tools = json::serialize(client.Ask("tools/list", "{}"));
   EXPECT_THAT(tools, AllOf(HasSubstr(R"("run_connected")"), HasSubstr(R"("openWorldHint":true)")));
   const auto fetch = [](const std::string& url) {
     return "import urllib.request\nprint(urllib.request.urlopen('" + url + "').status)";
   };
-  EXPECT_THAT(client.Run(fetch("http://example.com/"), "one"), HasSubstr(R"("stdout":"200\n")"));
+  EXPECT_THAT(client.Run("web", fetch("http://example.com/"), one),
+              HasSubstr(R"("stdout":"200\n")"));
   EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 80 GET /"));
   // What is refused stands in the result, with the rule; then it is allowed, for this session only.
   const std::string other = fetch("http://other.example/");
-  EXPECT_THAT(client.Run(other, "one"),
+  EXPECT_THAT(client.Run("web", other, one),
               AllOf(HasSubstr("other.example:80 was refused"), HasSubstr("'other.example'")));
   EXPECT_THAT(World::Get().Seen(), IsEmpty());
   const Outcome allowed = Net({"allow", "one", "other.example"});
   ASSERT_EQ(allowed.status, 0) << allowed.err;
-  EXPECT_THAT(client.Run(other, "one"), HasSubstr(R"("stdout":"200\n")"));
-  EXPECT_THAT(client.Run(other, "two"), HasSubstr("was refused"));
+  EXPECT_THAT(client.Run("web", other, one), HasSubstr(R"("stdout":"200\n")"));
+  EXPECT_THAT(client.Run("web", other, {{"session", "two"}}), HasSubstr("was refused"));
 }
 
 }  // namespace

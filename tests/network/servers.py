@@ -3,6 +3,7 @@ made. Whatever reaches one of them is written to standard output, one line each.
 import http.server
 import json
 import pathlib
+import select
 import socket
 import socketserver
 import ssl
@@ -66,6 +67,19 @@ def serve_names():
         for each in packed:
             reply += struct.pack("!HHHIH", 0xC00C, kind, 1, 0, len(each)) + each
         server.sendto(reply, peer)
+
+
+def count_datagrams():
+    """Closed addresses first: whoever sees a datagram at a public one has seen all that came before it."""
+    sinks = []
+    for address in (PRIVATE, METADATA, UNIQUE_LOCAL, SIX, PUBLIC):
+        sinks.append(socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM))
+        sinks[-1].bind((address, 9))
+    while True:
+        ready = select.select(sinks, [], [])[0]
+        for sink in sinks:
+            if sink in ready:
+                say("DATAGRAM", sink.getsockname()[0], sink.recv(1000).decode("latin-1"))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -213,6 +227,7 @@ def main(certificate, key):
     for server in servers:
         threading.Thread(target=server.serve_forever, daemon=True).start()
     threading.Thread(target=serve_names, daemon=True).start()
+    threading.Thread(target=count_datagrams, daemon=True).start()
     say("READY")
     for line in sys.stdin:
         say("MARK", line.strip())
