@@ -150,6 +150,28 @@ print(subprocess.run([sys.executable, '-c',
   EXPECT_EQ(outcome.out, "abc open closed\ncaptured abc\nmade\n\n") << outcome.err;
 }
 
+TEST(RawSockets, AreWhatRealToolsAskFor) {
+  NEED_DEVICE();
+  AllowPings();
+  const std::string tools = R"sh(
+tcpdump -i eth0 -c 1 -w seen 'icmp[icmptype] = icmp-echoreply' 2>said &
+while ! grep -q listening said 2>/dev/null; do :; done
+ping -c 1 -W 10 93.184.216.34 | grep -o '1 received'
+wait $! && tcpdump -r seen 2>/dev/null | grep -o 'ICMP echo reply'
+nmap -n -Pn -sS --privileged --max-retries 2 -p 80,81 93.184.216.34 | grep -o '^8.*'
+)sh";
+  const Outcome outcome = Boxed(
+      {"--env", "shell", "--network", "internet", "--raw-sockets", "--timeout", "30", tools});
+  EXPECT_EQ(outcome.out,
+            "1 received\nICMP echo reply\n80/tcp open   http\n81/tcp closed hosts2-ns\n")
+      << outcome.err;
+  // Without the right they say so themselves.
+  const Outcome without = Boxed({"--env", "shell", "--network", "internet",
+                                 "tcpdump -i eth0 -c 1; nmap -Pn -sS --privileged 93.184.216.34"});
+  EXPECT_THAT(without.err, AllOf(HasSubstr("Operation not permitted"),
+                                 Not(HasSubstr("Address family not supported"))));
+}
+
 TEST(RawSockets, ReachNothingThatIsClosed) {
   NEED_DEVICE();
   World& world = World::Get();
