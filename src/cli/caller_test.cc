@@ -79,7 +79,7 @@ TEST_F(CallerTest, AFileThatWouldHaveToBeWaitedForIsRefused) {
 }
 
 TEST_F(CallerTest, ACommandThatClosesItsOutputIsWaitedForWithItsLimit) {
-  const std::string script = Write("#!/bin/sh\necho hunter2\nexec >&-\nsleep 1000\n", 0700);
+  const std::string script = Write("#!/bin/sh\necho hunter2\nexec >&-\nexec sleep 1000\n", 0700);
   const auto slow = ReadSecretValue({Kind::kCommand, script}, std::chrono::milliseconds(50));
   ASSERT_FALSE(slow);
   EXPECT_EQ(slow.error().code, Errc::kTimeout);

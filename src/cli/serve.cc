@@ -21,6 +21,7 @@
 #include "cli/network_desk.h"
 #include "cli/programs.h"
 #include "cli/sandbox_images.h"
+#include "cli/secret_reader.h"
 #include "cli/settings.h"
 #include "cli/trace_record.h"
 #include "mcp/stdio.h"
@@ -133,7 +134,8 @@ class Server {
             .secrets =
                 [this](std::shared_ptr<const tools::Setup> setup, std::string name,
                        mcp::Cancellation cancellation) {
-                  return AwaitSecrets(std::move(setup), std::move(name), std::move(cancellation));
+                  return secret_reader_.Wait(std::move(setup), std::move(name),
+                                             std::move(cancellation));
                 },
             .setup =
                 [this] {
@@ -212,35 +214,10 @@ class Server {
     }
     Remark(std::move(remarks));
     TellUnusable(*setup);
-    for (const config::SecretConfig& secret : setup->slow_secrets()) {
-      setup->secrets().Expect(secret);
-      asio::co_spawn(loop_, ReadSecret(setup, secret), asio::detached);
-    }
+    secret_reader_.Begin(setup);
     read_again_ = stamp != stamp_;
     stamp_ = std::move(stamp);
     return setup;
-  }
-
-  /// Beside everything else: somebody may have to type a password first.
-  asio::awaitable<void> ReadSecret(std::shared_ptr<const tools::Setup> setup,
-                                   config::SecretConfig secret) {
-    auto value = co_await AwaitSecretCommand(secret.source.value);
-    if (!value) {
-      serving_.say(fmt::format("the secret '{}' cannot be read: {}", secret.name,
-                               Printable(Line(value.error()), Newlines::kKeep)));
-    }
-    setup->secrets().Tell(secret, std::move(value));
-    secret_read_.cancel();
-  }
-
-  asio::awaitable<void> AwaitSecrets(std::shared_ptr<const tools::Setup> setup, std::string name,
-                                     mcp::Cancellation cancellation) {
-    const auto hook = cancellation.OnRequest([this] { secret_read_.cancel(); });
-    while (setup->AwaitsSecrets(name) && !cancellation.requested()) {
-      boost::system::error_code cancelled;
-      auto token = asio::redirect_error(asio::use_awaitable, cancelled);
-      co_await secret_read_.async_wait(token);
-    }
   }
 
   /// Says what was not said about the configuration before.
@@ -382,8 +359,7 @@ class Server {
   std::unique_ptr<tools::ToolService> service_ = {};
   std::optional<tools::SessionControl> control_ = {};
   asio::io_context loop_{1};
-  /// Never expires; cancelled whenever a secret was read.
-  asio::steady_timer secret_read_{loop_, asio::steady_timer::time_point::max()};
+  SecretReader secret_reader_{loop_, [this](std::string_view text) { serving_.say(text); }};
   std::unique_ptr<tools::ControlSocket> socket_ = {};
   bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};

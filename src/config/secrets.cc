@@ -52,8 +52,8 @@ Result<Secrets::Held> Secrets::Get(const SecretConfig& secret) const {
 }
 
 Result<void> Secrets::Read(const SecretConfig& secret) const {
-  IGLOO_TRY(Get(secret));
-  return {};
+  environment::RunRequest nobody;
+  return Use({secret}, nobody);
 }
 
 void Secrets::Expect(const SecretConfig& secret) const {

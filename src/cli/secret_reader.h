@@ -1,0 +1,39 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "mcp/cancellation.h"
+#include "tools/setup.h"
+
+namespace igloo::cli {
+
+/// Runs the commands that print secrets beside everything else that a server does: somebody may
+/// have to type a password first. One thread; ends before the loop does.
+class SecretReader {
+ public:
+  /// `say` hears of those that cannot be read.
+  SecretReader(boost::asio::io_context& loop, std::function<void(std::string_view)> say)
+      : loop_(loop), say_(std::move(say)) {}
+
+  /// Begins with all that a setup has.
+  void Begin(const std::shared_ptr<const tools::Setup>& setup);
+  /// Until those of one environment were read, or cannot be.
+  boost::asio::awaitable<void> Wait(std::shared_ptr<const tools::Setup> setup,
+                                    std::string environment, mcp::Cancellation cancellation);
+
+ private:
+  boost::asio::awaitable<void> Read(std::shared_ptr<const tools::Setup> setup,
+                                    config::SecretConfig secret);
+
+  boost::asio::io_context& loop_;
+  std::function<void(std::string_view)> say_;
+  /// Never expires; cancelled whenever one was read.
+  boost::asio::steady_timer come_{loop_, boost::asio::steady_timer::time_point::max()};
+};
+
+}  // namespace igloo::cli
