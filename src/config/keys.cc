@@ -334,7 +334,7 @@ constexpr Key kKeys[] = {
      "its ports that you reach on 127.0.0.1, by the same number or by another", kNow, kNetwork, StorePublish},
     {"environments.NAME.reach", kPorts, "[]", "[5432]",
      "ports of your 127.0.0.1 that it reaches on its own", kNow, kNetwork, StoreReach},
-    {"environments.NAME.raw_sockets", kFlag, "false", "true",
+    {"environments.NAME.raw_sockets", kFlag, "false", "",
      "whether its code may make raw sockets (tcpdump, nmap -sS); with \"internet\" only",
      kNow, kNetwork, StoreRawSockets},
     {"environments.NAME.secrets", kTexts, "[]", "[\"github-token\"]",

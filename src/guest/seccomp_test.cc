@@ -374,10 +374,10 @@ uint64_t HashOf(const Filter& filter) {
 // it.
 #ifdef __x86_64__
 TEST(SeccompTest, TheFilterIsTheOneThatWasReviewed) {
-  EXPECT_EQ(kDefaultFilter.size, 238);
-  EXPECT_EQ(HashOf(kDefaultFilter), 9675209825638277542U);
-  EXPECT_EQ(kDebugFilter.size, 234);
-  EXPECT_EQ(HashOf(kDebugFilter), 12065888182876936867U);
+  EXPECT_EQ(kDefaultFilter.size, 248);
+  EXPECT_EQ(HashOf(kDefaultFilter), 7084680086216764673U);
+  EXPECT_EQ(kDebugFilter.size, 244);
+  EXPECT_EQ(HashOf(kDebugFilter), 4699277085418658560U);
 }
 #endif
 

@@ -92,7 +92,8 @@ network
                          {"allow", {"pypi.org"}},
                          {"secrets", {"TOKEN for api.example"}},
                          {"publish", json::array{{{"outside", 8080}, {"inside", 80}}}},
-                         {"reach", {5432}}}));
+                         {"reach", {5432}},
+                         {"raw_sockets", false}}));
 }
 
 TEST(DescribeTest, SaysWhatADeviceLeadsToAndWhoCarries) {
