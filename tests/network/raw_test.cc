@@ -160,8 +160,8 @@ ping -c 1 -W 10 93.184.216.34 | grep -o '1 received'
 wait $! && tcpdump -r seen 2>/dev/null | grep -o 'ICMP echo reply'
 nmap -n -Pn -sS --privileged --max-retries 2 -p 80,81 93.184.216.34 | grep -o '^8.*'
 )sh";
-  const Outcome outcome = Boxed(
-      {"--env", "shell", "--network", "internet", "--raw-sockets", "--timeout", "30", tools});
+  const Outcome outcome =
+      Boxed({"--env", "shell", "--network", "internet", "--raw-sockets", "--timeout", "30", tools});
   EXPECT_EQ(outcome.out,
             "1 received\nICMP echo reply\n80/tcp open   http\n81/tcp closed hosts2-ns\n")
       << outcome.err;
