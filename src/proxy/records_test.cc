@@ -25,7 +25,8 @@ class RecordsTest : public ::testing::Test {
       const auto packet = network::ReceivePacket(pair_.first.get());
       if (!packet || !*packet) return told;
       ++packets_;
-      for (const auto& each : network::DecodeNews((*packet)->text).value()) {
+      const auto news = network::DecodeNews((*packet)->text);
+      for (const auto& each : news.value()) {
         const auto* record = std::get_if<Record>(&each);
         told.push_back(record != nullptr ? std::string(ToText(record->event)) + " " +
                                                std::to_string(record->connection)

@@ -33,7 +33,8 @@ class ImageStore : public Configured {
   }
   std::vector<std::string> Digests() const {
     std::vector<std::string> digests;
-    for (const Store::Stored& each : store_.List().value()) digests.push_back(each.digest);
+    const auto list = store_.List();
+    for (const Store::Stored& each : list.value()) digests.push_back(each.digest);
     return digests;
   }
 

@@ -20,7 +20,8 @@ class McpCheck : public Configured {
   /// The steps that were done, those that failed with a "!".
   static std::vector<std::string> Steps(const std::string& document) {
     std::vector<std::string> names;
-    for (const json::value& each : json::parse(document).at("steps").as_array()) {
+    const json::value parsed = json::parse(document);
+    for (const json::value& each : parsed.at("steps").as_array()) {
       EXPECT_GE(each.at("ms").to_number<double>(), 0);
       names.push_back((each.at("ok").as_bool() ? "" : "!") +
                       std::string(each.at("name").as_string()));
