@@ -65,7 +65,8 @@ std::string DecisionLine(const network::Record& record, const Console& console) 
   std::string what = record.method.empty() ? "" : Printable(record.method) + " ";
   const bool device = record.protocol == network::Record::Protocol::kDevice;
   what += Shown(record.host);
-  if (!device) what += fmt::format(":{}", record.port) + Printable(record.path);
+  if (!device && !record.host.empty())
+    what += fmt::format(":{}", record.port) + Printable(record.path);
   std::string line =
       console.Paint(kDim, LocalTime(audit::Time(std::chrono::milliseconds(record.time_ms)))) +
       "  " + console.Paint(refused ? kBad : kGood, fmt::format("{:<7}", ToText(record.event))) +

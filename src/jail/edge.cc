@@ -30,14 +30,15 @@ constexpr uint32_t kResolverFirst = 10, kThenNothing = 20;  ///< in which order 
 
 int RoutingSocket() { return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE); }
 
-enum class Need { kRequired, kOptional };
+enum class Need { kRequired, kWhereThere, kOptional };
 
-/// A setting of this process's network namespace. Optional: the kernel may be built without it.
+/// A setting of this process's network namespace. The kernel may be built without some; what is
+/// optional does no harm as it is.
 bool Set(const Setup& setup, const char* name, const char* text, Need need) {
   char path[128];
   snprintf(path, sizeof path, "proc/sys/net/%s", name);
   const int fd = openat(setup.root_fd, path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return need == Need::kOptional;
+  if (fd < 0) return need == Need::kOptional || (need == Need::kWhereThere && errno == ENOENT);
   const auto size = static_cast<ssize_t>(strlen(text));
   const bool written = write(fd, text, static_cast<size_t>(size)) == size;
   CloseQuietly(fd);
@@ -130,7 +131,7 @@ bool PrepareInside(Setup& setup) {
   setup.inside_routes = RoutingSocket();
   // No address of IPv6 on the device: nothing at the edge would look at what comes from there.
   return setup.inside_routes >= 0 &&
-         Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kOptional) &&
+         Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kWhereThere) &&
          Set(setup, "ipv4/ping_group_range", group, Need::kOptional);
 }
 
@@ -139,7 +140,7 @@ bool PrepareEdge(Setup& setup, int inside, const in_addr& gateway) {
   in_addr own = gateway;
   own.s_addr &= htonl(~0U << (32 - kOwnPrefix));
   return setup.edge_routes >= 0 &&
-         Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kOptional) &&
+         Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kWhereThere) &&
          // Who is refused hears of it each time.
          Set(setup, "ipv4/icmp_ratelimit", "0", Need::kOptional) &&
          MakeWire(setup.edge_routes, inside) &&

@@ -26,9 +26,10 @@ using Words = std::array<std::pair<E, std::string_view>, N>;
 constexpr Words<Tier, 2> kTiers = {{{Tier::kAllow, "allow"}, {Tier::kInternet, "internet"}}};
 constexpr Words<AddForward::Kind, 2> kForwards = {
     {{AddForward::Kind::kPublish, "publish"}, {AddForward::Kind::kReach, "reach"}}};
-constexpr Words<Record::Event, 3> kEvents = {{{Record::Event::kRefused, "refused"},
+constexpr Words<Record::Event, 4> kEvents = {{{Record::Event::kRefused, "refused"},
                                               {Record::Event::kOpened, "opened"},
-                                              {Record::Event::kEnded, "ended"}}};
+                                              {Record::Event::kEnded, "ended"},
+                                              {Record::Event::kUsed, "used"}}};
 constexpr Words<Record::Protocol, 7> kProtocols = {{{Record::Protocol::kConnect, "connect"},
                                                     {Record::Protocol::kHttp, "http"},
                                                     {Record::Protocol::kHttps, "https"},

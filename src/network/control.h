@@ -76,7 +76,12 @@ struct Failed {
 
 /// One decision, and how it ended.
 struct Record {
-  enum class Event : std::uint8_t { kRefused, kOpened, kEnded } event = Event::kRefused;
+  enum class Event : std::uint8_t {
+    kRefused,
+    kOpened,
+    kEnded,
+    kUsed,  ///< a rule for one connection is used up, whatever becomes of that
+  } event = Event::kRefused;
   enum class Protocol : std::uint8_t {
     kConnect,
     kHttp,

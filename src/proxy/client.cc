@@ -69,6 +69,14 @@ void Client::Refuse(const DialFailure& failure) {
   current_.reset();
 }
 
+void Client::RefuseUnread(const std::string& reason, Record::Protocol protocol) {
+  shared_.records->Add({.event = Record::Event::kRefused,
+                        .protocol = protocol,
+                        .sandbox = box()->id(),
+                        .connection = ++shared_.connections,
+                        .refusal = reason});
+}
+
 void Client::EndRecord() {
   if (!current_) return;
   current_->record.event = Record::Event::kEnded;
@@ -152,6 +160,12 @@ asio::awaitable<std::expected<Dialled, DialFailure>> Client::Open(Request reques
   current_->record.rule = decision.rule;
   // SECURITY: before anything is waited for: of two who ask at once, one gets it.
   current_->for_once = box()->UseUp(decision.rule);
+  if (current_->for_once) {
+    // SECURITY: at once, so that no list that igloo sends meanwhile has it again.
+    Record used = current_->record;
+    used.event = Record::Event::kUsed;
+    shared_.records->Add(std::move(used));
+  }
   auto dialled =
       co_await Dial(*shared_.resolver, rules, request.host, request.port, decision.basis);
   if (!dialled) {
@@ -175,6 +189,7 @@ asio::awaitable<void> Client::ServeHttp() {
     if (!head) {
       const HttpProblem problem = head.error();
       if (problem.status == 0) co_return;
+      RefuseUnread(problem.reason, Record::Protocol::kHttp);
       co_await Answer(problem.status, problem.reason, "", After::kClose);
       co_return;
     }
@@ -224,6 +239,8 @@ asio::awaitable<void> Client::ServeSocks() {
       }
       auto parsed = network::ParseSocksRequest(pending_);
       if (!parsed) {
+        RefuseUnread("this is no request of SOCKS that could be followed",
+                     Record::Protocol::kSocks);
         const std::string reply = EncodeSocksReply(parsed.error().reply);
         co_await socket_.Write(reply);
         co_await socket_.Finish();

@@ -50,6 +50,8 @@ class Client final : public Connection, public std::enable_shared_from_this<Clie
 
   void BeginRecord(const network::Request& request, network::Record::Protocol protocol);
   void Refuse(const DialFailure& failure);
+  /// What names no place that could be judged.
+  void RefuseUnread(const std::string& reason, network::Record::Protocol protocol);
   void EndRecord();
   bool checks_names() const;
 

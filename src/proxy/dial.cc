@@ -23,9 +23,10 @@ constexpr std::chrono::milliseconds kPatience(10'000);
 /// that listen for neighbours. Connecting a datagram socket sends nothing and tells the route.
 bool IsThisMachine(const Address& address, std::uint16_t port) {
   const auto probe = NewSocket(address.family, SOCK_DGRAM);
-  if (!probe || ConnectTo(probe->get(), {address, port}) != 0) return false;
+  if (!probe) return true;                                          // nobody knows
+  if (ConnectTo(probe->get(), {address, port}) != 0) return false;  // nor will anybody get there
   const auto self = SelfOf(probe->get());
-  return self && self->address == address;
+  return !self || self->address == address;
 }
 
 Decision Judge(const RuleSet& rules, const Address& address, std::uint16_t port) {

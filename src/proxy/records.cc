@@ -1,6 +1,7 @@
 #include "proxy/records.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -20,10 +21,19 @@ constexpr std::size_t kMostGathered = 64;
 /// A packet that is as long takes no further message: it stays one that travels without a file.
 constexpr std::size_t kLongPacket = 16U << 10;
 
+/// SECURITY: code chooses the words of what it asks for, and records must fit into one packet. A
+/// rule that was cut off would be another one.
+void Shorten(Record& record) {
+  constexpr std::size_t kLongest = 512;
+  if (record.refusal.size() > kLongest) record.refusal.resize(kLongest);
+  if (record.remedy.size() > kLongest) record.remedy.clear();
+}
+
 /// SECURITY: what is refused must be there when the code acts on it, and so must be a place that
 /// bytes go to, even if they are what brings the proxy down.
 bool CanWait(const Record& record, Records::Place place) {
   if (!record.refusal.empty() || record.event == Event::kRefused) return false;
+  if (record.event == Event::kUsed) return false;
   return record.event == Event::kEnded || place == Records::Place::kKnown;
 }
 
@@ -53,6 +63,7 @@ void Records::Add(Record record, Place place) {
                        std::chrono::system_clock::now().time_since_epoch())
                        .count();
   record.lost = std::exchange(lost_, 0);
+  Shorten(record);
   const bool can_wait = CanWait(record, place);
   // What began a moment ago and is over now.
   const auto began = std::ranges::find_if(gathered_, [&](const Record& each) {
@@ -102,12 +113,14 @@ void Records::Send() {
   if (waits_for_room_) return;
   while (!packets_.empty()) {
     const auto sent = network::SendPacket(control_.native_handle(), packets_.front().text, {});
-    if (!sent) {
+    const int why = sent ? 0 : sent.error().sys_errno;
+    if (why == EPIPE || why == ECONNRESET) {
       packets_.clear();  // igloo has gone, and whoever reads from it notices
       packed_ = 0;
       return;
     }
-    if (*sent == network::Sent::kNoRoom) break;
+    if (sent && *sent == network::Sent::kNoRoom) break;
+    if (!sent) lost_ += packets_.front().records;
     packed_ -= packets_.front().records;
     packets_.pop_front();
   }

@@ -62,6 +62,22 @@ TEST_F(RecordsTest, NewPlacesAndRefusalsAreThereAtOnce) {
   EXPECT_THAT(Told(), ElementsAre("ended 1"));
 }
 
+/// Code chooses the words: they are no way to make a record too long to be told.
+TEST_F(RecordsTest, LongWordsAreShortenedAndARuleIsWholeOrNotThere) {
+  Record refused = Of(Event::kRefused, 1);
+  refused.refusal = std::string(200'000, 'x');
+  refused.remedy = std::string(200'000, 'y');
+  records_.Add(Of(Event::kOpened, 2), Place::kKnown);
+  records_.Add(refused);
+  const auto packet = network::ReceivePacket(pair_.first.get());
+  ASSERT_TRUE(packet && *packet);
+  const auto news = network::DecodeNews((*packet)->text);
+  ASSERT_TRUE(news && news->size() == 2);
+  const Record& told = std::get<Record>((*news)[1]);
+  EXPECT_EQ(told.refusal.size(), 512U);
+  EXPECT_EQ(told.remedy, "");
+}
+
 TEST_F(RecordsTest, WhatCanWaitComesTogetherAndOnce) {
   records_.Add(Of(Event::kOpened, 1), Place::kKnown);
   records_.Add(Of(Event::kEnded, 1));

@@ -257,13 +257,17 @@ void Connection::ReplaceRules(Proxy::Answer answer) {
 }
 
 void Connection::Hear(const Record& record) {
-  // igloo-proxy has taken it away with its first use, whatever became of that.
-  const auto used = std::ranges::find(once_, record.rule);
-  if (used != once_.end()) once_.erase(used);
+  if (record.event == Record::Event::kUsed) {
+    const auto used = std::ranges::find(once_, record.rule);
+    if (used != once_.end()) once_.erase(used);
+    return;
+  }
   if (record.event == Record::Event::kOpened || record.refusal.empty()) return;
   const bool six = record.host.find(':') != std::string::npos && !record.host.starts_with('[');
   const std::string host = six ? "[" + record.host + "]" : record.host;
-  Refuse(host + ":" + std::to_string(record.port), record.refusal, record.remedy);
+  // What could not be read names no place.
+  const std::string place = host.empty() ? "" : host + ":" + std::to_string(record.port);
+  Refuse(place, record.refusal, record.remedy);
 }
 
 void Connection::Lose(const Error& why) {

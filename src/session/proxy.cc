@@ -120,7 +120,8 @@ void Proxy::Take(const network::News& news) {
                                    Fail(Errc::kFailedPrecondition, failed.what, failed.hint));
                         },
                         [&](const network::Record& record) {
-                          if (options_.record) options_.record(record);
+                          const bool decision = record.event != network::Record::Event::kUsed;
+                          if (decision && options_.record) options_.record(record);
                           if (Connection* of = Find(record.sandbox)) of->Hear(record);
                         }},
              news);

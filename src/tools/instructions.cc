@@ -55,7 +55,7 @@ std::string HowToCall(const Offer& offer) {
   }
   std::string text = fmt::format(
       "Call {}(code, env){}", offer.run ? kRun : kConnected,
-      offer.run && offer.connected ? ", or run_connected for environments that can do more," : "");
+      offer.run && offer.connected ? ", or run_connected for environments that can do more" : "");
   text +=
       ": it starts afresh in an empty /workspace and keeps nothing. With session=NAME (python, "
       "node, shell) variables, files and the working directory last from call to call; a session "

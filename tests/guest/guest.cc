@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kEmulator = "/usr/bin/qemu-system-x86_64";
 /// Far more than a guest ever takes: it is for one that hangs, not for one that is slow.
-constexpr auto kPatience = std::chrono::minutes(5);
+constexpr auto kPatience = std::chrono::minutes(15);
 constexpr std::size_t kMaxConsole = 1U << 20;
 
 std::vector<std::string> EmulatorWords(const std::string& place) {

@@ -181,6 +181,29 @@ TEST(Proxy, EndsOrLeavesALargeTransferAsANewListSays) {
   }
 }
 
+/// Before anybody knows what becomes of it: a list that igloo sends meanwhile must not have it
+/// again.
+TEST(Proxy, TellsThatARuleForOneConnectionIsUsedUpBeforeItIsMade) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  ASSERT_EQ(
+      proxy.Order(network::ReplaceRules{"box", network::Tier::kAllow, {}, {"nobody.example"}}), "");
+  const UniqueFd fd = proxy.Connect();
+  Send(fd.get(), "CONNECT nobody.example:443 HTTP/1.1\r\n\r\n");
+  const auto next = [&] { return proxy.WaitForRecord([](const Record&) { return true; }); };
+  EXPECT_EQ(next().event, Record::Event::kUsed);
+  EXPECT_EQ(next().event, Record::Event::kRefused);
+}
+
+TEST(Proxy, RecordsWhatCouldNotBeRead) {
+  Proxy proxy;
+  proxy.Add({"example.com"});
+  EXPECT_THAT(proxy.Talk("CONNECT 0x7f.1:22 HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  const Record record = proxy.WaitForRefusal();
+  EXPECT_EQ(record.host, "");
+  EXPECT_NE(record.refusal, "");
+}
+
 TEST(Proxy, UsesUpARuleForOneConnectionOnOneThatIsKeptToo) {
   Proxy proxy;
   const std::string allowed = "GET http://example.com/a";
