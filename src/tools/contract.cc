@@ -27,6 +27,21 @@ void Remember(const Result<Finished>& finished, Trace& trace) {
   trace.output_bytes = run.output.total() + run.error.total();
 }
 
+void NameRawSockets(const std::string& environment, Result<Finished>& finished) {
+  if (!finished) return;
+  std::string hint = RawSocketsHint(environment, finished->run);
+  if (!hint.empty()) finished->notes.push_back(std::move(hint));
+}
+
+/// Whether raw sockets are all that its network lacks.
+bool CouldHaveRawSockets(const sandbox::Network& network) {
+  const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
+  return connected != nullptr && connected->tier == "internet" && !connected->raw_sockets;
+}
+bool CouldHaveRawSockets(const network::Wanted& wanted) {
+  return wanted.level == network::Level::kInternet && !wanted.raw_sockets;
+}
+
 Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
   return {.began = [ticker] { ticker->Begin(); },
           .heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); }};
@@ -68,6 +83,7 @@ asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& c
   const ScopeExit stop([&] { ticker->Stop(); });
   auto finished = co_await workshop.sessions.Execute(
       std::move(asked), environment, std::move(setup), call.cancellation(), ListenWith(ticker));
+  if (CouldHaveRawSockets(environment.network)) NameRawSockets(environment.name, finished);
   Remember(finished, trace);
   co_return finished;
 }
@@ -76,8 +92,11 @@ asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& c
                                           Trace& trace) {
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor, trace.came);
   const ScopeExit stop([&] { ticker->Stop(); });
+  const bool could_have = CouldHaveRawSockets(order.request.network);
+  const std::string environment = order.where.environment.name;
   auto finished =
       co_await workshop.runner.Execute(std::move(order), call.cancellation(), ListenWith(ticker));
+  if (could_have) NameRawSockets(environment, finished);
   Remember(finished, trace);
   co_return finished;
 }

@@ -199,6 +199,19 @@ TEST(PerEnvironmentRender, FailureKeepsTheOutput) {
             "so far\nCommand failed with exit code 3");
 }
 
+TEST(PerEnvironmentRender, TheRightToRawSocketsIsNamedToWhoLacksIt) {
+  EnvironmentTool tool = Tool();
+  tool.environment = "network-tools";
+  const auto refused = Ended(1, "", "socket: Operation not permitted\n");
+  constexpr std::string_view kNamed = "raw_sockets = true in [environments.network-tools]";
+  EXPECT_FALSE(TextOf(*Render(tool, refused)).contains(kNamed)) << "it has no network";
+  tool.spec.security.network = "bridge";
+  EXPECT_TRUE(TextOf(*Render(tool, refused)).contains(kNamed));
+  EXPECT_FALSE(TextOf(*Render(tool, Ended(1, "", "oops"))).contains(kNamed));
+  tool.raw_sockets = true;
+  EXPECT_FALSE(TextOf(*Render(tool, refused)).contains(kNamed));
+}
+
 TEST(PerEnvironmentRender, ALimitIsNamed) {
   EnvironmentTool tool = Tool();
   tool.spec.resources.memory_mb = 64;

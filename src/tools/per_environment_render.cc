@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "mcp/service.h"
 #include "tools/per_environment.h"
+#include "tools/runner.h"
 
 namespace igloo::tools {
 namespace {
@@ -59,7 +60,8 @@ std::string FailureText(const EnvironmentTool& tool, const RunResult& result) {
     text = Join(std::move(text), fmt::format("Command failed with exit code {}{}{}",
                                              result.exit_code, limit.empty() ? "" : ": ", limit));
   }
-  return text;
+  const bool could_have = tool.spec.security.network == "bridge" && !tool.raw_sockets;
+  return Join(std::move(text), could_have ? RawSocketsHint(tool.environment, result) : "");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "tools/runner.h"
 
+#include <fmt/format.h>
+
 #include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
@@ -42,6 +44,14 @@ Finished FinishedFrom(session::CallResult result) {
   run.refused = std::move(result.refused);
   NoteRefusals(finished);
   return finished;
+}
+
+std::string RawSocketsHint(std::string_view environment, const session::RunResult& run) {
+  if (!run.error.kept().contains("Operation not permitted")) return {};
+  return fmt::format(
+      "if that was a raw socket (tcpdump, nmap -sS): they need raw_sockets = true in "
+      "[environments.{}] of the user's configuration",
+      environment);
 }
 
 void NoteRefusals(Finished& finished) {

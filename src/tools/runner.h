@@ -45,6 +45,10 @@ Finished FinishedFrom(session::CallResult result);
 /// Tells in notes what its network refused, and which rule would allow it.
 void NoteRefusals(Finished& finished);
 
+/// The right that code may have wanted whose tools say that something is not permitted; empty: they
+/// say nothing like that. A filter tells nobody what it refused.
+std::string RawSocketsHint(std::string_view environment, const session::RunResult& run);
+
 /// Who wants to know how a run gets on.
 struct Listener {
   std::function<void()> began = {};                  ///< it was its turn

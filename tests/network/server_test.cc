@@ -163,6 +163,15 @@ TEST_F(ServerNetwork, RunsAndSessionsHaveADeviceAndTheRightsOverIt) {
     EXPECT_THAT(client.Run(environment, connect), HasSubstr(Printed(said)));
     EXPECT_THAT(client.Run(environment, connect, {{"session", environment}}),
                 AllOf(HasSubstr(Printed(said)), Not(HasSubstr("since the last call"))));
+    // Who lacks the right hears its name, and nobody else does.
+    const std::string tried = "import socket\nsocket.socket(socket.AF_PACKET, socket.SOCK_RAW)";
+    const auto named = HasSubstr("raw_sockets = true in [environments.open]");
+    for (const char* session : {"", environment.c_str()}) {
+      const std::string answer = *session == '\0'
+                                     ? client.Run(environment, tried)
+                                     : client.Run(environment, tried, {{"session", session}});
+      EXPECT_EQ(::testing::Value(answer, named), environment == "open") << answer;
+    }
     // A copy needs an interpreter that was born beside the first one.
     EXPECT_THAT(client.Run(environment, connect,
                            {{"session", environment + "-2"}, {"fork_of", environment}}),
