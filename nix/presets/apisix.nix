@@ -1,5 +1,5 @@
 # The gateway Apache APISIX. nixpkgs has no package of it and Nix fetches no images, so its artifact has no store paths:
-# it says which image igloo makes it from, once that is pulled. The same row stands in src/environment/registry.cc.
+# it says which image igloo makes it from, once that is pulled. igloo has the same row (ImagePresets).
 { pkgs }:
 {
   name = "apisix";

@@ -13,9 +13,9 @@
 #include <set>
 #include <thread>
 
-#include "audit/journal.h"
 #include "base/text.h"
 #include "cli/builder.h"
+#include "cli/call_log.h"
 #include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/network_desk.h"
@@ -23,7 +23,6 @@
 #include "cli/sandbox_images.h"
 #include "cli/secret_reader.h"
 #include "cli/settings.h"
-#include "cli/trace_record.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
 #include "tools/control_socket.h"
@@ -89,7 +88,7 @@ class Server {
         .contracts = serving_.contracts({*runner_, *sessions_, store_, MakingOf()}),
         .load = [this] { return Load(); },
         .sessions = sessions_.get(),
-        .observe = [this](const tools::Trace& trace) { Remember(trace); },
+        .observe = [this](const tools::Trace& trace) { calls_.Add(trace); },
         .kept = [this] { core_->Announce(mcp::change::Resources{}); },
         .note = [this](std::string_view text) { serving_.say(text); }};
     service_ = std::make_unique<tools::ToolService>(std::move(parts), store_);
@@ -199,7 +198,8 @@ class Server {
       remarks.insert(scan.notes.begin(), scan.notes.end());
       for (const config::SandboxProblem& each : scan.problems) remarks.insert(Line(each.error));
     }
-    SetJournal(config.audit);
+    calls_.Set(config.audit);
+    decisions_ = OpenNetworkLog(config.audit, serving_.say);
     sessions_->SetLimits({.most = config.session.most,
                           .idle = std::chrono::milliseconds(config.session.idle_ms),
                           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
@@ -276,34 +276,6 @@ class Server {
     unwatched_ = text;
   }
 
-  void SetJournal(const config::AuditConfig& config) {
-    decisions_ = OpenNetworkLog(config, serving_.say);
-    journal_.reset();
-    nowhere_.reset();
-    if (!config.enabled) return;
-    auto place = StatePlace();
-    if (!place) {
-      nowhere_ = std::move(place).error();
-      nowhere_->hint += ", or set audit.enabled = false";
-      return;
-    }
-    journal_.emplace(
-        audit::JournalOptions{.directory = *std::move(place),
-                              .rotate_bytes = config.rotate_bytes,
-                              .keep = config.keep,
-                              .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
-  }
-
-  void Remember(const tools::Trace& trace) {
-    if (!journal_ && !nowhere_) return;
-    auto written = journal_ ? journal_->Write(RecordOf(trace)) : std::unexpected(*nowhere_);
-    if (written) {
-      complained_ = false;
-    } else if (!std::exchange(complained_, true)) {
-      serving_.say("calls are not written down: " + Line(written.error()));
-    }
-  }
-
   void Watch() {
     auto made = watch::Watch::Make(loop_, ConfigurationFiles(serving_.args));
     if (!made) {
@@ -350,10 +322,8 @@ class Server {
   std::map<std::string, std::string> unusable_ = {};  ///< why, as it was said; empty: it is built
   std::string stamp_ = {};                            ///< of the files that were read
   bool read_again_ = false;                           ///< they had changed
-  std::optional<audit::Journal> journal_ = {};
+  CallLog calls_{[this](std::string_view text) { serving_.say(text); }};
   std::optional<audit::NetworkLog> decisions_ = {};
-  std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
-  bool complained_ = false;            ///< that calls are not written down
   std::unique_ptr<tools::Runner> runner_ = {};
   std::unique_ptr<tools::Sessions> sessions_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};

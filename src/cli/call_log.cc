@@ -1,0 +1,38 @@
+#include "cli/call_log.h"
+
+#include <utility>
+
+#include "cli/settings.h"
+#include "cli/trace_record.h"
+
+namespace igloo::cli {
+
+void CallLog::Set(const config::AuditConfig& config) {
+  journal_.reset();
+  nowhere_.reset();
+  if (!config.enabled) return;
+  auto place = StatePlace();
+  if (!place) {
+    nowhere_ = std::move(place).error();
+    nowhere_->hint += ", or set audit.enabled = false";
+    return;
+  }
+  journal_.emplace(
+      audit::JournalOptions{.directory = *std::move(place),
+                            .rotate_bytes = config.rotate_bytes,
+                            .keep = config.keep,
+                            .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
+}
+
+void CallLog::Add(const tools::Trace& trace) {
+  if (!journal_ && !nowhere_) return;
+  const auto written = journal_ ? journal_->Write(RecordOf(trace)) : std::unexpected(*nowhere_);
+  if (written) {
+    complained_ = false;
+  } else if (!std::exchange(complained_, true)) {
+    const Error& why = written.error();
+    say_("calls are not written down: " + why.what + (why.hint.empty() ? "" : "; " + why.hint));
+  }
+}
+
+}  // namespace igloo::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "audit/journal.h"
+#include "base/error.h"
+#include "config/config.h"
+#include "tools/contract.h"
+
+namespace igloo::cli {
+
+/// Writes a server's calls down, as its configuration wants it. What keeps it from that is said
+/// once, and again when it had worked in between.
+class CallLog {
+ public:
+  explicit CallLog(std::function<void(std::string_view)> say) : say_(std::move(say)) {}
+
+  /// From now on.
+  void Set(const config::AuditConfig& config);
+  void Add(const tools::Trace& trace);
+
+ private:
+  std::function<void(std::string_view)> say_;
+  std::optional<audit::Journal> journal_ = {};
+  std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
+  bool complained_ = false;
+};
+
+}  // namespace igloo::cli
