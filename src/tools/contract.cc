@@ -33,11 +33,6 @@ void NameRawSockets(const std::string& environment, Result<Finished>& finished) 
   if (!hint.empty()) finished->notes.push_back(std::move(hint));
 }
 
-/// Whether raw sockets are all that its network lacks.
-bool CouldHaveRawSockets(const sandbox::Network& network) {
-  const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
-  return connected != nullptr && connected->tier == "internet" && !connected->raw_sockets;
-}
 bool CouldHaveRawSockets(const network::Wanted& wanted) {
   return wanted.level == network::Level::kInternet && !wanted.raw_sockets;
 }

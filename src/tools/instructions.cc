@@ -67,10 +67,7 @@ std::string HowToCall(const Offer& offer) {
 
 /// Who tries them anyway is told EPERM, which does not name the right.
 std::string RawSocketsSentence(const std::vector<Offered>& offered) {
-  const auto lacks = [](const Offered& each) {
-    const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&each.network);
-    return connected != nullptr && connected->tier == "internet" && !connected->raw_sockets;
-  };
+  const auto lacks = [](const Offered& each) { return CouldHaveRawSockets(each.network); };
   if (std::ranges::none_of(offered, lacks)) return "";
   return " Raw sockets (tcpdump, nmap -sS) need raw_sockets = true in [environments.NAME] of the "
          "user's configuration.";

@@ -46,6 +46,11 @@ Finished FinishedFrom(session::CallResult result) {
   return finished;
 }
 
+bool CouldHaveRawSockets(const sandbox::Network& network) {
+  const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
+  return connected != nullptr && connected->tier == "internet" && !connected->raw_sockets;
+}
+
 std::string RawSocketsHint(std::string_view environment, const session::RunResult& run) {
   if (!run.error.kept().contains("Operation not permitted")) return {};
   return fmt::format(

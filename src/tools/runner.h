@@ -45,6 +45,8 @@ Finished FinishedFrom(session::CallResult result);
 /// Tells in notes what its network refused, and which rule would allow it.
 void NoteRefusals(Finished& finished);
 
+/// Whether raw sockets are all that a network lacks.
+bool CouldHaveRawSockets(const sandbox::Network& network);
 /// The right that code may have wanted whose tools say that something is not permitted; empty: they
 /// say nothing like that. A filter tells nobody what it refused.
 std::string RawSocketsHint(std::string_view environment, const session::RunResult& run);
