@@ -150,6 +150,18 @@ std::vector<Program> NodePrograms() {
       {"Child", "console.log(String(require('child_process').execSync('echo hi')))"},
       {"Killed", "process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 10000)"},
       {"Abort", "process.on('exit', () => { throw new Error('late') })"},
+      {"Module",
+       "console.log(require.main === module, module.id, module.loaded, module.parent, "
+       "module.children,\n"
+       "  module.paths, require.cache[__filename] === module, Object.keys(require.cache).length,\n"
+       "  process.mainModule === module, require('path').basename(module.filename));\n"
+       "setTimeout(() => console.log(module.loaded))"},
+      {"OtherModule", "import fs from 'fs'; console.log(typeof fs)"},
+      {"DynamicImport", "import('node:path').then((path) => console.log(path.sep))"},
+      {"TopLevelAwait", "await null; console.log(1)"},
+      {"Hashbang", "#!/usr/bin/env node\nconsole.log(new Error().stack.split('\\n')[1])"},
+      {"ReturnAtTop", "console.log(1); return; console.log(2)"},
+      {"SigintKills", "process.kill(process.pid, 'SIGINT'); setTimeout(() => {}, 10000)"},
       {"AsyncMain", "(async () => { await null; console.log('after'); process.exit(6) })()"},
   };
 }

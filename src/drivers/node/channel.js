@@ -1,9 +1,11 @@
 // Reads orders and carries them out.
 
+// Words at fixed places: a regular expression is compiled when it is used for the second time.
 function readHeader(bytes) {
-  const words = bytes.latin1Slice(0, HEAD).split(/ +|\n/);
-  if (words[0] !== 'run' || !/^\d{1,20}$/.test(words[1]) || !/^\d{1,9}$/.test(words[2])) process.exit(1);
-  return { id: words[1], size: +words[2], flags: words[3].split(',') };
+  const line = bytes.latin1Slice(0, HEAD);
+  const id = line.slice(4, 15).trimEnd(), size = +line.slice(16, 27);
+  if (!line.startsWith('run ') || !Number.isInteger(+id) || !Number.isInteger(size)) process.exit(1);
+  return { id, size, flags: line.slice(28).trimEnd().split(',') };
 }
 
 const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
@@ -63,22 +65,21 @@ function rehearse(code) {
   try {
     const nowhere = fs.openSync('/dev/null', 'w');
     if (path.isAbsolute(CODE_FILE)) { // never a file in a directory of the user's
-      fs.writeFileSync(CODE_FILE, `run 0 ${code.length} once`.padEnd(HEAD - 1) + `\n${code}`);
+      fs.writeFileSync(CODE_FILE, `run 0           ${code.length}           once`.padEnd(HEAD - 1) + `\n${code}`);
       const channel = fs.openSync(CODE_FILE);
       const order = readFirst(channel);
       fs.closeSync(channel);
       fs.writeFileSync(CODE_FILE, order.code);
+      prepareMain();
       executeWhole({ ...order, flags: ['filed'] });
       fs.writeFileSync(CODE_FILE, '');
-      process.mainModule = module;
-      process.on('SIGINT', interrupt);
     }
     const output = new Output(nowhere);
-    new Console({ stdout: output, stderr: output }).log(1, 'x');
+    newConsole(output, output).log(1, 'x');
     sendExit(nowhere, 0, 0);
     fs.closeSync(nowhere);
   } catch { /* then it is slower */ }
-  delete require.cache[path.resolve(CODE_FILE)];
+  if (path.isAbsolute(CODE_FILE)) prepareMain();
 }
 
 async function serve(first) {

@@ -1,15 +1,16 @@
 // Code that is a program of its own.
 
 // In a file that Node's own loader runs, with Node's defaults for everything, until there is nothing
-// left to wait for. Whenever such a program ends in another way, igloo-init tells how; only one that
+// left to wait for; a handler of SIGINT for the time before would cost a fourth of a small run, and nobody
+// sends one then. Whenever such a program ends in another way, igloo-init tells how; only one that
 // comes to its end, or exits, saves that time. All but the code itself is prepared before it comes:
 // most interpreters get no other.
-const whole = { id: 0, failed: false };
+const whole = { id: 0, failed: false, main: null };
 const noteFailure = () => { whole.failed = true; }; // Node prints the error after the event
 const interrupt = () => run?.interrupt?.(); // between runs nothing
 function prepareWhole() {
   process.argv.splice(1, 2, CODE_FILE);
-  process.on('SIGINT', interrupt);
+  delete Module._cache[__filename]; // a program finds itself alone
   process.once('uncaughtExceptionMonitor', noteFailure);
   process.on('exit', leaveWhole);
 }
@@ -30,11 +31,28 @@ function sendExit(channel, id, status) {
   fs.writeSync(channel, `exit ${id} ${status} ${userCPUTime + systemCPUTime} ${maxRSS}\n`);
 }
 
+// The module that Node's loader would make for the program. Looking for the file, its real name and a
+// package around it takes as long as all else, and is known before the code comes.
+const packaged = ['/run/igloo', '/run', '/'].some((place) => fs.existsSync(path.join(place, 'package.json')));
+function prepareMain() {
+  const main = new Module(CODE_FILE, null);
+  Object.assign(main, { id: '.', filename: CODE_FILE, paths: Module._nodeModulePaths(path.dirname(CODE_FILE)) });
+  process.mainModule = Module._cache[CODE_FILE] = whole.main = main;
+}
+
+// What may be a module of the other kind, or an error that speaks of them, is the loader's.
+const isPlain = (code) => !packaged && !['import', 'export', 'await'].some((word) => code.includes(word));
+
 function executeWhole({ id, code, flags }) {
   whole.id = id;
-  process.removeListener('SIGINT', interrupt);
   if (!flags.includes('filed')) {
     try { fs.writeFileSync(CODE_FILE, code); } catch { /* the loader says that it is not there */ }
   }
-  Module._load(CODE_FILE, null, true);
+  if (isPlain(code) && whole.main) {
+    whole.main._compile(code, CODE_FILE, 'commonjs');
+    whole.main.loaded = true;
+  } else {
+    delete Module._cache[CODE_FILE];
+    Module._load(CODE_FILE, null, true);
+  }
 }

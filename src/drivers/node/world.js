@@ -52,17 +52,23 @@ function define(target, names, rest) {
   for (const [name, value] of Object.entries(names)) Object.defineProperty(target, name, { value, ...rest });
 }
 
+// Output has no errors that would have to be ignored.
+const newConsole = (stdout, stderr) => new Console({ stdout, stderr, ignoreErrors: false });
+
 const hidden = { writable: true, configurable: true };
 function prepareOutput() {
   define(process, { stdout: new Output(1), stderr: new Output(2) }, { configurable: true, enumerable: true });
   // Node's own console also tells a connected inspector, which would keep what was printed.
-  define(globalThis, { console: new Console({ stdout: process.stdout, stderr: process.stderr }), igloo: { display } }, hidden);
+  define(globalThis, { console: newConsole(process.stdout, process.stderr), igloo: { display } }, hidden);
   for (const key of [kTake, kGo]) Object.defineProperty(globalThis, key, hidden);
 }
 
 function prepareSession() {
   process.removeListener('uncaughtExceptionMonitor', noteFailure);
   process.removeListener('exit', leaveWhole);
+  process.on('SIGINT', interrupt);
+  delete Module._cache[CODE_FILE];
+  process.mainModule = module;
   process.argv.splice(1, 1, __filename, CODE_FILE);
   Error.prepareStackTrace = prepareStackTrace;
   // What nobody catches is reported with the run that goes on, and ends no session.
