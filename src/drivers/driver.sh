@@ -13,10 +13,9 @@
 # because the traps below say `continue 999`, which stays in the outermost one, and a stray `break`
 # or `break 2` of the user's leaves only the inner ones.
 #
-# Behind a whole program standard error is closed for a moment, because `set -x` would write there, and the
-# next word is waited for at once: the host may need this processor for the answer.
+# Behind a whole program the next word is waited for at once: the host may need this processor for the answer.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; if [[ $__igloo_order == *" once,filed,plain"* ]]; then . "$__igloo_file"; else __igloo_prepare_whole; builtin eval "$__igloo_code"; fi; { builtin printf "exit %s %s\n" "$((${__igloo_order:4:11}))" "$?"; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; builtin set +ex; } >&"$__igloo_fd" 2>&-; fi; __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; if [[ $__igloo_order == *" once,filed,plain"* ]]; then . "$__igloo_file"; else __igloo_prepare_whole; builtin eval "$__igloo_code"; fi; { builtin printf "exit %s %s\n" "${__igloo_order:4:11}" "$?"; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; builtin set +ex; } >&"$__igloo_fd"; fi; __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
 fi
 
 # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks

@@ -42,16 +42,22 @@ std::optional<Header> ReadHeader(std::string_view line) {
   return Header{line.substr(0, first), *id, *size};
 }
 
-/// "exit ID STATUS CPU PEAK", the two last in microseconds and KiB or not at all.
+/// What follows the first word and its spaces.
+std::string_view AfterWord(std::string_view line) {
+  line.remove_prefix(std::min(line.find(' '), line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return line;
+}
+
+/// "exit ID STATUS CPU PEAK", the two last in microseconds and KiB or not at all. With as many
+/// spaces as an order has, for whoever passes its words on as they came.
 Result<Said> ReadExit(std::string_view line) {
   std::array<std::uint64_t, 4> numbers = {};
   std::size_t count = 0;
-  for (std::string_view rest = line.substr(line.find(' ') + 1); !rest.empty(); ++count) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    const auto number = Number(word);
+  for (std::string_view rest = line; (rest = AfterWord(rest)).size() > 0; ++count) {
+    const auto number = Number(rest.substr(0, rest.find(' ')));
     if (!number || count == numbers.size()) return Nonsense("an end that is none");
     numbers[count] = *number;
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
   }
   if (count < 2 || numbers[1] > 255) return Nonsense("a status that is none");
   return said::Done{.id = numbers[0],

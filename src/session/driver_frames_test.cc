@@ -70,13 +70,13 @@ TEST(DriverFramesTest, AnythingElseIsNonsense) {
 
 TEST(DriverFramesTest, AnEndCanBeALine) {
   DriverFrames frames;
-  frames.Append("exit 7 3\nexit 8 0 1500 20480\nexit 9");
+  frames.Append("exit 7 3\nexit 8           0 1500 20480\nexit 9");
   EXPECT_EQ(frames.Next().value(), Said(said::Done{.id = 7, .status = 3}));
   EXPECT_EQ(frames.Next().value(),
             Said(said::Done{.id = 8, .status = 0, .cpu_micros = 1500, .peak_kib = 20480}));
   EXPECT_EQ(frames.Next().value(), std::nullopt);
   for (const char* text : {"exit \n", "exit 1\n", "exit 1 256\n", "exit 1 -1\n", "exit x 0\n",
-                           "exit 1 0 1 1 1\n", "exit 1  0\n"}) {
+                           "exit 1 0 1 1 1\n", "exit 1 0x\n"}) {
     DriverFrames nonsense;
     nonsense.Append(text);
     EXPECT_FALSE(nonsense.Next()) << text;

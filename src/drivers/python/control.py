@@ -32,7 +32,7 @@ MAX_PART = 8 << 20  # bytes of a part
 HEAD = 64  # bytes of an order's line
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
 PLAIN = {"status", "cpu_us", "peak_kib"}
-c_library = None  # once somebody may use it
+c_unbuffered = False
 to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -42,7 +42,7 @@ class Control:
 
     def __init__(self):
         self.fd = self.out = -1  # one and the same, but for a rehearsal
-        self.come = bytearray()  # and not taken yet
+        self.come = b""  # and not taken yet
 
     def open(self, fd):
         self.fd = self.out = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
@@ -80,8 +80,7 @@ class Control:
         end = HEAD + int(size)
         while len(self.come) < end:
             self.read_more()
-        code = self.come[HEAD:end]
-        del self.come[:end]
+        code, self.come = self.come[HEAD:end], self.come[end:]
         return word, number, code, flags.split(",")
 
     def send(self, kind, number, payload):
@@ -89,12 +88,15 @@ class Control:
         self.write(f"{kind} {number} {len(data)}\n".encode() + data)
 
     def write(self, data):
-        data = memoryview(data)
-        while data:
-            data = data[os.write(self.out, data):]
+        sent = os.write(self.out, data)
+        while sent < len(data):
+            sent += os.write(self.out, data[sent:])
 
     def finish(self, number, result):
-        if not result.keys() <= PLAIN:
-            return self.send("done", number, result)
-        self.write(b"exit %s %d %d %d\n" % (number.encode(), result["status"], result.get("cpu_us", 0),
-                                            result.get("peak_kib", 0)))
+        if len(result) == 1:
+            self.write(b"exit %s %d\n" % (number.encode(), result["status"]))
+        elif result.keys() <= PLAIN:
+            self.write(b"exit %s %d %d %d\n" % (number.encode(), result["status"], result["cpu_us"],
+                                                result["peak_kib"]))
+        else:
+            self.send("done", number, result)

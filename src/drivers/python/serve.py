@@ -72,6 +72,8 @@ def obey(control, session, copies):
     if "once" in flags:
         result = execute_whole(session, number, code, "filed" in flags)
     else:
+        if session.is_program:
+            become_prompt(session)
         result = session.execute(f"<run {number}>", code, "echo" in flags)
     flush()
     if os.getpid() != control.owner or not control.is_open():
@@ -125,14 +127,13 @@ def rehearse(session):
     control.recognize()
     gc.freeze()  # a collection looks only at what comes later
     session.modules = len(sys.modules) - 1  # without __main__
+    become_program(session)
     obey(control, session, None)
     os.dup2(output, 1)
     for each in (orders, nowhere, output):
         os.close(each)
     control.fd = control.out = channel
-    session.make_module()
-    del sys.orig_argv[1:]
-    sys.argv[0] = sys.path[0] = ""
+    become_prompt(session)
 
 
 def open_session(session):
@@ -146,6 +147,7 @@ def open_session(session):
             pass  # the code will come without one
     session.home = os.getcwd() + "/"
     rehearse(session)
+    become_program(session)
     control.recognize()
     told = b'{"pid": %d}' % os.getpid()  # the encoder would write to many pages
     control.write(b"ready 0 %d\n%s" % (len(told), told))

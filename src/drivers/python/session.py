@@ -4,6 +4,7 @@ class Session:
     def __init__(self, display):
         self.display = display
         self.make_module()
+        self.is_program = False  # all stands ready for code that is one
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
         self.waiting = None
@@ -51,28 +52,28 @@ class Session:
                 signal.signal(number, handler)
 
     def compile(self, name, code, echo):
-        """The code, and its last expression for itself."""
+        """The code, and its last expression for itself: a list."""
         if name == CODE_FILE:
             # In a file, where a comment may name an encoding: Python itself is to look, here and for
             # the lines of a traceback.
-            return self.build(bytes(code), name, "exec"), None
+            return [self.build(code, name, "exec")]
         text = code.decode().removeprefix("\ufeff")
         one_line = "\n" not in text and "\r" not in text
         # As Python itself divides lines, and each with an end: carets are counted from there.
         ended = text if text.endswith("\n") else text + "\n"
         self.remember(name, [ended] if one_line else io.StringIO(ended, None).readlines())
         if not echo or text.rstrip().endswith(";"):
-            return self.build(text, name, "exec"), None
+            return [self.build(text, name, "exec")]
         if one_line and may_be_expression(text):
             try:
-                return None, self.build(text, name, "eval")
+                return [self.build(text, name, "eval")]
             except SyntaxError:
                 pass  # said below, if it is true
-        tree, last = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True), None
-        if tree.body and isinstance(tree.body[-1], ast.Expr):
-            last = ast.Expression(tree.body.pop().value)
-        body = self.build(tree, name, "exec")
-        return body, last and self.build(last, name, "eval")
+        tree = compile(text, name, "exec", self.flags | ast.PyCF_ONLY_AST, True)
+        if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+            return [self.build(tree, name, "exec")]
+        last = ast.Expression(tree.body.pop().value)
+        return [self.build(tree, name, "exec"), self.build(last, name, "eval")]
 
     def remember(self, name, lines):
         linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
@@ -87,8 +88,9 @@ class Session:
 
     def evaluate(self, codes):
         """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
-        if not any(code.co_flags & 0x80 for code in codes):
-            return [eval(code, self.names) for code in codes][-1]
+        if not (codes[0].co_flags | codes[-1].co_flags) & 0x80:
+            value = eval(codes[0], self.names)
+            return value if len(codes) == 1 else eval(codes[1], self.names)
         if self.waiting is None or not self.waiting.usable():
             self.waiting = Waiting()
         return self.waiting.run(lambda: self.evaluate_waiting(codes))
@@ -106,8 +108,7 @@ class Session:
         try:
             try:
                 self.arm()
-                body, last = self.compile(name, code, echo)
-                value = self.evaluate([each for each in (body, last) if each])
+                value = self.evaluate(self.compile(name, code, echo))
                 if value is not None:
                     builtins._ = value
                     text = repr(value)
@@ -164,16 +165,26 @@ def report(error):
 
 
 def flush():
-    """All that was printed goes to the pipes: Python's buffers, replaced ones, the C library's."""
-    for stream, own in ((sys.stdout, sys.__stdout__), (sys.stderr, sys.__stderr__)):
-        for each in (stream,) if stream is own else (stream, own):
-            try:
-                each.flush()
-            except Exception:  # closed, or replaced by something that cannot
-                pass
-    global c_library  # looking it up costs more than all flushing
-    ctypes = sys.modules.get("ctypes")
-    if c_library is None and hasattr(ctypes, "CDLL"):
-        c_library = ctypes.CDLL(None)
-    if c_library is not None:
-        c_library.fflush(None)
+    """All that was printed goes to the pipes: Python's buffers, and replaced ones."""
+    streams = sys.stdout, sys.stderr
+    if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:
+        streams += sys.__stdout__, sys.__stderr__
+    for each in streams:
+        try:
+            each.flush()
+        except Exception:  # closed, or replaced by something that cannot
+            pass
+    if not c_unbuffered and "ctypes" in sys.modules:
+        unbuffer_c(sys.modules["ctypes"])
+
+
+def unbuffer_c(ctypes):
+    """The C library's output as well. Flushed after each run, it would cost more than a small run."""
+    global c_unbuffered
+    try:
+        library = ctypes.CDLL(None)
+        library.fflush(None)
+        library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, 2, ctypes.c_size_t(0))
+        c_unbuffered = True
+    except Exception:  # a module of the user's with this name, or one that is half loaded
+        pass

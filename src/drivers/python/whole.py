@@ -35,12 +35,21 @@ PROGRAM = {"__loader__": importlib.machinery.SourceFileLoader("__main__", CODE_F
 
 
 def become_program(session):
-    """Its code is in a file, and everything says so."""
+    """Its code is in a file, and everything says so. Before the code comes: most interpreters get no
+    other."""
     session.make_module()  # a new one: what was made ahead is frozen, and so never let go
     session.names.update(PROGRAM)
     sys.argv[0] = CODE_FILE
     sys.orig_argv[1:] = [CODE_FILE]
     sys.path[0] = CODE_DIRECTORY
+    session.is_program = True
+
+
+def become_prompt(session):
+    session.make_module()
+    del sys.orig_argv[1:]
+    sys.argv[0] = sys.path[0] = ""
+    session.is_program = False
 
 
 def let_go(session):
@@ -100,7 +109,6 @@ def execute_whole(session, number, code, filed):
     filed: the host has written it there."""
     if not filed:
         write_code_file(session, CODE_FILE, code)
-    become_program(session)
     result = {"status": 0}
     try:
         try:
