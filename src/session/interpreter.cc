@@ -118,6 +118,13 @@ void Interpreter::State::WatchOutputSoon() {
   });
 }
 
+void Interpreter::State::LookAfter() {
+  if (ended || failure) return;
+  for (OutputPump& each : pumps) each.Rest();
+  WatchOutputSoon();
+  if (Looks()) EndIfOverMemory();
+}
+
 asio::awaitable<void> Interpreter::State::Wait(std::function<bool()> condition,
                                                Clock::time_point until) {
   const auto self = shared_from_this();
@@ -182,6 +189,9 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   auto over_or_stopping = [this] { return done || ended || stopping; };
   const auto limit = call.time_ms == 0 ? Clock::time_point::max()
                                        : Clock::now() + std::chrono::milliseconds(call.time_ms);
+  co_await Wait(over_or_stopping, std::min(limit, small_until));
+  if (over() || failure) co_return;
+  WatchOutput();
   co_await Wait(over_or_stopping, limit);
   if (over() || failure) co_return;
   timed_out = !stopping;
@@ -277,8 +287,7 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     if (state->failure) co_return std::unexpected(*state->failure);
   }
   if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
-  for (OutputPump& each : state->pumps) each.Rest();
-  state->Settle();
+  if (state->last_id > 0) state->Settle();  // before the first one nothing runs that could say more
   CappedText late_output = state->pumps[0].TakeCaptured();
   CappedText late_error = state->pumps[1].TakeCaptured();
   state->done.reset();
@@ -288,7 +297,6 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->running = true;
   state->heard = std::move(call.heard);
   state->small_until = Clock::now() + kSmall;
-  state->WatchOutputSoon();
   state->Send(EncodeOrder("run", ++state->last_id, call.code, state->Flags(call)));
   co_await state->AwaitEnd(call);
   state->Settle();
@@ -306,11 +314,8 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     co_return std::unexpected(*state->failure);
   }
   // Behind the answer: it takes as long as a small call does. A program of its own ends anyway.
-  if (state->Looks() && state->done && call.manner != Manner::kOnce) {
-    asio::post(state->loop, [state] {
-      if (!state->ended && !state->failure) state->EndIfOverMemory();
-    });
-  }
+  if (state->done && call.manner != Manner::kOnce)
+    asio::post(state->loop, [state] { state->LookAfter(); });
   CallResult result = state->Finish(began);
   result.late_output = std::move(late_output);
   result.late_error = std::move(late_error);

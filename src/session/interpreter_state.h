@@ -34,8 +34,10 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// Takes output as it comes.
   void WatchOutput();
   boost::asio::awaitable<void> WatchOutput(std::size_t index);
-  /// The same soon, if nothing is over by then: small calls are not worth it.
+  /// The same soon, if no call has begun by then: small ones are not worth it.
   void WatchOutputSoon();
+  /// Between calls.
+  void LookAfter();
   /// Sends, now if that can be.
   void Send(std::string_view bytes);
   boost::asio::awaitable<void> SendLater(std::string bytes);
