@@ -15,19 +15,29 @@
 #
 # Behind a whole program the next word is waited for at once: the host may need this processor for the answer.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; if [[ $__igloo_order == *" once,filed,plain"* ]]; then . "$__igloo_file"; else __igloo_prepare_whole; builtin eval "$__igloo_code"; fi; { builtin printf "exit %s %s\n" "${__igloo_order:4:11}" "$?"; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; builtin set +ex; } >&"$__igloo_fd"; fi; __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == *" once,filed,plain"* ]]; then builtin trap - INT; . "$__igloo_file"; else . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; fi; { builtin printf "exit %s %s\n" "${__igloo_order:4:11}" "$?"; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; } >&"$__igloo_fd"; builtin trap - EXIT; builtin exit 0' bash "$0" "${1-main.sh}"
 fi
 
-# A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
-# what it puts aside for the time of a redirection (the first free number from 10 on), and a copy
-# of a marked one is marked.
-{ exec {__igloo_fd}<&10; } 3<&-
-exec 3<&-
+# What a shell needs that waits, and all that most programs need: what stands behind it takes a fifth of the
+# memory of such a shell, and is read when there is a use for it.
+if (( $# )); then
+  # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
+  # what it puts aside for the time of a redirection (the first free number from 10 on), and a copy
+  # of a marked one is marked.
+  { exec {__igloo_fd}<&10; } 3<&-
+  exec 3<&-
+  __igloo_driver=${BASH_SOURCE[0]} __igloo_file=$1 __igloo_order= # the file: of code that is a whole program
+  eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
+  # There before it is needed. Never a file in a directory of the user's.
+  if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
+  BASH_ARGV0=$__igloo_file
+  builtin trap '[[ 1 ]]' INT
+  builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&"$__igloo_fd"
+  builtin return
+fi
 
-__igloo_file=${1-} # of code that is a whole program
 __igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_errexit=
 __igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
-__igloo_order=
 
 # Stopping code: a DEBUG trap is asked before every command. In a function its status 2 makes bash
 # return, from one function after the other, until the top level is reached. There `continue 999`
@@ -171,9 +181,4 @@ __igloo_prepare() {
   builtin return "$__igloo_status"
 }
 
-eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
-# There before it is needed. Never a file in a directory of the user's.
-if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
-BASH_ARGV0=$__igloo_file
 builtin trap "$__igloo_on_int" INT
-__igloo_send ready 0 "{\"pid\": $$}"
