@@ -64,7 +64,8 @@ class Control:
 
     def read_more(self):
         try:
-            piece = os.read(self.fd, 1 << 16 if self.come else 1 << 12)
+            # A short one at first: who waits keeps its room.
+            piece = os.read(self.fd, 1 << 16 if self.come else 448)
         except Exception as error:  # from a signal handler of the user's: nothing was read yet
             return report(error) if self.is_open() else os._exit(1)
         if not piece:
