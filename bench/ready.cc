@@ -141,15 +141,27 @@ struct ReadyRuns::State {
   }
   /// `code` prints 1.
   Result<void> Execute(session::Interpreter& in, Manner manner, std::string_view code) {
+    return Await(ExecuteIn(in, manner, code));
+  }
+  asio::awaitable<Result<void>> ExecuteIn(session::Interpreter& in, Manner manner,
+                                          std::string_view code) {
     session::Interpreter::Call call{
         .code = std::string(code),
         .time_ms = kCallMillis,
         .manner = manner,
         .way = drivers::WayOf(*drivers::FindDriver(language.driver), code)};
-    const auto result = Await(in.Execute(std::move(call)));
-    if (!result) return std::unexpected(result.error());
-    if (result->output.kept() == "1\n" && result->exit_code == 0) return {};
-    return Fail(Errc::kFailedPrecondition, "the code said: " + result->error.kept());
+    const auto result = co_await in.Execute(std::move(call));
+    if (!result) co_return std::unexpected(result.error());
+    if (result->output.kept() == "1\n" && result->exit_code == 0) co_return Result<void>();
+    co_return Fail(Errc::kFailedPrecondition, "the code said: " + result->error.kept());
+  }
+  /// As a server does it: whoever takes one that waits runs its code at once.
+  asio::awaitable<Result<std::unique_ptr<session::OpenInterpreter>>> TakeAndRun() {
+    auto open = Take();
+    if (!open || !(*open)->started) co_return open;
+    auto ran = co_await ExecuteIn(*(*open)->interpreter, Manner::kOnce, language.code);
+    if (!ran) co_return std::unexpected(std::move(ran).error());
+    co_return open;
   }
 
   static constexpr auto kNever = std::chrono::hours(24);
@@ -177,9 +189,8 @@ Result<double> ReadyRuns::Fresh() {
   if (state_->pool.waiting() == 0) IGLOO_TRY(state_->Fill());
   for (;;) {
     const std::int64_t begin = MonotonicMicros();
-    IGLOO_ASSIGN(auto open, state_->Take());
+    IGLOO_ASSIGN(auto open, state_->Await(state_->TakeAndRun()));
     if (open->started) {
-      IGLOO_TRY(state_->Execute(*open->interpreter, Manner::kOnce));
       const std::int64_t end = MonotonicMicros();
       open.reset();
       IGLOO_TRY(state_->Fill());
