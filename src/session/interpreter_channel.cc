@@ -76,24 +76,37 @@ asio::awaitable<void> Interpreter::State::WatchDriver() {
   for (;;) {
     boost::system::error_code error;
     auto token = Redirect(error);
-    const auto space = asio::buffer(buffer);
-    const std::size_t count = co_await driver.async_read_some(space, token);
+    co_await driver.async_wait(stream_descriptor::wait_read, token);
+    if (error || !driver.is_open()) co_return;
+    // Looked at first, and taken when whoever waits for it has it: taking it wakes the interpreter,
+    // which then has the processor for a moment and nothing to do.
+    const ssize_t count =
+        ::recv(driver.native_handle(), buffer.data(), buffer.size(), MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
-    if (error) co_return;
-    frames.Append({buffer.data(), count});
-    for (;;) {
-      auto next = frames.Next();
-      if (next && !*next) break;
-      if (next) {
-        Take(*std::move(*next));
-      } else {
-        FailWith(std::move(next).error());
-      }
-      if (!failure) continue;
-      // Nothing that it says counts any more, and nobody may be waiting for it just now.
-      box->Tell(wire::ToInit::kKill);
-      co_return;
+    if (count <= 0) co_return;
+    const auto came = static_cast<std::size_t>(count);
+    frames.Append({buffer.data(), came});
+    if (!TakeFrames()) co_return;
+    if (came < buffer.size()) co_await asio::post(loop, asio::use_awaitable);
+    if (!driver.is_open()) co_return;
+    (void)::recv(driver.native_handle(), buffer.data(), came, MSG_DONTWAIT);
+  }
+}
+
+bool Interpreter::State::TakeFrames() {
+  for (;;) {
+    auto next = frames.Next();
+    if (next && !*next) return true;
+    if (next) {
+      Take(*std::move(*next));
+    } else {
+      FailWith(std::move(next).error());
     }
+    if (!failure) continue;
+    // Nothing that it says counts any more, and nobody may be waiting for it just now.
+    box->Tell(wire::ToInit::kKill);
+    return false;
   }
 }
 

@@ -31,6 +31,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   Result<void> Start();
   boost::asio::awaitable<Result<void>> WaitUntilReady();
   boost::asio::awaitable<void> WatchDriver();
+  /// Whether the driver is worth listening to.
+  bool TakeFrames();
   /// Takes output as it comes.
   void WatchOutput();
   boost::asio::awaitable<void> WatchOutput(std::size_t index);

@@ -61,6 +61,8 @@ class Copies:
             os.close(self.still)
             control.recognize()
             session.become_copy()
+        elif word not in ("fork", "reap"):
+            os._exit(1)
 
 
 def obey(control, session, copies):

@@ -21,12 +21,12 @@ class Session:
 
     def disarm(self):
         """SIGINT does nothing from here on. A function and not SIG_IGN: children would inherit that."""
-        while signal.getsignal(signal.SIGINT) is not ignore:
+        while True:
             try:
-                handler = signal.getsignal(signal.SIGINT)
-                if handler is not None:
+                handler = signal.signal(signal.SIGINT, ignore)
+                if handler is not ignore and handler is not None:
                     self.on_interrupt = handler
-                signal.signal(signal.SIGINT, ignore)
+                return
             except BaseException:  # one more SIGINT, at this very moment: the run is over in any case
                 pass
 
@@ -115,7 +115,8 @@ class Session:
                     cut = f"... [{len(text)} characters]" if len(text) > MAX_VALUE else ""
                     result["value"] = text[:MAX_VALUE - len(cut)] + cut
                     self.display.show(value)
-                self.display.figures()
+                if "matplotlib.pyplot" in sys.modules:
+                    self.display.figures()
             finally:
                 self.disarm()
         except SystemExit:
