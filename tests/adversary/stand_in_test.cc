@@ -174,7 +174,15 @@ def elsewhere():
     return made[0]
 os.fork = elsewhere
 )py");
-  ExpectRefused("does not let itself be forked");
+  EXPECT_FALSE(bench_.Fork(*session_));
+  EXPECT_THAT(bench_.error(), HasSubstr("does not let itself be forked"));
+  // Nobody watches it any more: it forks as ever.
+  EXPECT_EQ(bench_.Say(*session_, R"py(
+if fork() == 0: os._exit(5)
+print(x, os.waitstatus_to_exitcode(os.wait()[1]))
+)py"),
+            "7 5\n");
+  ExpectNothingLeft();
 }
 
 TEST_F(HostileStandIn, ThatIsGoneAlready) {
