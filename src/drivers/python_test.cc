@@ -200,6 +200,14 @@ TEST_F(PythonDriver, LetsNoForkAnswerInItsPlace) {
   EXPECT_EQ(again.err, "");
 }
 
+/// The child of an order to fork goes on only where it was copied to.
+TEST_F(PythonDriver, LetsNoChildThatNobodyHeldTakeItsOrders) {
+  driven_.Run("import os");
+  driven_.Order("fork", "", "-");
+  EXPECT_EQ(driven_.Run("print(os.waitstatus_to_exitcode(os.wait()[1]))").out, "1\n");
+  EXPECT_EQ(Value("1"), "1");
+}
+
 TEST_F(PythonDriver, IsInterruptedWhereverItIs) {
   driven_.Run("kept = 'yes'\nimport asyncio, time");
   ExpectInterruptible("while True: pass");

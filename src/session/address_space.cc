@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -80,6 +81,13 @@ Result<AddressSpace> AddressSpace::Open(pid_t pid) {
   IGLOO_ASSIGN(space.memory_, OpenOf(pid, "mem", O_RDWR));
   IGLOO_ASSIGN(space.pages_, OpenOf(pid, "pagemap", O_RDONLY));
   return space;
+}
+
+bool AddressSpace::IsClosed() const {
+  struct stat process{};
+  struct stat memory{};
+  return ::stat(("/proc/" + std::to_string(pid_)).c_str(), &process) == 0 &&
+         ::fstat(memory_.get(), &memory) == 0 && process.st_uid != memory.st_uid;
 }
 
 Result<std::vector<Region>> AddressSpace::Regions() const {

@@ -53,6 +53,10 @@ class AddressSpace {
  public:
   static Result<AddressSpace> Open(pid_t pid);
 
+  /// Whether others with its user id cannot open it: the kernel makes it root's then (prctl(2),
+  /// PR_SET_DUMPABLE). False also where that cannot be told.
+  bool IsClosed() const;
+
   Result<std::vector<Region>> Regions() const;
   /// One for each page of the region.
   Result<std::vector<PageEntry>> Entries(const Region& region) const;

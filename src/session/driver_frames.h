@@ -76,7 +76,9 @@ inline constexpr std::size_t kOrderHeader = 64;
 std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,
                         std::string_view flags);
 
-// Orders of a fork: have a child stand in; the copy was made, end it; you are a copy.
+// Orders of a fork: make a child, which igloo holds (flag: closed to all others); the copy was
+// made, end it; you are a copy.
 inline constexpr std::string_view kStandIn = "fork", kStandDown = "reap", kCopied = "copied";
+inline constexpr std::string_view kClosed = "closed", kOpen = "-";
 
 }  // namespace igloo::session

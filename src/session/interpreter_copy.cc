@@ -19,7 +19,7 @@ namespace {
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 
 // What the thread says over its socket; an end of file: that it has ended.
-constexpr char kGoesOn = 'g', kLost = 'l';
+constexpr char kExpectsClosed = 'c', kExpectsOpen = 'o', kGoesOn = 'g', kLost = 'l';
 
 Error LostVariables() {
   return {Errc::kFailedPrecondition, "the session has lost its variables",
@@ -27,19 +27,24 @@ Error LostVariables() {
 }
 
 /// The thread knows nothing of the event loop, which may end before it does, and owns everything
-/// that it uses. `failure` is set before it says that it failed.
-Result<UniqueFd> StartTransplant(Inmate original, Inmate copy,
-                                 std::shared_ptr<std::optional<Error>> failure) {
+/// that it uses.
+Result<UniqueFd> StartTransplant(Inmate original, Inmate copy, std::shared_ptr<Copying> copying) {
   IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
-  auto work = [original = std::move(original), copy = std::move(copy), failure,
+  auto work = [original = std::move(original), copy = std::move(copy), copying,
                end = std::move(pair.second)] {
     const auto say = [&end](char word) { (void)::send(end.get(), &word, 1, MSG_NOSIGNAL); };
-    const auto lose = [&](const Error& error) {
-      *failure = error;
-      say(kLost);
-    };
-    auto copied = Transplant(original, copy, {[&] { say(kGoesOn); }, lose});
-    if (!copied && !*failure) lose(copied.error());
+    const Progress progress{
+        .expects =
+            [&](std::string_view how) { say(how == kClosed ? kExpectsClosed : kExpectsOpen); },
+        .answered = [&] { return copying->answered.load(); },
+        .goes_on = [&] { say(kGoesOn); },
+        .lost =
+            [&](const Error& error) {
+              copying->lost = error;
+              say(kLost);
+            }};
+    auto copied = Transplant(original, copy, progress);
+    if (!copied && !copying->lost) progress.lost(copied.error());
   };
   try {
     std::thread(std::move(work)).detach();
@@ -51,10 +56,10 @@ Result<UniqueFd> StartTransplant(Inmate original, Inmate copy,
 
 }  // namespace
 
-asio::awaitable<Result<int>> Interpreter::State::MakeStandIn() {
+asio::awaitable<Result<void>> Interpreter::State::MakeStandIn(std::string_view how) {
   stand_in.reset();
   wants_stand_in = true;
-  Send(EncodeOrder(kStandIn, 0, {}, "-"));
+  Send(EncodeOrder(kStandIn, 0, {}, how));
   auto stands = [this] { return stand_in || ended || failure; };
   co_await Wait(stands, Clock::now() + kStandInLimit);
   if (!stand_in) {
@@ -66,7 +71,7 @@ asio::awaitable<Result<int>> Interpreter::State::MakeStandIn() {
                    "the session has no room for the one more process that a fork needs",
                    "let its code end some of its processes first");
   }
-  co_return *stand_in;
+  co_return Result<void>();
 }
 
 void Interpreter::State::EndStandIn() {
@@ -76,7 +81,7 @@ void Interpreter::State::EndStandIn() {
 
 /// Until the copy has everything. Whatever ends one of the two meanwhile, the other is told.
 asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other, UniqueFd words,
-                                               std::shared_ptr<std::optional<Error>> lost) {
+                                               std::shared_ptr<Copying> copying) {
   const auto self = shared_from_this();
   stream_descriptor from(loop, words.Release());
   for (;;) {
@@ -88,18 +93,27 @@ asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other, Uni
     if (error) break;
     if (word == kGoesOn) {
       other->copied = true;
-    } else {
-      other->FailWith(**lost);
+    } else if (word == kLost) {
+      other->FailWith(*copying->lost);
       other->box->sandbox().Kill();
+    } else {
+      expected = word == kExpectsClosed ? kClosed : kOpen;
     }
     changed.cancel();
   }
-  lending = other->borrowing = false;
+  copying->over = true;
+  EndLending(*other, *copying);
+  changed.cancel();
+}
+
+void Interpreter::State::EndLending(State& other, const Copying& copying) {
+  if (!copying.over || !copying.answered) return;
+  lending = other.borrowing = false;
   EndStandIn();
   if (kill_later) box->Tell(wire::ToInit::kKill);
   if (abandoned) CloseAll();
   changed.cancel();
-  other->changed.cancel();
+  other.changed.cancel();
 }
 
 asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
@@ -110,27 +124,27 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   co_await state->Wait(whole, Clock::time_point::max());
   if (state->failure) co_return std::unexpected(*state->failure);
   if (state->ended) co_return std::unexpected(LostVariables());
-  auto stand_in = co_await state->MakeStandIn();
-  if (!stand_in) {
-    state->EndStandIn();
-    co_return std::unexpected(std::move(stand_in).error());
-  }
-  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = *stand_in};
+  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = state->pid};
   Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()),
               .inner = other->pid,
               .channel = Duplicate(other->driver.native_handle())};
-  const auto lost = std::make_shared<std::optional<Error>>();
-  auto words = StartTransplant(std::move(original), std::move(copy), lost);
-  if (!words) {
-    state->EndStandIn();
-    co_return std::unexpected(std::move(words).error());
-  }
+  const auto copying = std::make_shared<Copying>();  // the thread's and ours
+  auto words = StartTransplant(std::move(original), std::move(copy), copying);
+  if (!words) co_return std::unexpected(std::move(words).error());
   state->lending = other->borrowing = true;
-  asio::co_spawn(state->loop, state->Lend(other, *std::move(words), lost), asio::detached);
-  auto known = [state, other] { return other->copied || !state->lending; };
+  state->expected = {};
+  asio::co_spawn(state->loop, state->Lend(other, *std::move(words), copying), asio::detached);
+  auto expected = [state, copying] { return !state->expected.empty() || copying->over; };
+  co_await state->Wait(expected, Clock::time_point::max());
+  Result<void> stands;
+  if (!copying->over && !state->failure) stands = co_await state->MakeStandIn(state->expected);
+  copying->answered = true;
+  state->EndLending(*other, *copying);
+  auto known = [other, copying] { return other->copied || copying->over; };
   co_await state->Wait(known, Clock::time_point::max());
+  if (!stands) co_return stands;
   // The thread's own words come first: what else is heard of the copy follows from them.
-  if (!state->lending && *lost) co_return std::unexpected(**lost);
+  if (copying->over && copying->lost) co_return std::unexpected(*copying->lost);
   if (other->failure) co_return std::unexpected(*other->failure);
   if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
   // What it says about lines of earlier calls stays true.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 
 #include "session/asio.h"
 #include "session/box.h"
@@ -8,6 +9,14 @@
 #include "session/pump.h"
 
 namespace igloo::session {
+
+/// What the thread that copies an interpreter and the event loop tell each other.
+struct Copying {
+  /// The original has answered, or will not: there will be no child if there is none.
+  std::atomic<bool> answered = false;
+  std::optional<Error> lost = {};  ///< set before the thread says so
+  bool over = false;               ///< the thread has ended; for the loop
+};
 
 /// For the files that Interpreter is made of.
 struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
@@ -69,12 +78,14 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// The flags of a call's order. The code of a whole program is in its file then, if it can be.
   std::string Flags(const Call& call);
   void CloseAll();
-  /// A child that only holds still; its number.
-  boost::asio::awaitable<Result<int>> MakeStandIn();
+  /// A child for the thread that waits for one; `how`: see Progress.
+  boost::asio::awaitable<Result<void>> MakeStandIn(std::string_view how);
   void EndStandIn();
   /// Follows a thread that makes `other` a copy of this one, to its end.
   boost::asio::awaitable<void> Lend(std::shared_ptr<State> other, UniqueFd words,
-                                    std::shared_ptr<std::optional<Error>> lost);
+                                    std::shared_ptr<Copying> copying);
+  /// When the thread has ended and nothing is to be heard of its child any more.
+  void EndLending(State& other, const Copying& copying);
 
   boost::asio::io_context& loop;
   const sandbox::Plan& plan;
@@ -99,6 +110,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   int pid = 0;                       ///< in the sandbox; 0: none
   std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
   bool wants_stand_in = false;
+  std::string_view expected = {};  ///< how a child is to be made, once the thread waits for it
   /// A copy of it is still being made, or it is one: see Transplant. Nothing runs in one that lends
   /// its memory, and it does not end before it has.
   bool lending = false, borrowing = false;

@@ -6,8 +6,11 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
@@ -21,28 +24,46 @@ namespace {
 /// A process that does not stand still within this time has been killed, or is in the kernel for
 /// reasons of its own.
 constexpr auto kPatience = std::chrono::seconds(5);
+/// For a child to be made: whatever the session's code does before each fork comes first.
+constexpr auto kLabour = std::chrono::seconds(10);
 constexpr auto kSoon = std::chrono::microseconds(500);
 constexpr std::uint64_t kSyscallSize = 2;  // 0f 05
 
-/// What it stopped for: a signal's number, or one of ptrace's own.
-Result<int> AwaitStop(pid_t pid) {
+Error Restless() {
+  return {Errc::kFailedPrecondition, "the session's interpreter does not stand still", {}, 0};
+}
+
+/// What waitpid says of its next stop; nothing when `over` says so of the time that has passed.
+Result<std::optional<int>> AwaitStatus(pid_t pid, const auto& over) {
   const auto began = std::chrono::steady_clock::now();
-  const auto until = began + kPatience;
   for (;;) {
+    // In this order: what came before it was over is heard.
+    const auto passed = std::chrono::steady_clock::now() - began;
+    const bool last = over(passed);
     int status = 0;
     const pid_t heard = ::waitpid(pid, &status, __WALL | WNOHANG);
-    if (heard == pid && WIFSTOPPED(status)) return WSTOPSIG(status);
-    const auto now = std::chrono::steady_clock::now();
-    if (heard != 0 || now > until) {
-      return Fail(Errc::kFailedPrecondition, "the session's interpreter does not stand still");
-    }
+    if (heard == pid && WIFSTOPPED(status)) return status;
+    if (heard != 0) return std::unexpected(Restless());
+    if (last) return std::nullopt;
     // Microseconds, as a rule, of which there are hundreds: a sleep would take ten times as long.
-    if (now - began < kSoon) {
+    if (passed < kSoon) {
       std::this_thread::yield();
     } else {
       std::this_thread::sleep_for(kSoon);
     }
   }
+}
+
+Result<int> AwaitStatus(pid_t pid) {
+  IGLOO_ASSIGN(const auto status, AwaitStatus(pid, [](auto passed) { return passed > kPatience; }));
+  if (!status) return std::unexpected(Restless());
+  return *status;
+}
+
+/// What it stopped for: a signal's number, or one of ptrace's own.
+Result<int> AwaitStop(pid_t pid) {
+  IGLOO_ASSIGN(const int status, AwaitStatus(pid));
+  return WSTOPSIG(status);
 }
 
 Result<void> Failed(const char* doing) {
@@ -91,7 +112,17 @@ Result<Tracee> Tracee::Hold(pid_t pid) {
 }
 
 Tracee::~Tracee() {
-  if (pid_ != 0) ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+  if (pid_ == 0) return;
+  if (!doomed_) {
+    ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+    return;
+  }
+  ::syscall(SYS_pidfd_send_signal, doomed_.get(), SIGKILL, nullptr, 0);
+  // Its parent hears of its end when this thread has.
+  siginfo_t end{};
+  while (::waitid(P_PIDFD, static_cast<id_t>(doomed_.get()), &end, WEXITED | __WALL) != 0 &&
+         errno == EINTR) {
+  }
 }
 
 Result<Registers> Tracee::Read() const {
@@ -109,10 +140,7 @@ Result<Registers> Tracee::Read() const {
 }
 
 Result<void> Tracee::Resume(Registers registers) const {
-  // The kernel would do the same for a call that a signal interrupted; this does not depend on how
-  // it noted that.
-  registers.general.rip -= kSyscallSize;
-  registers.general.rax = registers.general.orig_rax;
+  // The call that it really waits in is not made again, whatever the answer looks like.
   registers.general.orig_rax = ~0ULL;
   iovec area{registers.extended.data(), registers.extended.size()};
   if (::ptrace(PTRACE_SETREGS, pid_, nullptr, &registers.general) != 0 ||
@@ -157,6 +185,88 @@ Result<std::int64_t> Tracee::Call(long number,
   return static_cast<std::int64_t>(after.rax);
 }
 
+namespace {
+
+/// Whether the call that a process has just forked with gave the child memory of its own. These are
+/// the kernel's own notes: nobody else can write there. What else makes a child has its flags in
+/// memory, where they may be others by now.
+bool GaveOwnMemory(const user_regs_struct& registers) {
+  constexpr unsigned long long kCloneVm = 0x100;
+  return registers.orig_rax == SYS_fork ||
+         (registers.orig_rax == SYS_clone && (registers.rdi & kCloneVm) == 0);
+}
+
+/// What it was sent, if that is why it stopped: it gets it when it goes on.
+long SignalOf(int status) { return (status >> 16) == 0 ? WSTOPSIG(status) : 0; }
+
+}  // namespace
+
+Result<Birth> Birth::Expect(pid_t parent) {
+  // A child is held by whoever has asked for this, from before its first instruction.
+  if (::ptrace(PTRACE_SEIZE, parent, nullptr, PTRACE_O_TRACEFORK) != 0) {
+    return std::unexpected(Failed("hold").error());
+  }
+  return Birth(parent);
+}
+
+Birth::~Birth() {
+  if (parent_ == 0) return;
+  // Only one that has stopped can be let go. It may do so for something else, even now.
+  if (::ptrace(PTRACE_INTERRUPT, parent_, nullptr, nullptr) != 0) return;
+  const auto status = AwaitStatus(parent_);
+  if (!status) return;
+  const int event = *status >> 16;
+  if (event == PTRACE_EVENT_FORK) {
+    (void)Deliver();
+  } else {
+    ::ptrace(PTRACE_DETACH, parent_, nullptr, SignalOf(*status));
+  }
+}
+
+Result<Newborn> Birth::Await(const std::function<bool()>& hopeless) && {
+  const auto over = [&](auto passed) { return passed > kLabour || hopeless(); };
+  for (;;) {
+    IGLOO_ASSIGN(const auto status, AwaitStatus(parent_, over));
+    if (!status) {
+      return Fail(Errc::kFailedPrecondition,
+                  "the session's interpreter does not let itself be forked",
+                  "begin another session and run the same code there");
+    }
+    const int event = *status >> 16;
+    if (event == PTRACE_EVENT_FORK) return Deliver();
+    // Stopped by somebody, as it would be without us; or it has been sent a signal.
+    const bool stays = event == PTRACE_EVENT_STOP && WSTOPSIG(*status) != SIGTRAP;
+    if (::ptrace(stays ? PTRACE_LISTEN : PTRACE_CONT, parent_, nullptr, SignalOf(*status)) != 0) {
+      return std::unexpected(Failed("watch").error());
+    }
+  }
+}
+
+Result<Newborn> Birth::Deliver() {
+  unsigned long child = 0;
+  user_regs_struct registers{};
+  if (::ptrace(PTRACE_GETEVENTMSG, parent_, nullptr, &child) != 0 ||
+      ::ptrace(PTRACE_GETREGS, parent_, nullptr, &registers) != 0) {
+    return std::unexpected(Failed("watch").error());
+  }
+  // One that is traced keeps its number until its tracer has heard of its end.
+  const auto pid = static_cast<pid_t>(child);
+  UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!process) {
+    auto failed = Failed("hold");
+    ::kill(pid, SIGKILL);
+    return std::unexpected(std::move(failed).error());
+  }
+  Newborn born{.tracee = Tracee(pid, std::move(process)), .alone = GaveOwnMemory(registers)};
+  ::ptrace(PTRACE_DETACH, std::exchange(parent_, 0), nullptr, nullptr);
+  IGLOO_TRY(AwaitStop(pid));
+  // SECURITY: with igloo's end it would be let go, and take orders as if it were its parent.
+  if (::ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_EXITKILL) != 0) {
+    return std::unexpected(Failed("hold").error());
+  }
+  return born;
+}
+
 #else
 
 namespace {
@@ -168,6 +278,9 @@ Error NotHere() {
 
 Result<Tracee> Tracee::Hold(pid_t) { return std::unexpected(NotHere()); }
 Tracee::~Tracee() = default;
+Result<Birth> Birth::Expect(pid_t) { return std::unexpected(NotHere()); }
+Birth::~Birth() = default;
+Result<Newborn> Birth::Await(const std::function<bool()>&) && { return std::unexpected(NotHere()); }
 Result<Registers> Tracee::Read() const { return std::unexpected(NotHere()); }
 Result<void> Tracee::Resume(Registers) const { return std::unexpected(NotHere()); }
 Result<std::int64_t> Tracee::Call(long, std::initializer_list<std::uint64_t>) const {

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "session/address_space.h"
 #include "session/copy_used.h"
+#include "session/driver_frames.h"
 #include "session/faults.h"
 #include "session/inside.h"
 #include "session/supply.h"
@@ -62,35 +63,40 @@ Result<std::set<int>> DescriptorsOf(pid_t pid) {
   return numbers;
 }
 
-struct Held {
-  pid_t pid;
-  Tracee tracee;
-};
-
-Result<Held> Hold(const Inmate& inmate) {
+/// `hold` gets it and keeps it.
+auto Find(const Inmate& inmate, const auto& hold) -> decltype(hold(pid_t{})) {
   IGLOO_ASSIGN(const pid_t pid, FindInside(inmate.init.get(), inmate.inner));
-  IGLOO_ASSIGN(Tracee tracee, Tracee::Hold(pid));
+  IGLOO_ASSIGN(auto held, hold(pid));
   // SECURITY: it may have ended meanwhile, and its number may have become somebody else's. One that
   // is held keeps its number.
   IGLOO_ASSIGN(const pid_t again, FindInside(inmate.init.get(), inmate.inner));
   if (again != pid) return std::unexpected(Cannot("its interpreter ended"));
-  return Held{pid, std::move(tracee)};
+  return held;
 }
+
+/// Whether igloo may read what is closed to everybody in the sandbox. Its igloo-init is.
+bool SeesClosed(const Inmate& inmate) {
+  const auto init = FindInside(inmate.init.get(), 1);
+  return init && AddressSpace::Open(*init);
+}
+
+/// Whether the copy goes on as soon as the rest can come later.
+enum class Haste { kWaits, kGoesOn };
 
 /// The operation: one process becomes a copy of the other.
 class Surgery {
  public:
-  Surgery(Tracee& original, AddressSpace from, Tracee& copy, AddressSpace to)
+  Surgery(const Tracee& original, AddressSpace from, Tracee& copy, AddressSpace to)
       : original_(original), copy_(copy), from_(std::move(from)), to_(std::move(to)) {}
 
   /// Looks at both. `channel`: see Inmate.
-  Result<void> Prepare(int channel) {
+  Result<void> Prepare(int channel, Haste haste) {
     IGLOO_ASSIGN(wanted_, from_.Regions());
     IGLOO_ASSIGN(old_, to_.Regions());
     IGLOO_TRY(CheckLayout());
     std::uint64_t later = 0;
     for (const Region& region : wanted_) later += CanComeLater(region) ? region.size() : 0;
-    if (later >= kWorthIt) {
+    if (haste == Haste::kGoesOn && later >= kWorthIt) {
       IGLOO_ASSIGN(faults_, Faults::Of(copy_, to_, channel));
     }
     return {};
@@ -212,7 +218,7 @@ class Surgery {
     return region.protection == PROT_NONE && region.size() >= kLargeReserve;
   }
 
-  /// Memory that is nobody's but the original's, who holds still.
+  /// Memory that is nobody's but the original's.
   bool CanComeLater(const Region& region) const {
     return region.anonymous() && !region.shared && !region.kernels() && region.name != "[stack]" &&
            region.size() >= kLater && !IsReserve(region) && !IsThere(region);
@@ -334,7 +340,7 @@ class Surgery {
     return std::memcmp(buffer_.data() + at, other_.data() + at, kPageSize) != 0;
   }
 
-  Tracee& original_;
+  const Tracee& original_;
   Tracee& copy_;
   AddressSpace from_, to_;
   std::vector<Region> wanted_ = {}, old_ = {};
@@ -347,15 +353,18 @@ class Surgery {
 };
 
 /// Everything up to the moment in which the copy goes on.
-Result<std::optional<Supply>> Operate(Held& source, const Inmate& copy) {
-  IGLOO_ASSIGN(Held target, Hold(copy));
-  IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(source.pid));
-  IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(target.pid));
-  IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(source.pid));
-  IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(target.pid));
+Result<std::optional<Supply>> Operate(const Newborn& source, const Inmate& copy) {
+  IGLOO_ASSIGN(Tracee target, Find(copy, Tracee::Hold));
+  IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(source.tracee.pid()));
+  IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(target.pid()));
+  IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(source.tracee.pid()));
+  IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(target.pid()));
   if (numbers.size() > 4096) return std::unexpected(Cannot("it has too many open files"));
-  Surgery surgery(source.tracee, std::move(from), target.tracee, std::move(to));
-  IGLOO_TRY(surgery.Prepare(copy.channel.get()));
+  // SECURITY: whoever writes to the source writes to what the copy has yet to get. It is as it was
+  // born: if it is closed, nobody has ever opened it.
+  const Haste haste = source.alone && from.IsClosed() ? Haste::kGoesOn : Haste::kWaits;
+  Surgery surgery(source.tracee, std::move(from), target, std::move(to));
+  IGLOO_TRY(surgery.Prepare(copy.channel.get(), haste));
   IGLOO_TRY(surgery.PlaceDescriptors(numbers, own));
   IGLOO_TRY(surgery.Perform());
   return std::move(surgery).Promise(copy.init.get());
@@ -373,7 +382,9 @@ void AwaitEnd(int init) {
 }  // namespace
 
 Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress) {
-  IGLOO_ASSIGN(Held source, Hold(original));
+  IGLOO_ASSIGN(Birth birth, Find(original, Birth::Expect));
+  progress.expects(SeesClosed(original) ? kClosed : kOpen);
+  IGLOO_ASSIGN(const Newborn source, std::move(birth).Await(progress.answered));
   IGLOO_ASSIGN(std::optional<Supply> supply, Operate(source, copy));
   progress.goes_on();
   if (!supply) return {};

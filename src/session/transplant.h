@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
@@ -18,6 +19,11 @@ struct Inmate {
 
 /// What becomes of a copy, as it happens; called on the thread that copies.
 struct Progress {
+  /// From now on the original may be asked to fork; kClosed or kOpen (session/driver_frames.h):
+  /// how.
+  std::function<void(std::string_view how)> expects = {};
+  /// Whether it has answered: if there is no child by then, there will be none.
+  std::function<bool()> answered = {};
   std::function<void()> goes_on = {};
   /// It had gone on, and can no more. It holds still; whoever hears this ends its sandbox.
   std::function<void(const Error& error)> lost = {};
@@ -27,10 +33,12 @@ struct Progress {
 /// its open descriptors. Both were forked from the same zygote and wait for their next order, so
 /// both have one and the same program at the same places. The copy keeps its own sandbox, wall and
 /// descriptors: nothing of the original's goes along but bytes, and nothing is shared afterwards.
+/// What is copied is the next child of the original, which igloo holds from its first moment to its
+/// end: the copy goes on where that one was born.
 /// SECURITY: everything about both may be hostile by now; what it can spoil is the copy.
 /// The copy goes on as soon as it can. Where the kernel has it (session/faults.h), that is before
-/// all of its memory is there: the rest comes when it is touched, or in the background, and the
-/// original has to hold still until this returns.
+/// all of its memory is there: the rest comes when it is touched, or in the background. Only from a
+/// child that nobody can write to: nothing that the original does from then on reaches the copy.
 /// Blocks for as long as the bytes take; may be called
 /// on any thread. A copy that never went on is good for nothing: end it.
 Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress);

@@ -24,6 +24,7 @@ import traceback
 import types
 import _ast as ast  # the module around it is larger than all of this
 import _io
+import _thread
 import _signal as signal  # without its enumerations, which cost more than all else in a small run
 
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
@@ -43,6 +44,7 @@ class Control:
     def __init__(self):
         self.fd = self.out = -1  # one and the same, but for a rehearsal
         self.come = b""  # and not taken yet
+        self.forking = 0  # the thread that forks for igloo, and for nobody else
 
     def open(self, fd):
         self.fd = self.out = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
@@ -59,8 +61,17 @@ class Control:
             return False
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
-        if self.fd >= 0:
+        if self.fd >= 0 and self.forking != _thread.get_ident():
             self.fd = self.out = os.close(self.fd) or -1
+
+    def fork(self):
+        """A child that keeps the channel's number: nothing ever runs in it. Whoever is made a copy of it
+        goes on from here, with a channel of its own in that place."""
+        self.forking = _thread.get_ident()
+        try:
+            return os.fork()
+        finally:
+            self.forking = 0
 
     def read_more(self):
         try:

@@ -13,14 +13,18 @@ def warm():
     return session
 
 
-def stand_in(channel):
-    """A child that only holds still: it waits where the channel was, which the fork has closed. What
-    keeps it waiting is returned."""
-    os.dup2(0, channel, inheritable=False)  # the number is taken: the pipe gets others
-    read, write = os.pipe()
-    os.dup2(read, channel, inheritable=False)
-    os.close(read)
-    return write
+libc = None  # a zygote has it; only its children can be copied
+PR_GET_DUMPABLE, PR_SET_DUMPABLE = 3, 4
+
+
+def born_closed(make):
+    """What it makes is closed to all other processes from its first moment on, as its parent is meanwhile."""
+    open_before = libc.prctl(PR_GET_DUMPABLE)
+    libc.prctl(PR_SET_DUMPABLE, 0)
+    try:
+        return make()
+    finally:
+        libc.prctl(PR_SET_DUMPABLE, open_before)
 
 
 def reap(child):
@@ -36,29 +40,27 @@ def reap(child):
 class Copies:
     """What concerns a fork of the session."""
     child = 0
-    still = -1
 
-    def fork(self, control, session):
+    def fork(self, control, session, flags):
+        """Of a child that igloo holds from its first moment on: the copy is who returns from it."""
         flush()
         session.remember_place()
-        channel = control.fd
         try:
-            self.child = os.fork()
+            self.child = born_closed(control.fork) if "closed" in flags and libc else control.fork()
         except OSError:  # too many processes
             return control.send("standin", 0, {"pid": 0})
         if self.child:
             return control.send("standin", 0, {"pid": self.child})
-        control.fd, self.still = channel, stand_in(channel)
-        control.out = channel
+        if control.is_open():  # the parent's channel: nobody held this child
+            os._exit(1)
 
-    def obey(self, word, control, session):
+    def obey(self, word, flags, control, session):
         if word == "fork":
-            self.fork(control, session)
+            self.fork(control, session, flags)
         elif word == "reap" and self.child:
             reap(self.child)
             self.child = 0
         elif word == "copied":
-            os.close(self.still)
             control.recognize()
             session.become_copy()
         elif word not in ("fork", "reap"):
@@ -69,7 +71,7 @@ def obey(control, session, copies):
     """One order, from its first byte to the word that it is done."""
     word, number, code, flags = control.read_order()
     if word != "run":
-        return copies.obey(word, control, session)
+        return copies.obey(word, flags, control, session)
     session.display.number = number
     if "once" in flags:
         result = execute_whole(session, number, code, "filed" in flags)
