@@ -46,20 +46,6 @@ bool MayRefuseUnsetOrTrace(std::string_view code) {
   return false;
 }
 
-/// As a program in Python has it.
-std::string PythonText(std::string_view text) {
-  std::string literal = "'";
-  for (const char c : text) {
-    if (c == '\\' || c == '\'') literal += '\\';
-    if (c == '\n') {
-      literal += "\\n";
-    } else {
-      literal += c;
-    }
-  }
-  return literal += '\'';
-}
-
 }  // namespace
 
 std::string_view WayOf(const Driver& driver, std::string_view code) {
@@ -81,7 +67,7 @@ const std::string& ZygoteFor(const Driver& driver) {
     std::string text(k_driver_py.substr(0, k_driver_py.size() - kMain.size()));
     text.append(k_zygote_py).append("\nzygote_main(bytes.fromhex(\"").append(k_midwife);
     text.append("\"))\n");
-    return std::string(k_compiled_py) + "exec(compiled(" + PythonText(text) + "))\n";
+    return text;
   }();
   return driver.interpreter == "python" ? python : none;
 }

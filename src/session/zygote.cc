@@ -14,8 +14,24 @@ namespace igloo::session {
 namespace {
 
 /// The program comes behind it: as an argument, Python would keep it several times, four bytes a
-/// letter, a tenth of all memory that each fork shares.
-constexpr std::string_view kLoader = "import os; exec(os.read(3, 1 << 20))";
+/// letter. It is compiled by a child, because a compilation leaves memory in pieces between which
+/// little can be given back, and without the words that are for people; its text is not kept. Every
+/// fork would have its share of all that.
+constexpr std::string_view kLoader = R"py(
+import marshal, os
+def compiled(text):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        with open(write, "wb") as out:
+            marshal.dump(compile(text, "<string>", "exec", optimize=2), out)
+        os._exit(0)
+    os.close(write)
+    with open(read, "rb") as file:
+        code = marshal.load(file)
+    os.wait()
+    return code
+exec(compiled(os.read(3, 1 << 20)))
+)py";
 
 /// Some tens of kilobytes: they fit, and nobody has to wait for a reader.
 Result<void> SendText(int socket, std::string_view text) {
