@@ -32,6 +32,7 @@ Box::Box(Shared& shared, network::AddSandbox order, network::RuleSet rules)
     : shared_(shared),
       order_(std::move(order)),
       rules_(std::make_shared<const network::RuleSet>(std::move(rules))),
+      backlog_(std::make_shared<Backlog>(shared.executor)),
       room_(shared.executor, asio::steady_timer::time_point::max()) {}
 
 std::shared_ptr<Socket> Box::Hold(UniqueFd listener) {
@@ -129,6 +130,7 @@ asio::awaitable<void> Box::Gone() {
 void Box::Stop() {
   stopped_ = true;
   room_.cancel();
+  backlog_->Close();
   for (const auto& listener : listeners_) listener->Close();
   const std::vector<Connection*> all(live_.begin(), live_.end());
   for (Connection* each : all) {

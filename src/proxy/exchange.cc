@@ -91,7 +91,7 @@ bool Exchange::CanReuse(const RequestHead& head) {
   current.record.rule = decision.rule;
   current.record.address = ToText(server_->address);
   current.record.event = Record::Event::kOpened;
-  client_.shared_.records->Add(current.record, Records::Place::kKnown);
+  client_.box()->Tell(current.record, Records::Place::kKnown);
   return true;
 }
 

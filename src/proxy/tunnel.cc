@@ -93,7 +93,7 @@ asio::awaitable<void> Client::Tunnel(std::shared_ptr<Socket> server, std::string
   const bool refused = !current_->record.refusal.empty();
   current_->record.event =
       refused ? network::Record::Event::kRefused : network::Record::Event::kEnded;
-  shared_.records->Add(current_->record);
+  box()->Tell(current_->record);
   current_.reset();
 }
 
