@@ -66,6 +66,7 @@ asio::awaitable<UniqueFd> Box::NextOf(Socket& listener) {
       co_await Pause(kBreath);
       continue;
     }
+    if (errno == EINVAL) break;     // igloo has it listen no more
     if (errno != EAGAIN) continue;  // it has gone away again
     const bool ready = co_await listener.Readable();
     if (!ready) break;

@@ -109,6 +109,7 @@ Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wan
 
 Connection::~Connection() {
   RecordDevice(Record::Event::kEnded);
+  Unpublish();
   proxy_.Leave(name_);
   if (handed_over_ && served_by_ > 0 && proxy_.pid() == served_by_)
     proxy_.Send(network::RemoveSandbox{name_}, {}, [](auto) {});
@@ -121,9 +122,9 @@ void Connection::Rename(std::string name) {
 }
 
 bool Connection::HasPort(std::uint16_t outside) const {
-  return published_ && std::ranges::any_of(wanted_.publish, [&](const auto& each) {
-           return each.outside == outside;
-         });
+  return !ports_.empty() && std::ranges::any_of(wanted_.publish, [&](const auto& each) {
+    return each.outside == outside;
+  });
 }
 
 Result<void> Connection::Publish() {
@@ -131,10 +132,16 @@ Result<void> Connection::Publish() {
   for (const network::PublishedPort& port : wanted_.publish) {
     auto fd = ListenOutside(port.outside);
     if (!fd) {
-      outside_.clear();  // all of them or none
+      Unpublish();  // all of them or none
       const Connection* holder = proxy_.HolderOf(port.outside);
       if (holder != nullptr) return HeldBy(holder->name(), port.outside);
       return std::unexpected(std::move(fd).error());
+    }
+    ports_.push_back(Duplicate(fd->get()));
+    if (!ports_.back()) {
+      Unpublish();
+      return Fail(Errc::kExhausted, "no descriptor is left to publish a port",
+                  "raise the limit on open files: ulimit -n 4096");
     }
     outside_.push_back({.listener = Descriptor(loop_, fd->Release()),
                         .order = {.kind = AddForward::Kind::kPublish, .port = port.inside}});
@@ -147,6 +154,14 @@ Result<void> Connection::Publish() {
     WatchAll(outside_);
   }
   return {};
+}
+
+void Connection::Unpublish() {
+  outside_.clear();
+  // igloo-proxy closes what it was given, but not at once, and might never. What does not listen
+  // any more is in nobody's way.
+  for (const UniqueFd& port : ports_) ::shutdown(port.get(), SHUT_RDWR);
+  ports_.clear();
 }
 
 Result<void> Connection::Attach(backend::Sandbox& sandbox) {
@@ -311,6 +326,7 @@ void Connection::Refuse(std::string place, std::string reason, std::string rule)
 
 void Connection::End(Proxy::Answer answer) {
   RecordDevice(Record::Event::kEnded);
+  Unpublish();
   if (!handed_over_ || served_by_ <= 0 || proxy_.pid() != served_by_) return answer({});
   served_by_ = -1;
   proxy_.Send(network::RemoveSandbox{name_}, {}, std::move(answer));

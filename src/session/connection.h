@@ -56,6 +56,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Takes the ports of the host that are to lead inside. Fails when somebody has them, and says
   /// who if that is a sandbox of this process.
   Result<void> Publish();
+  /// Gives them back. Whoever wants them next can have them when this returns.
+  void Unpublish();
   /// Whether this port of the host leads inside.
   bool HasPort(std::uint16_t outside) const;
   /// Takes the sockets of a sandbox that stands.
@@ -106,6 +108,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Descriptor listener_;  ///< the proxy's own, inside
   std::vector<Door> inside_ = {}, outside_ = {};
   std::vector<UniqueFd> sockets_ = {};  ///< made inside, for those outside
+  std::vector<UniqueFd> ports_ = {};    ///< the listeners outside, wherever they are used
   bool attached_ = false, handed_over_ = false, published_ = false;
   enum class DeviceState : std::uint8_t { kNone, kThere, kRecorded } device_ = DeviceState::kNone;
   pid_t served_by_ = -1;  ///< the igloo-proxy that has everything

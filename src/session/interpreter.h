@@ -94,7 +94,7 @@ class Interpreter {
 
   /// Asks the code of the call under way to stop; kills it if it does not.
   void Interrupt();
-  /// Ends everything inside.
+  /// Ends everything inside, and gives its ports back at once.
   void Kill();
 
   bool alive() const;

@@ -208,6 +208,8 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
     const std::vector<environment::GivenFile> none;
     finished.left = co_await ReadInSlices(interpreter.workspace(), none, options_.left, &stamps);
   }
+  // Whoever is answered may want the same ports next.
+  if (open->connection) open->connection->Unpublish();
   // Whoever waits for the result is answered first, and may need this processor to hear it: taking
   // a sandbox down takes its time.
   auto later = std::make_shared<asio::steady_timer>(loop_, kAfterAnswer);
