@@ -21,7 +21,6 @@ using network::Record;
 
 namespace {
 
-constexpr std::size_t kMostRefusals = 32;
 constexpr int kBacklog = 128;
 
 constexpr std::string_view kRun = "run-";
@@ -93,13 +92,6 @@ std::optional<RunName> ParseRunName(std::string_view name) {
   const auto number = NumberIn<std::uint64_t>(name.substr(dash + 1));
   if (!pid || !number) return std::nullopt;
   return RunName{*pid, *number};
-}
-
-std::string ToText(const Refusal& refusal) {
-  std::string text =
-      refusal.place.empty() ? "the network is closed" : Printable(refusal.place) + " was refused";
-  if (refusal.times > 1) text += " " + std::to_string(refusal.times) + " times";
-  return text + ": " + Printable(refusal.reason);
 }
 
 Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wanted)
@@ -315,13 +307,10 @@ void Connection::LoseDevice() {
 }
 
 void Connection::Refuse(std::string place, std::string reason, std::string rule) {
-  const auto same = std::ranges::find_if(
-      refusals_, [&](const Refusal& each) { return each.place == place && each.reason == reason; });
-  if (same != refusals_.end()) {
-    ++same->times;
-  } else if (refusals_.size() < kMostRefusals) {
-    refusals_.push_back({name_, std::move(place), std::move(reason), std::move(rule), 1});
-  }
+  refusals_.Add({.sandbox = name_,
+                 .place = std::move(place),
+                 .reason = std::move(reason),
+                 .rule = std::move(rule)});
 }
 
 void Connection::End(Proxy::Answer answer) {
@@ -332,7 +321,7 @@ void Connection::End(Proxy::Answer answer) {
   proxy_.Send(network::RemoveSandbox{name_}, {}, std::move(answer));
 }
 
-std::vector<Refusal> Connection::TakeRefusals() {
+Refusals Connection::TakeRefusals() {
   if (handed_over_) proxy_.Settle();
   return std::exchange(refusals_, {});
 }
