@@ -191,7 +191,7 @@ asio::awaitable<void> Client::ServeHttp() {
     if (box()->backlog().full()) co_await box()->backlog().Room();
     if (!socket_.open()) co_return;
     if (!head) {
-      const HttpProblem problem = head.error();
+      const HttpProblem& problem = head.error();
       RefuseUnread(problem.reason, Record::Protocol::kHttp);
       co_await Answer(problem.status, problem.reason, "", After::kClose);
       co_return;
@@ -201,7 +201,7 @@ asio::awaitable<void> Client::ServeHttp() {
       Request request = head->request;
       auto dialled = co_await Open(request, Record::Protocol::kConnect);
       if (!dialled) {
-        const DialFailure failure = dialled.error();
+        const DialFailure& failure = dialled.error();
         const unsigned status = failure.kind == DialFailure::Kind::kRefused ? 403 : 502;
         co_await Answer(status, failure.reason, failure.remedy, After::kClose);
         co_return;

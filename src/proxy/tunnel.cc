@@ -59,11 +59,10 @@ asio::awaitable<bool> Client::CheckHello(std::string& first) {
     }
     const std::size_t count = co_await socket_.Read(first);
     if (count > 0) continue;
+    const bool began = !first.empty();
     // Unless the client was stopped: then nobody is to blame.
-    if (!first.empty() && socket_.open()) {
-      current_->record.refusal = "the ClientHello did not come whole";
-    }
-    co_return first.empty();
+    if (began && socket_.open()) current_->record.refusal = "the ClientHello did not come whole";
+    co_return !began;
   }
 }
 
