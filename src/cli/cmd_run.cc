@@ -163,13 +163,6 @@ void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
   }
 }
 
-void SayWhatWasRefused(const session::RunResult& result, Console& console) {
-  for (const session::Refusal& each : result.refused) {
-    console.Note(ToText(each) +
-                 (each.rule.empty() ? "" : "; --allow '" + each.rule + "' would allow it"));
-  }
-}
-
 Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console) {
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kNames, options.request, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
@@ -203,7 +196,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
     console.Out(ResultJson(result));
   } else {
     SayHowItEnded(plan, chosen.environment.limits, result, console);
-    SayWhatWasRefused(result, console);
+    SayWhatWasRefused(result.refused, console);
   }
   if (options.timing) console.Err(TimelineText(result, main_micros));
   return result.exit_code;

@@ -96,7 +96,7 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const session::RunResult result,
                RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(io), prepared.audit,
                              console));
-  for (const session::Refusal& each : result.refused) console.Note(ToText(each));
+  SayWhatWasRefused(result.refused, console);
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }

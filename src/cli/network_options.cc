@@ -17,7 +17,8 @@ using config::SecretSource;
 
 constexpr const char* kSecretForm =
     "write NAME=SOURCE@HOST[:HEADER], for example --secret "
-    "GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com; SOURCE can also be file:PATH or command:WORDS";
+    "GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:Authorization; SOURCE can also be file:PATH or "
+    "command:WORDS, and without HEADER code may put it into any header";
 
 std::unexpected<Error> BadSecret(std::string_view name, std::string_view what) {
   return Fail(Errc::kInvalidArgument,

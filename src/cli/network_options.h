@@ -46,8 +46,8 @@ inline constexpr Flag kSecretFlag = {
     .name = "--secret",
     .value = "NAME=SOURCE@HOST[:HEADER]",
     .description =
-        "requests to HOST carry a value that it never sees; SOURCE is env:VARIABLE, "
-        "file:PATH or command:WORDS",
+        "requests to HOST carry a value that it never sees, in HEADER only, or in any header "
+        "that code puts it into; SOURCE is env:VARIABLE, file:PATH or command:WORDS",
     .times = Times::kOften};
 
 inline constexpr Flag kRawSocketsFlag = {

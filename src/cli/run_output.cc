@@ -21,9 +21,9 @@ json::object StreamJson(const session::CappedText& text) {
   return {{"text", ToUtf8(text.kept())}, {"bytes", text.total()}, {"cut", text.cut()}};
 }
 
-json::array RefusalsJson(const std::vector<session::Refusal>& refusals) {
+json::array RefusalsJson(const session::Refusals& refusals) {
   json::array out;
-  for (const session::Refusal& each : refusals) {
+  for (const session::Refusal& each : refusals.list) {
     out.push_back(json::object{{"place", ToUtf8(each.place)},
                                {"reason", ToUtf8(each.reason)},
                                {"rule", ToUtf8(each.rule)},
@@ -45,8 +45,16 @@ std::string ResultJson(const session::RunResult& result) {
       {"cpu_ms", static_cast<double>(result.usage.cpu_micros) / 1000.0},
       {"peak_memory_kb", result.usage.peak_kib},
       {"landlock_abi", result.usage.landlock_abi},
-      {"refused", RefusalsJson(result.refused)}};
+      {"refused", RefusalsJson(result.refused)},
+      {"refused_more", result.refused.more}};
   return json::serialize(document) + "\n";
+}
+
+void SayWhatWasRefused(const session::Refusals& refused, Console& console) {
+  const auto remedy = [](const session::Refusal& refusal) {
+    return refusal.rule.empty() ? "" : "; --allow '" + refusal.rule + "' would allow it";
+  };
+  for (const std::string& each : Sentences(refused, remedy)) console.Note(each);
 }
 
 std::string ErrorJson(const Error& error) {

@@ -2,12 +2,16 @@
 
 #include <string>
 
+#include "cli/console.h"
 #include "session/run.h"
 
 namespace igloo::cli {
 
 /// The result of a run as one JSON document and a newline.
 std::string ResultJson(const session::RunResult& result);
+
+/// What its network refused, in notes for people.
+void SayWhatWasRefused(const session::Refusals& refused, Console& console);
 
 /// A failure of igloo's own in the same shape.
 std::string ErrorJson(const Error& error);

@@ -102,7 +102,7 @@ struct Record {
   std::string refusal = {}, remedy = {};
   std::vector<std::string> secrets = {};  ///< names of those that were used
   std::uint64_t bytes_out = 0, bytes_in = 0;
-  std::uint64_t lost = 0;  ///< records before this one that nobody took in time
+  std::uint64_t lost = 0;  ///< records before this one that could not be sent
   bool operator==(const Record&) const = default;
 };
 std::string_view ToText(Record::Event event);        ///< "refused", "opened" or "ended"

@@ -32,6 +32,7 @@ Box::Box(Shared& shared, network::AddSandbox order, network::RuleSet rules)
     : shared_(shared),
       order_(std::move(order)),
       rules_(std::make_shared<const network::RuleSet>(std::move(rules))),
+      backlog_(std::make_shared<Backlog>(shared.executor)),
       room_(shared.executor, asio::steady_timer::time_point::max()) {}
 
 std::shared_ptr<Socket> Box::Hold(UniqueFd listener) {
@@ -65,6 +66,7 @@ asio::awaitable<UniqueFd> Box::NextOf(Socket& listener) {
       co_await Pause(kBreath);
       continue;
     }
+    if (errno == EINVAL) break;     // igloo has it listen no more
     if (errno != EAGAIN) continue;  // it has gone away again
     const bool ready = co_await listener.Readable();
     if (!ready) break;
@@ -129,6 +131,7 @@ asio::awaitable<void> Box::Gone() {
 void Box::Stop() {
   stopped_ = true;
   room_.cancel();
+  backlog_->Close();
   for (const auto& listener : listeners_) listener->Close();
   const std::vector<Connection*> all(live_.begin(), live_.end());
   for (Connection* each : all) {

@@ -69,6 +69,12 @@ class Box : public std::enable_shared_from_this<Box> {
   const std::shared_ptr<const network::RuleSet>& rules() const { return rules_; }
   const std::vector<network::Secret>& secrets() const { return order_.secrets; }
 
+  /// Adds a record; only what was decided while the backlog was not full has any.
+  void Tell(network::Record record, Records::Place place = Records::Place::kNew) {
+    shared_.records->Add(std::move(record), backlog_, place);
+  }
+  Backlog& backlog() const { return *backlog_; }
+
   /// Waits until there is room for one more connection; false when the box has ended.
   asio::awaitable<bool> HasRoom();
   /// The next connection of a listener; not valid when the box has ended.
@@ -87,6 +93,7 @@ class Box : public std::enable_shared_from_this<Box> {
   network::ReplaceRules listed_ = {};  ///< what they were made of, when some are for once
   std::set<Connection*> live_ = {};
   std::vector<std::shared_ptr<Socket>> listeners_ = {};  // shared with who accepts from them
+  std::shared_ptr<Backlog> backlog_;  // shared with records that are not told yet
   asio::steady_timer room_;
   bool stopped_ = false;
 };

@@ -65,22 +65,22 @@ void Client::Refuse(const DialFailure& failure) {
   record.event = Record::Event::kRefused;
   record.refusal = failure.reason;
   record.remedy = failure.remedy;
-  shared_.records->Add(record);
+  box()->Tell(record);
   current_.reset();
 }
 
 void Client::RefuseUnread(const std::string& reason, Record::Protocol protocol) {
-  shared_.records->Add({.event = Record::Event::kRefused,
-                        .protocol = protocol,
-                        .sandbox = box()->id(),
-                        .connection = ++shared_.connections,
-                        .refusal = reason});
+  box()->Tell({.event = Record::Event::kRefused,
+               .protocol = protocol,
+               .sandbox = box()->id(),
+               .connection = ++shared_.connections,
+               .refusal = reason});
 }
 
 void Client::EndRecord() {
   if (!current_) return;
   current_->record.event = Record::Event::kEnded;
-  shared_.records->Add(current_->record);
+  box()->Tell(current_->record);
   current_.reset();
 }
 
@@ -164,7 +164,7 @@ asio::awaitable<std::expected<Dialled, DialFailure>> Client::Open(Request reques
     // SECURITY: at once, so that no list that igloo sends meanwhile has it again.
     Record used = current_->record;
     used.event = Record::Event::kUsed;
-    shared_.records->Add(std::move(used));
+    box()->Tell(std::move(used));
   }
   auto dialled =
       co_await Dial(*shared_.resolver, rules, request.host, request.port, decision.basis);
@@ -176,7 +176,7 @@ asio::awaitable<std::expected<Dialled, DialFailure>> Client::Open(Request reques
   current_->address = dialled->address;
   current_->record.address = ToText(dialled->address);
   current_->record.event = Record::Event::kOpened;
-  shared_.records->Add(current_->record);
+  box()->Tell(current_->record);
   // A list that came while the connection was made counts, too.
   if (rules != box()->rules()) ReconsiderRules();
   co_return dialled;
@@ -186,9 +186,12 @@ asio::awaitable<void> Client::ServeHttp() {
   Exchange exchange(*this);
   for (milliseconds patience = kHeadPatience;; patience = kIdlePatience) {
     auto head = co_await ReadHead(patience);
+    if (!head && head.error().status == 0) co_return;
+    // What is decided is told: who asks faster than igloo listens has to wait.
+    if (box()->backlog().full()) co_await box()->backlog().Room();
+    if (!socket_.open()) co_return;
     if (!head) {
-      const HttpProblem problem = head.error();
-      if (problem.status == 0) co_return;
+      const HttpProblem& problem = head.error();
       RefuseUnread(problem.reason, Record::Protocol::kHttp);
       co_await Answer(problem.status, problem.reason, "", After::kClose);
       co_return;
@@ -198,7 +201,7 @@ asio::awaitable<void> Client::ServeHttp() {
       Request request = head->request;
       auto dialled = co_await Open(request, Record::Protocol::kConnect);
       if (!dialled) {
-        const DialFailure failure = dialled.error();
+        const DialFailure& failure = dialled.error();
         const unsigned status = failure.kind == DialFailure::Kind::kRefused ? 403 : 502;
         co_await Answer(status, failure.reason, failure.remedy, After::kClose);
         co_return;
@@ -238,6 +241,9 @@ asio::awaitable<void> Client::ServeSocks() {
         greeted = true;
       }
       auto parsed = network::ParseSocksRequest(pending_);
+      if (parsed && !*parsed) continue;
+      if (box()->backlog().full()) co_await box()->backlog().Room();
+      if (!socket_.open()) co_return;
       if (!parsed) {
         RefuseUnread("this is no request of SOCKS that could be followed",
                      Record::Protocol::kSocks);
@@ -246,7 +252,6 @@ asio::awaitable<void> Client::ServeSocks() {
         co_await socket_.Finish();
         co_return;
       }
-      if (!*parsed) continue;
       pending_.erase(0, (*parsed)->size);
       request = std::move((*parsed)->value);
     }

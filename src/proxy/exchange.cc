@@ -91,7 +91,7 @@ bool Exchange::CanReuse(const RequestHead& head) {
   current.record.rule = decision.rule;
   current.record.address = ToText(server_->address);
   current.record.event = Record::Event::kOpened;
-  client_.shared_.records->Add(current.record, Records::Place::kKnown);
+  client_.box()->Tell(current.record, Records::Place::kKnown);
   return true;
 }
 
@@ -101,7 +101,7 @@ asio::awaitable<bool> Exchange::Connect(RequestHead& head) {
   auto dialled = co_await client_.Open(
       request, encrypted ? Record::Protocol::kHttps : Record::Protocol::kHttp);
   if (!dialled) {
-    const DialFailure failure = dialled.error();
+    const DialFailure& failure = dialled.error();
     const unsigned status = failure.kind == DialFailure::Kind::kRefused ? 403 : 502;
     after_ = co_await Refused(status, failure.reason, failure.remedy, head);
     co_return false;

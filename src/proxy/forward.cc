@@ -43,6 +43,8 @@ class Forwarded final : public Connection, public std::enable_shared_from_this<F
 
   asio::awaitable<void> Serve() {
     const auto self = shared_from_this();
+    if (box()->backlog().full()) co_await box()->backlog().Room();
+    if (!from_.open()) co_return forward_->Return(to_.Release());  // the sandbox has ended
     const Endpoint target{Loopback(), forward_->order_.port};
     int failure = ConnectTo(to_.fd(), target) == 0 ? 0 : errno;
     if (failure == EINPROGRESS) failure = co_await FinishConnect(to_);
@@ -55,7 +57,7 @@ class Forwarded final : public Connection, public std::enable_shared_from_this<F
         .address = ToText(target.address)};
     if (failure == 0) {
       record.event = Record::Event::kOpened;
-      box()->shared().records->Add(record);
+      box()->Tell(record);
       const auto give_up = [this] {
         from_.Abort();
         to_.Abort();
@@ -70,7 +72,7 @@ class Forwarded final : public Connection, public std::enable_shared_from_this<F
     } else {
       record.refusal = "nobody answers there: " + ErrnoText(failure);
     }
-    box()->shared().records->Add(record);
+    box()->Tell(record);
     from_.Close();
     forward_->Return(to_.Release());
   }

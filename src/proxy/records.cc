@@ -15,7 +15,6 @@ using Event = Record::Event;
 
 namespace {
 
-constexpr std::size_t kMostWaiting = 4096;
 constexpr std::chrono::milliseconds kMoment(10);
 constexpr std::size_t kMostGathered = 64;
 /// A packet that is as long takes no further message: it stays one that travels without a file.
@@ -54,11 +53,7 @@ void Records::Say(const News& news) {
   Send();
 }
 
-void Records::Add(Record record, Place place) {
-  if (packed_ + gathered_.size() >= kMostWaiting) {
-    ++lost_;
-    return;
-  }
+void Records::Add(Record record, std::shared_ptr<Backlog> backlog, Place place) {
   record.time_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                        std::chrono::system_clock::now().time_since_epoch())
                        .count();
@@ -66,14 +61,14 @@ void Records::Add(Record record, Place place) {
   Shorten(record);
   const bool can_wait = CanWait(record, place);
   // What began a moment ago and is over now.
-  const auto began = std::ranges::find_if(gathered_, [&](const Record& each) {
-    return record.event == Event::kEnded && each.connection == record.connection;
+  const auto began = std::ranges::find_if(gathered_, [&](const Gathered& each) {
+    return record.event == Event::kEnded && each.record.connection == record.connection;
   });
   if (began != gathered_.end()) {
-    record.lost += began->lost;
-    *began = std::move(record);
+    record.lost += began->record.lost;
+    began->record = std::move(record);
   } else {
-    gathered_.push_back(std::move(record));
+    gathered_.push_back({std::move(record), Backlog::Entry(std::move(backlog))});
   }
   if (can_wait && gathered_.size() < kMostGathered) return SendSoon();
   Pack();
@@ -81,18 +76,15 @@ void Records::Add(Record record, Place place) {
 }
 
 void Records::Pack() {
-  std::size_t records = 0;
-  std::string text;
+  Packet packet;
   const auto close = [&] {
-    if (records == 0) return;
-    packed_ += records;
-    packets_.push_back({std::exchange(text, {}), std::exchange(records, 0)});
+    if (!packet.records.empty()) packets_.push_back(std::exchange(packet, {}));
   };
-  for (Record& record : gathered_) {
-    if (records > 0) text += '\n';
-    text += network::Encode(News(std::move(record)));
-    ++records;
-    if (text.size() >= kLongPacket) close();
+  for (Gathered& each : gathered_) {
+    if (!packet.records.empty()) packet.text += '\n';
+    packet.text += network::Encode(News(std::move(each.record)));
+    packet.records.push_back(std::move(each.entry));
+    if (packet.text.size() >= kLongPacket) close();
   }
   close();
   gathered_.clear();
@@ -116,12 +108,10 @@ void Records::Send() {
     const int why = sent ? 0 : sent.error().sys_errno;
     if (why == EPIPE || why == ECONNRESET) {
       packets_.clear();  // igloo has gone, and whoever reads from it notices
-      packed_ = 0;
       return;
     }
     if (sent && *sent == network::Sent::kNoRoom) break;
-    if (!sent) lost_ += packets_.front().records;
-    packed_ -= packets_.front().records;
+    if (!sent) lost_ += packets_.front().records.size();
     packets_.pop_front();
   }
   if (packets_.empty()) return;

@@ -40,6 +40,10 @@ class RecordsTest : public ::testing::Test {
         .event = event, .connection = connection, .refusal = event == Event::kRefused ? "no" : ""};
   }
 
+  void Add(Record record, Place place = Place::kNew) {
+    records_.Add(std::move(record), backlog_, place);
+  }
+
   FdPair pair_ = [] {
     FdPair pair = MakeSocketPair(SOCK_SEQPACKET).value();
     EXPECT_TRUE(SetNonBlocking(pair.first.get()) && SetNonBlocking(pair.second.get()));
@@ -47,18 +51,19 @@ class RecordsTest : public ::testing::Test {
   }();
   asio::io_context loop_ = asio::io_context(1);
   Records records_ = Records(loop_.get_executor(), pair_.second.get());
+  std::shared_ptr<Backlog> backlog_ = std::make_shared<Backlog>(loop_.get_executor());
   std::uint64_t lost_ = 0;
   unsigned packets_ = 0;
 };
 
 TEST_F(RecordsTest, NewPlacesAndRefusalsAreThereAtOnce) {
-  records_.Add(Of(Event::kOpened, 1));
+  Add(Of(Event::kOpened, 1));
   EXPECT_THAT(Told(), ElementsAre("opened 1"));
-  records_.Add(Of(Event::kRefused, 2));
+  Add(Of(Event::kRefused, 2));
   EXPECT_THAT(Told(), ElementsAre("refused 2"));
   Record ended = Of(Event::kEnded, 1);
   ended.refusal = "the list was changed";
-  records_.Add(ended);
+  Add(ended);
   EXPECT_THAT(Told(), ElementsAre("ended 1"));
 }
 
@@ -67,8 +72,8 @@ TEST_F(RecordsTest, LongWordsAreShortenedAndARuleIsWholeOrNotThere) {
   Record refused = Of(Event::kRefused, 1);
   refused.refusal = std::string(200'000, 'x');
   refused.remedy = std::string(200'000, 'y');
-  records_.Add(Of(Event::kOpened, 2), Place::kKnown);
-  records_.Add(refused);
+  Add(Of(Event::kOpened, 2), Place::kKnown);
+  Add(refused);
   const auto packet = network::ReceivePacket(pair_.first.get());
   ASSERT_TRUE(packet && *packet);
   const auto news = network::DecodeNews((*packet)->text);
@@ -79,53 +84,91 @@ TEST_F(RecordsTest, LongWordsAreShortenedAndARuleIsWholeOrNotThere) {
 }
 
 TEST_F(RecordsTest, WhatCanWaitComesTogetherAndOnce) {
-  records_.Add(Of(Event::kOpened, 1), Place::kKnown);
-  records_.Add(Of(Event::kEnded, 1));
-  records_.Add(Of(Event::kOpened, 2), Place::kKnown);
-  records_.Add(Of(Event::kEnded, 3));
+  Add(Of(Event::kOpened, 1), Place::kKnown);
+  Add(Of(Event::kEnded, 1));
+  Add(Of(Event::kOpened, 2), Place::kKnown);
+  Add(Of(Event::kEnded, 3));
   EXPECT_THAT(Told(), IsEmpty());
   loop_.run();
   EXPECT_THAT(Told(), ElementsAre("ended 1", "opened 2", "ended 3"));
   EXPECT_EQ(packets_, 1U);
   // One that was told as open is told again when it ends.
-  records_.Add(Of(Event::kEnded, 2));
+  Add(Of(Event::kEnded, 2));
   loop_.restart();
   loop_.run();
   EXPECT_THAT(Told(), ElementsAre("ended 2"));
 }
 
 TEST_F(RecordsTest, WhatCannotWaitTakesWhatCameBeforeAlong) {
-  records_.Add(Of(Event::kOpened, 1), Place::kKnown);
-  records_.Add(Of(Event::kEnded, 2));
-  records_.Add(Of(Event::kRefused, 3));
+  Add(Of(Event::kOpened, 1), Place::kKnown);
+  Add(Of(Event::kEnded, 2));
+  Add(Of(Event::kRefused, 3));
   EXPECT_THAT(Told(), ElementsAre("opened 1", "ended 2", "refused 3"));
-  records_.Add(Of(Event::kEnded, 1));
+  Add(Of(Event::kEnded, 1));
   records_.Say(network::Done{1});
   EXPECT_THAT(Told(), ElementsAre("ended 1", "done"));
 }
 
 TEST_F(RecordsTest, NeverWaitInAnyNumber) {
-  for (std::uint64_t i = 1; i <= 64; ++i) records_.Add(Of(Event::kEnded, i));
+  for (std::uint64_t i = 1; i <= 64; ++i) Add(Of(Event::kEnded, i));
   EXPECT_EQ(Told().size(), 64U) << "without a turn of the event loop";
 }
 
-TEST_F(RecordsTest, ThatNobodyTakesAreCountedWhenThereAreTooMany) {
-  constexpr std::uint64_t kMany = 20'000;
-  for (std::uint64_t i = 1; i <= kMany; ++i) records_.Add(Of(Event::kRefused, i));
-  records_.Say(network::Done{1});
-  std::size_t told = 0;
-  while (true) {
-    const std::size_t now = Told().size();
-    if (now == 0) break;
-    told += now;
-    loop_.restart();
-    loop_.run_one();
+/// Asks for things of which each is refused, as fast as it may.
+asio::awaitable<void> Flood(Records& records, std::shared_ptr<Backlog> backlog,
+                            std::uint64_t requests, std::uint64_t& decided) {
+  while (decided < requests) {
+    if (backlog->full()) co_await backlog->Room();
+    Record refused{.event = Event::kRefused, .connection = ++decided, .refusal = "no"};
+    records.Add(std::move(refused), backlog);
   }
-  records_.Add(Of(Event::kRefused, kMany + 1));
-  EXPECT_THAT(Told(), ElementsAre("refused 20001"));
-  // All but the answer are records; none is missing without being counted.
-  EXPECT_EQ(told - 1 + lost_, kMany);
-  EXPECT_GT(lost_, 0U);
+}
+
+TEST_F(RecordsTest, ThatNobodyTakesHoldWhoeverFloodsAndNoneIsLost) {
+  constexpr std::uint64_t kMany = 20'000;
+  std::uint64_t decided = 0;
+  asio::co_spawn(loop_, Flood(records_, backlog_, kMany, decided), asio::detached);
+  loop_.poll();
+  EXPECT_LT(decided, 2 * Backlog::kMost) << "some fit into the socket";
+  const std::uint64_t held_at = decided;
+  // Another sandbox goes on, and an answer waits for no room.
+  const auto other = std::make_shared<Backlog>(loop_.get_executor());
+  EXPECT_FALSE(other->full());
+  records_.Add(Of(Event::kRefused, kMany + 1), other);
+  records_.Say(network::Done{1});
+  loop_.poll();
+  EXPECT_EQ(decided, held_at);
+  std::vector<std::string> expected, told;
+  for (std::uint64_t i = 1; i <= kMany; ++i) expected.push_back("refused " + std::to_string(i));
+  expected.insert(expected.begin() + static_cast<std::ptrdiff_t>(held_at),
+                  {"refused " + std::to_string(kMany + 1), "done"});
+  while (told.size() < expected.size()) {
+    std::ranges::move(Told(), std::back_inserter(told));
+    loop_.restart();
+    ASSERT_TRUE(loop_.poll() > 0 || told.size() == expected.size()) << told.size();
+  }
+  EXPECT_EQ(told, expected);
+  EXPECT_EQ(lost_, 0U);
+}
+
+TEST_F(RecordsTest, HoldNobodyOnceIglooHasGone) {
+  std::uint64_t decided = 0;
+  asio::co_spawn(loop_, Flood(records_, backlog_, 20'000, decided), asio::detached);
+  loop_.poll();
+  EXPECT_TRUE(backlog_->full());
+  pair_.first.Reset();
+  loop_.run();
+  EXPECT_EQ(decided, 20'000U);
+}
+
+TEST_F(RecordsTest, HoldNobodyOfASandboxThatEnds) {
+  std::uint64_t decided = 0;
+  asio::co_spawn(loop_, Flood(records_, backlog_, 4000, decided), asio::detached);
+  loop_.poll();
+  EXPECT_TRUE(backlog_->full());
+  backlog_->Close();
+  loop_.poll();
+  EXPECT_EQ(decided, 4000U);
 }
 
 }  // namespace

@@ -59,11 +59,10 @@ asio::awaitable<bool> Client::CheckHello(std::string& first) {
     }
     const std::size_t count = co_await socket_.Read(first);
     if (count > 0) continue;
+    const bool began = !first.empty();
     // Unless the client was stopped: then nobody is to blame.
-    if (!first.empty() && socket_.open()) {
-      current_->record.refusal = "the ClientHello did not come whole";
-    }
-    co_return first.empty();
+    if (began && socket_.open()) current_->record.refusal = "the ClientHello did not come whole";
+    co_return !began;
   }
 }
 
@@ -93,7 +92,7 @@ asio::awaitable<void> Client::Tunnel(std::shared_ptr<Socket> server, std::string
   const bool refused = !current_->record.refusal.empty();
   current_->record.event =
       refused ? network::Record::Event::kRefused : network::Record::Event::kEnded;
-  shared_.records->Add(current_->record);
+  box()->Tell(current_->record);
   current_.reset();
 }
 

@@ -1,5 +1,6 @@
 #include "proxy/wall.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace igloo::proxy {
@@ -32,7 +34,8 @@ constexpr std::uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
 /// An id that owns nothing, on every system.
 constexpr uid_t kNobody = 65534;
 
-/// All that carrying bytes needs. Sockets and memory have rules of their own below.
+/// All that carrying bytes needs. Calls of which only a part is needed have rules of their own
+/// below.
 constexpr std::uint32_t kAllowedCalls[] = {
     // Bytes.
     SYS_read,
@@ -56,7 +59,6 @@ constexpr std::uint32_t kAllowedCalls[] = {
     SYS_getsockopt,
     SYS_getsockname,
     SYS_getpeername,
-    SYS_fcntl,
     // Waiting.
     SYS_epoll_ctl,
     SYS_epoll_pwait,
@@ -86,7 +88,6 @@ constexpr std::uint32_t kAllowedCalls[] = {
     SYS_sched_yield,
     SYS_exit,
     SYS_exit_group,
-    SYS_tgkill,
 #ifdef __x86_64__
     SYS_epoll_wait,
     SYS_poll,
@@ -110,13 +111,16 @@ constexpr std::size_t Argument(unsigned i) {
 
 constexpr std::uint32_t kDeny = SECCOMP_RET_ERRNO | EPERM;
 
-/// A call whose argument must be one of two values.
-void OneOfTwo(std::vector<sock_filter>& filter, std::uint32_t call, unsigned argument,
-              std::uint32_t first, std::uint32_t second) {
-  const std::array<sock_filter, 7> part = {
-      Unless(call, 6),   Load(Argument(argument)),  Unless(first, 1), Return(SECCOMP_RET_ALLOW),
-      Unless(second, 1), Return(SECCOMP_RET_ALLOW), Return(kDeny)};
-  filter.insert(filter.end(), part.begin(), part.end());
+/// A call whose argument must be one of these. The kernel takes 32 bits of all of them.
+void OneOf(std::vector<sock_filter>& filter, std::uint32_t call, unsigned argument,
+           std::initializer_list<std::uint32_t> values) {
+  filter.push_back(Unless(call, static_cast<std::uint8_t>(2 * values.size() + 2)));
+  filter.push_back(Load(Argument(argument)));
+  for (const std::uint32_t value : values) {
+    filter.push_back(Unless(value, 1));
+    filter.push_back(Return(SECCOMP_RET_ALLOW));
+  }
+  filter.push_back(Return(kDeny));
 }
 
 /// A call that makes memory, which must not be code.
@@ -137,8 +141,12 @@ std::vector<sock_filter> MakeFilter() {
   }
   NoCode(filter, SYS_mmap);
   NoCode(filter, SYS_mprotect);
-  OneOfTwo(filter, SYS_socket, 0, AF_INET, AF_INET6);
-  OneOfTwo(filter, SYS_ioctl, 1, FIONBIO, FIONREAD);
+  OneOf(filter, SYS_socket, 0, {AF_INET, AF_INET6});
+  // SECURITY: none that has the kernel signal somebody (F_SETOWN), and none that asks for devices.
+  OneOf(filter, SYS_ioctl, 1, {FIONBIO});
+  OneOf(filter, SYS_fcntl, 1, {F_GETFL, F_SETFL, F_SETFD, F_SETPIPE_SZ, F_GET_SEALS});
+  // SECURITY: a failed check ends this process; signals to others are not its business.
+  OneOf(filter, SYS_tgkill, 0, {static_cast<std::uint32_t>(::getpid())});
   filter.push_back(Return(kDeny));
   return filter;
 }

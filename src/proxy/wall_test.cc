@@ -3,8 +3,10 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <functional>
 
 namespace igloo::proxy {
@@ -20,7 +23,10 @@ namespace {
 
 enum class Wall { kNone, kRaised };
 
-/// errno of something that a process of its own tries, 0 when it can.
+/// Above every errno.
+constexpr int kSignalled = 1000;
+
+/// errno of something that a process of its own tries, 0 when it can; more when a signal ends it.
 int Try(Wall wall, const std::function<bool()>& attempt) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -31,7 +37,7 @@ int Try(Wall wall, const std::function<bool()>& attempt) {
   }
   int status = 0;
   ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 254;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
 sockaddr_in Loopback() {
@@ -79,6 +85,24 @@ const Attempt kForbidden[] = {
     {"make a namespace",
      [] { return ::syscall(SYS_unshare, 0x10000000 /* CLONE_NEWUSER */) == 0; }},
     {"signal another process", [] { return ::kill(::getppid(), 0) == 0; }},
+    {"signal another process's thread",
+     [] { return ::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0) == 0; }},
+    {"have the kernel signal another process",
+     [] {
+       int ends[2] = {-1, -1};
+       return ::pipe2(ends, O_CLOEXEC) == 0 && ::fcntl(ends[0], F_SETOWN, ::getppid()) == 0;
+     }},
+    {"choose that signal",
+     [] {
+       int ends[2] = {-1, -1};
+       return ::pipe2(ends, O_CLOEXEC) == 0 && ::fcntl(ends[0], F_SETSIG, SIGUSR1) == 0;
+     }},
+    {"double a descriptor", [] { return ::fcntl(2, F_DUPFD_CLOEXEC, 0) >= 0; }},
+    {"list the machine's devices",
+     [] {
+       ifconf none{};
+       return ::ioctl(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), SIOCGIFCONF, &none) == 0;
+     }},
 };
 
 TEST(Wall, LeavesNothingButSockets) {
@@ -115,6 +139,26 @@ TEST(Wall, LetsSocketsThrough) {
                 }),
             0);
   EXPECT_EQ(Try(Wall::kRaised, [] { return ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0; }), EPERM);
+}
+
+/// What libraries do with descriptors that they are given, or make.
+TEST(Wall, LetsDescriptorsBePrepared) {
+  EXPECT_EQ(Try(Wall::kRaised,
+                [] {
+                  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+                  int yes = 1;
+                  return ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK) == 0 &&
+                         ::fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && ::ioctl(fd, FIONBIO, &yes) == 0;
+                }),
+            0);
+  // A list of rules that is long comes in a sealed file.
+  const int file = ::memfd_create("igloo-test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  EXPECT_EQ(Try(Wall::kRaised, [&] { return ::fcntl(file, F_GET_SEALS) == 0; }), 0);
+  ::close(file);
+}
+
+TEST(Wall, LetsAFailedCheckEndTheProcess) {
+  EXPECT_EQ(Try(Wall::kRaised, []() -> bool { std::abort(); }), kSignalled + SIGABRT);
 }
 
 }  // namespace

@@ -168,6 +168,7 @@ asio::awaitable<void> Box::WatchControl() {
 
 void Box::Silence() {
   events_ = {};
+  if (connection_) connection_->Unpublish();
   // What still waits on the loop may outlive the proxy that it refers to.
   connection_.reset();
   if (device_) device_->Close();

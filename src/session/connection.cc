@@ -21,7 +21,6 @@ using network::Record;
 
 namespace {
 
-constexpr std::size_t kMostRefusals = 32;
 constexpr int kBacklog = 128;
 
 constexpr std::string_view kRun = "run-";
@@ -95,13 +94,6 @@ std::optional<RunName> ParseRunName(std::string_view name) {
   return RunName{*pid, *number};
 }
 
-std::string ToText(const Refusal& refusal) {
-  std::string text =
-      refusal.place.empty() ? "the network is closed" : Printable(refusal.place) + " was refused";
-  if (refusal.times > 1) text += " " + std::to_string(refusal.times) + " times";
-  return text + ": " + Printable(refusal.reason);
-}
-
 Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wanted)
     : loop_(loop), proxy_(proxy), wanted_(std::move(wanted)), name_(NextName()), listener_(loop) {
   proxy_.Enter(name_, *this);
@@ -109,6 +101,7 @@ Connection::Connection(asio::io_context& loop, Proxy& proxy, network::Wanted wan
 
 Connection::~Connection() {
   RecordDevice(Record::Event::kEnded);
+  Unpublish();
   proxy_.Leave(name_);
   if (handed_over_ && served_by_ > 0 && proxy_.pid() == served_by_)
     proxy_.Send(network::RemoveSandbox{name_}, {}, [](auto) {});
@@ -121,9 +114,9 @@ void Connection::Rename(std::string name) {
 }
 
 bool Connection::HasPort(std::uint16_t outside) const {
-  return published_ && std::ranges::any_of(wanted_.publish, [&](const auto& each) {
-           return each.outside == outside;
-         });
+  return !ports_.empty() && std::ranges::any_of(wanted_.publish, [&](const auto& each) {
+    return each.outside == outside;
+  });
 }
 
 Result<void> Connection::Publish() {
@@ -131,10 +124,16 @@ Result<void> Connection::Publish() {
   for (const network::PublishedPort& port : wanted_.publish) {
     auto fd = ListenOutside(port.outside);
     if (!fd) {
-      outside_.clear();  // all of them or none
+      Unpublish();  // all of them or none
       const Connection* holder = proxy_.HolderOf(port.outside);
       if (holder != nullptr) return HeldBy(holder->name(), port.outside);
       return std::unexpected(std::move(fd).error());
+    }
+    ports_.push_back(Duplicate(fd->get()));
+    if (!ports_.back()) {
+      Unpublish();
+      return Fail(Errc::kExhausted, "no descriptor is left to publish a port",
+                  "raise the limit on open files: ulimit -n 4096");
     }
     outside_.push_back({.listener = Descriptor(loop_, fd->Release()),
                         .order = {.kind = AddForward::Kind::kPublish, .port = port.inside}});
@@ -147,6 +146,14 @@ Result<void> Connection::Publish() {
     WatchAll(outside_);
   }
   return {};
+}
+
+void Connection::Unpublish() {
+  outside_.clear();
+  // igloo-proxy closes what it was given, but not at once, and might never. What does not listen
+  // any more is in nobody's way.
+  for (const UniqueFd& port : ports_) ::shutdown(port.get(), SHUT_RDWR);
+  ports_.clear();
 }
 
 Result<void> Connection::Attach(backend::Sandbox& sandbox) {
@@ -300,23 +307,21 @@ void Connection::LoseDevice() {
 }
 
 void Connection::Refuse(std::string place, std::string reason, std::string rule) {
-  const auto same = std::ranges::find_if(
-      refusals_, [&](const Refusal& each) { return each.place == place && each.reason == reason; });
-  if (same != refusals_.end()) {
-    ++same->times;
-  } else if (refusals_.size() < kMostRefusals) {
-    refusals_.push_back({name_, std::move(place), std::move(reason), std::move(rule), 1});
-  }
+  refusals_.Add({.sandbox = name_,
+                 .place = std::move(place),
+                 .reason = std::move(reason),
+                 .rule = std::move(rule)});
 }
 
 void Connection::End(Proxy::Answer answer) {
   RecordDevice(Record::Event::kEnded);
+  Unpublish();
   if (!handed_over_ || served_by_ <= 0 || proxy_.pid() != served_by_) return answer({});
   served_by_ = -1;
   proxy_.Send(network::RemoveSandbox{name_}, {}, std::move(answer));
 }
 
-std::vector<Refusal> Connection::TakeRefusals() {
+Refusals Connection::TakeRefusals() {
   if (handed_over_) proxy_.Settle();
   return std::exchange(refusals_, {});
 }

@@ -14,21 +14,9 @@
 #include "base/error.h"
 #include "network/wanted.h"
 #include "session/proxy.h"
+#include "session/refusals.h"
 
 namespace igloo::session {
-
-/// Something that code wanted to reach and may not.
-struct Refusal {
-  std::string sandbox = {};  ///< its name
-  std::string place = {};    ///< host and port
-  std::string reason = {};   ///< why not
-  std::string rule = {};     ///< the one that would allow it; empty: none does
-  std::uint64_t times = 0;
-  bool operator==(const Refusal&) const = default;
-};
-/// What was refused and why, in words for everybody; what can be done about it is said by whoever
-/// knows who reads it.
-std::string ToText(const Refusal& refusal);
 
 /// "run-PID-N": sandboxes that nobody named are called so, and no session is.
 struct RunName {
@@ -56,6 +44,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Takes the ports of the host that are to lead inside. Fails when somebody has them, and says
   /// who if that is a sandbox of this process.
   Result<void> Publish();
+  /// Gives them back. Whoever wants them next can have them when this returns.
+  void Unpublish();
   /// Whether this port of the host leads inside.
   bool HasPort(std::uint16_t outside) const;
   /// Takes the sockets of a sandbox that stands.
@@ -79,7 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Its device leads nowhere any more.
   void LoseDevice();
   /// What was refused since the last time.
-  std::vector<Refusal> TakeRefusals();
+  Refusals TakeRefusals();
 
  private:
   using Descriptor = boost::asio::posix::stream_descriptor;
@@ -106,10 +96,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Descriptor listener_;  ///< the proxy's own, inside
   std::vector<Door> inside_ = {}, outside_ = {};
   std::vector<UniqueFd> sockets_ = {};  ///< made inside, for those outside
+  std::vector<UniqueFd> ports_ = {};    ///< the listeners outside, wherever they are used
   bool attached_ = false, handed_over_ = false, published_ = false;
   enum class DeviceState : std::uint8_t { kNone, kThere, kRecorded } device_ = DeviceState::kNone;
   pid_t served_by_ = -1;  ///< the igloo-proxy that has everything
-  std::vector<Refusal> refusals_ = {};
+  Refusals refusals_ = {};
 };
 
 }  // namespace igloo::session

@@ -17,14 +17,5 @@ TEST(RunNameTest, IsANumberOfAProcessAndOneOfItsOwn) {
   }
 }
 
-TEST(RefusalTest, SaysWhatAndWhyInOneSentence) {
-  EXPECT_EQ(ToText(Refusal{.place = "a.example:80", .reason = "no rule allows it", .times = 1}),
-            "a.example:80 was refused: no rule allows it");
-  EXPECT_EQ(ToText(Refusal{.place = "a\x1b:80", .reason = "no\n", .times = 3}),
-            "a\\x1b:80 was refused 3 times: no\\x0a");
-  EXPECT_EQ(ToText(Refusal{.reason = "igloo-proxy has ended", .times = 1}),
-            "the network is closed: igloo-proxy has ended");
-}
-
 }  // namespace
 }  // namespace igloo::session

@@ -347,6 +347,7 @@ void Interpreter::Interrupt() {
 }
 
 void Interpreter::Kill() {
+  if (state_->options.connection) state_->options.connection->Unpublish();
   if (state_->lending) {
     state_->kill_later = true;
   } else {

@@ -38,7 +38,7 @@ struct CallResult {
   std::vector<Part> parts = {};
   std::optional<std::string> value = {};  ///< of a last expression
   std::optional<Loss> lost_before = {};   ///< the interpreter had to be started anew for this call
-  std::vector<Refusal> refused = {};      ///< by its network, since the last call
+  Refusals refused = {};                  ///< by its network, since the last call
   bool lost_now = false;                  ///< it ended with this call
   bool gone = false;                      ///< and its sandbox with it
   std::int64_t wall_micros = 0;
@@ -94,7 +94,7 @@ class Interpreter {
 
   /// Asks the code of the call under way to stop; kills it if it does not.
   void Interrupt();
-  /// Ends everything inside.
+  /// Ends everything inside, and gives its ports back at once.
   void Kill();
 
   bool alive() const;

@@ -54,7 +54,7 @@ struct RunResult {
   int signal = 0;
   CappedText output{0}, error{0};
   wire::Ended usage = {};
-  std::vector<Refusal> refused = {};  ///< by its network
+  Refusals refused = {};  ///< by its network
   /// Directories that the plan hands out, as the run left them. Nothing inside runs any more.
   std::vector<UniqueFd> handed_out = {};
   backend::Timeline timeline = {};

@@ -107,10 +107,9 @@ bool HasNetwork(const SandboxSpec& spec) {
 }
 
 mcp::ToolHints HintsOf(const SandboxSpec& spec, const Rights& rights) {
-  const bool network = HasNetwork(spec) || rights.network;
-  if (network || rights.writable_host) {
-    return {.read_only = false, .destructive = true, .idempotent = false, .open_world = network};
-  }
+  const Rights all{.network = HasNetwork(spec) || rights.network,
+                   .writable_host = rights.writable_host};
+  if (!all.harmless()) return HintsOf(all);
   // Nothing of the host can be changed and all of it ends with the call, so there is nothing that a
   // claim could be wrong about.
   return {.read_only = spec.hints.read_only.value_or(IsReadOnly(spec)),

@@ -126,11 +126,7 @@ mcp::Tool MakeTool(std::string_view name, const std::vector<const Offered*>& ser
       .description = Description(name, served),
       .input_schema = InputSchema(served),
       .output_schema = OutputSchema(),
-      // A run keeps nothing, so without a way out it reads at most.
-      .hints = {.read_only = harmless,
-                .destructive = rights.writable_host,
-                .idempotent = false,
-                .open_world = rights.network},
+      .hints = HintsOf(rights),
       .background = mcp::Background::kWhenSlow,
       .meta = {{"anthropic/alwaysLoad", harmless}, {"anthropic/maxResultSizeChars", kMostOutput}}};
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
@@ -60,18 +63,16 @@ std::string RawSocketsHint(std::string_view environment, const session::RunResul
 }
 
 void NoteRefusals(Finished& finished) {
-  for (const session::Refusal& each : finished.run.refused) {
-    std::string text = ToText(each);
-    if (!each.rule.empty()) {
-      const std::string rule = Printable(each.rule);
-      // A sandbox without a name of its own is gone by now.
-      text += "; the user can allow it: " +
-              (session::ParseRunName(each.sandbox)
-                   ? "'" + rule + "' in 'allow' of the environment"
-                   : "igloo net allow " + ShellQuote(Printable(each.sandbox)) + " '" + rule + "'");
-    }
-    finished.notes.push_back(std::move(text));
-  }
+  const auto remedy = [](const session::Refusal& refusal) -> std::string {
+    if (refusal.rule.empty()) return {};
+    const std::string rule = Printable(refusal.rule);
+    // A sandbox without a name of its own is gone by now.
+    return "; the user can allow it: " +
+           (session::ParseRunName(refusal.sandbox)
+                ? "'" + rule + "' in 'allow' of the environment"
+                : "igloo net allow " + ShellQuote(Printable(refusal.sandbox)) + " '" + rule + "'");
+  };
+  std::ranges::move(Sentences(finished.run.refused, remedy), std::back_inserter(finished.notes));
 }
 
 const drivers::Driver* DriverOf(const config::Configured& where) {
@@ -208,6 +209,8 @@ asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancell
     const std::vector<environment::GivenFile> none;
     finished.left = co_await ReadInSlices(interpreter.workspace(), none, options_.left, &stamps);
   }
+  // Whoever is answered may want the same ports next.
+  if (open->connection) open->connection->Unpublish();
   // Whoever waits for the result is answered first, and may need this processor to hear it: taking
   // a sandbox down takes its time.
   auto later = std::make_shared<asio::steady_timer>(loop_, kAfterAnswer);

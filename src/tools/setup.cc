@@ -26,6 +26,14 @@ Rights RightsOf(const sandbox::Policy& policy) {
   return rights;
 }
 
+mcp::ToolHints HintsOf(const Rights& rights) {
+  // A run keeps nothing, so without a way out it reads at most.
+  return {.read_only = rights.harmless(),
+          .destructive = !rights.harmless(),
+          .idempotent = false,
+          .open_world = rights.network};
+}
+
 std::string ReachOf(const sandbox::Network& network) {
   constexpr std::size_t kMostNamed = 8;
   if (std::holds_alternative<sandbox::HostNetwork>(network)) return "the network of the host";

@@ -10,6 +10,7 @@
 #include "config/request.h"
 #include "config/sandbox_mcp_scan.h"
 #include "drivers/drivers.h"
+#include "mcp/types.h"
 #include "sandbox/policy.h"
 
 namespace igloo::tools {
@@ -23,6 +24,9 @@ struct Rights {
   bool operator==(const Rights&) const = default;
 };
 Rights RightsOf(const sandbox::Policy& policy);
+/// What clients may assume of a tool whose runs have these rights. Code that reaches something can
+/// delete what it may delete there, be it a file of a project or something at a server.
+mcp::ToolHints HintsOf(const Rights& rights);
 /// The network that a policy gives, in a few words.
 std::string ReachOf(const sandbox::Network& network);
 

@@ -113,6 +113,18 @@ TEST(RunContractTest, HintsTellTheTruth) {
       writing[0].hints,
       (mcp::ToolHints{
           .read_only = false, .destructive = true, .idempotent = false, .open_world = false}));
+  config::Config connected;
+  connected.environments["web"] = {.name = "web",
+                                   .source = {config::SourceKind::kPreset, "shell"},
+                                   .network = {.level = network::Level::kAllow}};
+  const auto both = contract.Tools(*SetupOf(connected));
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].hints, tools[0].hints) << "what others have is none of its";
+  EXPECT_EQ(both[1].name, "run_connected");
+  EXPECT_EQ(both[1].hints,
+            (mcp::ToolHints{
+                .read_only = false, .destructive = true, .idempotent = false, .open_world = true}))
+      << "code can delete what it reaches";
   const auto none = contract.Tools(*Setup::Nothing());
   ASSERT_EQ(none.size(), 1U) << "a tool that says why it cannot run anything";
   EXPECT_EQ(none[0].name, "run");

@@ -33,9 +33,10 @@ TEST(Json, IsOneDocumentWithEveryField) {
   EXPECT_EQ(outcome.status, 3);
   EXPECT_EQ(outcome.err, "");
   const json::value document = json::parse(outcome.out);
-  EXPECT_EQ(KeysOf(document), (std::set<std::string>{"verdict", "exit_code", "signal", "stdout",
-                                                     "stderr", "duration_ms", "cpu_ms",
-                                                     "peak_memory_kb", "landlock_abi", "refused"}));
+  EXPECT_EQ(KeysOf(document),
+            (std::set<std::string>{"verdict", "exit_code", "signal", "stdout", "stderr",
+                                   "duration_ms", "cpu_ms", "peak_memory_kb", "landlock_abi",
+                                   "refused", "refused_more"}));
   EXPECT_EQ(document.at("verdict"), "exit");
   EXPECT_EQ(document.at("exit_code"), 3);
   EXPECT_TRUE(document.at("signal").is_null());

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -245,13 +246,27 @@ TEST(Attack, SpeakingSomethingElseToPort443) {
       << "control";
 }
 
+/// Servers of several names go by the Host.
 TEST(Attack, AHostThatDiffersFromTheUrl) {
+  const std::string attacks[] = {Get("http://example.com/", "evil.example"),
+                                 Get("http://example.com/", "evil.example:80"),
+                                 Get("http://example.com/", "example.com\r\nHost: evil.example"),
+                                 Get("http://example.com/", "evil.example\r\nHost: example.com")};
   Proxy proxy;
-  proxy.Add({"example.com"});
-  EXPECT_THAT(proxy.Talk(Get("http://example.com/", "evil.example")), StartsWith("HTTP/1.1 400"));
+  proxy.Add({"example.com", "93.184.216.34"});
+  for (const std::string& bytes : attacks) {
+    EXPECT_THAT(proxy.Talk(bytes), StartsWith("HTTP/1.1 400")) << bytes;
+  }
   EXPECT_THAT(World::Get().Seen(), Not(Contains(StartsWith("HIT"))));
-  EXPECT_THAT(proxy.Talk(Get("http://example.com/", "example.com")), HasSubstr("\"at\""))
-      << "control";
+  for (const std::string& bytes : attacks) {
+    // Nobody reads what goes to an address that is allowed, and the server takes the other name.
+    EXPECT_THAT(proxy.Talk("CONNECT 93.184.216.34:80 HTTP/1.1\r\n\r\n" + bytes),
+                HasSubstr("[\"Host\", \"evil.example"))
+        << "control: " << bytes;
+  }
+  EXPECT_THAT(proxy.Talk(Get("http://example.com/", "example.com")),
+              HasSubstr("[\"Host\", \"example.com\"]"))
+      << "and one that does not differ goes through";
 }
 
 TEST(Attack, ARequestSmuggledInAnother) {
@@ -309,29 +324,55 @@ TEST(Attack, APathThatServersReadDifferently) {
               HasSubstr("\"/public/x\""))
       << "control";
   (void)World::Get().Seen();
-  for (const char* path :
-       {"/public/../secret", "/public/%2e%2e/secret", "/public/..%2fsecret", "/public/..;/secret",
-        "/public/.%2e/secret", "/public%2f..%2fsecret", "/PUBLIC/x", "/public", "//public/x"}) {
-    EXPECT_THAT(proxy.Talk(Get("http://example.com" + std::string(path), "example.com")),
-                StartsWith("HTTP/1.1 403"))
-        << path;
-  }
-  EXPECT_THAT(proxy.Talk("CONNECT example.com:80 HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 403"));
+  const auto get = [&](const std::string& path) {
+    return proxy.Talk(Get("http://example.com" + path, "example.com"));
+  };
+  const char* const attacks[] = {"/public/../secret",    "/public/%2e%2e/secret",
+                                 "/public/..%2fsecret",  "/public/..;/secret",
+                                 "/public/.%2e/secret",  "/public/x/..;v=1/../secret",
+                                 "/public%2f..%2fsecret"};
+  const char* const others[] = {"/PUBLIC/x", "/public", "//public/x", "/publicly"};
+  for (const char* path : attacks) EXPECT_THAT(get(path), StartsWith("HTTP/1.1 403")) << path;
+  for (const char* path : others) EXPECT_THAT(get(path), StartsWith("HTTP/1.1 403")) << path;
+  const std::string tunnel = "CONNECT example.com:80 HTTP/1.1\r\n\r\n";
+  EXPECT_THAT(proxy.Talk(tunnel), StartsWith("HTTP/1.1 403"));
   EXPECT_THAT(World::Get().Seen(), Not(Contains(StartsWith("HIT"))));
+  // Where no path counts they go through as they are, and the server opens something else.
+  EXPECT_EQ(proxy.Replace({"example.com"}), "");
+  for (const char* path : attacks) {
+    EXPECT_THAT(get(path), HasSubstr("\"opens\": \"/secret\"")) << "control: " << path;
+  }
+  for (const char* path : others) {
+    EXPECT_THAT(get(path), AllOf(HasSubstr("\"opens\""), Not(HasSubstr("/secret")))) << path;
+  }
+  EXPECT_THAT(proxy.Talk(tunnel), StartsWith("HTTP/1.1 200")) << "control";
 }
 
 TEST(Attack, ClientsThatSayNothingOrLittle) {
+  constexpr int kAMomentMs = 500;
   Proxy proxy;
-  proxy.Add({"example.com"}, Tier::kAllow, {}, 3);
-  // All places are taken by clients that never finish what they say.
+  proxy.Add({"example.com", "example.com:7"}, Tier::kAllow, {}, 4);
+  // All places are taken: by one that may be silent, and by clients that never finish what they
+  // say.
+  const UniqueFd tunnel = proxy.Connect();
+  Send(tunnel.get(), "CONNECT example.com:7 HTTP/1.1\r\n\r\n");
+  const std::string opened = "HTTP/1.1 200 Connection established\r\n\r\nhello\n";
+  EXPECT_EQ(ReadUntil(tunnel.get(), opened.size()), opened);
   const UniqueFd silent = proxy.Connect(), slow = proxy.Connect(), socks = proxy.Connect();
   Send(slow.get(), "GET http://example.com/ HTTP/1.1\r\nHost:");
   Send(socks.get(), "\5");
-  // One more waits, and is served once they have been shown out.
-  EXPECT_THAT(proxy.Curl({"http://example.com/"}).out, HasSubstr("\"at\""));
+  const UniqueFd next = proxy.Connect();
+  Send(next.get(), Get("http://example.com/", "example.com"));
+  pollfd answer{next.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&answer, 1, kAMomentMs), 0) << "control: they do keep others out";
+  // It is served once they have been shown out.
+  EXPECT_THAT(ReadUntil(next.get()), HasSubstr("\"at\""));
   EXPECT_EQ(ReadUntil(silent.get()), "");
   EXPECT_THAT(ReadUntil(slow.get()), StartsWith("HTTP/1.1 408"));
   EXPECT_EQ(ReadUntil(socks.get()), "");
+  // A tunnel has no time in which it has to say something: its place would have been kept for ever.
+  Send(tunnel.get(), "ping\n");
+  EXPECT_EQ(ReadUntil(tunnel.get(), 5), "ping\n") << "control: it is the time that ended them";
 }
 
 }  // namespace

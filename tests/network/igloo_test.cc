@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <sstream>
@@ -291,11 +292,46 @@ TEST_F(Sandbox, ALivingOneIsAllowedMoreAtOnce) {
   EXPECT_NE(Net({"allow", name, "example.com"}).status, 0) << "it is gone";
 }
 
+/// Asks for `count` hosts that nothing allows, on one connection.
+std::string AskForMany(int count) {
+  return "import http.client, os, urllib.parse\n"
+         "proxy = http.client.HTTPConnection(urllib.parse.urlsplit(os.environ['HTTP_PROXY'])"
+         ".netloc)\n"
+         "for i in range(" +
+         std::to_string(count) +
+         "):\n"
+         "    proxy.request('GET', f'http://h{i}.example/')\n"
+         "    proxy.getresponse().read()\n";
+}
+
+TEST_F(Sandbox, ThatIsRefusedALotIsToldInFewWordsAndNothingIsLeftOutOfTheLog) {
+  constexpr int kMany = 6000;
+  const Outcome outcome = Boxed({"--env", "python", "--allow", "example.com", AskForMany(kMany)});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("h0.example:80 was refused"), HasSubstr("--allow 'h0"),
+                                 HasSubstr(" more: igloo net log --refused --sandbox run-")));
+  EXPECT_LT(outcome.err.size(), 6000U);
+  const std::string name = SandboxesInLog().back();
+  const std::string log =
+      Net({"log", "--refused", "--sandbox", name, "--limit", std::to_string(2 * kMany)}).out;
+  EXPECT_EQ(std::ranges::count(log, '\n'), kMany);
+  EXPECT_THAT(log, Not(HasSubstr("lost")));
+  // The same for a model.
+  Client client;
+  const std::string told = client.Run("web", AskForMany(100), {{"session", "many"}});
+  EXPECT_THAT(told, AllOf(HasSubstr("the user can allow it: igloo net allow many 'h0.example'"),
+                          HasSubstr(" more: igloo net log --refused --sandbox many")));
+}
+
 TEST_F(Sandbox, OfAServerAreServedByAToolThatSaysSo) {
   Client client;
   const json::object one{{"session", "one"}};
   const std::string tools = json::serialize(client.Ask("tools/list", "{}"));
-  EXPECT_THAT(tools, AllOf(HasSubstr(R"("run_connected")"), HasSubstr(R"("openWorldHint":true)")));
+  EXPECT_THAT(tools, AllOf(HasSubstr(R"("run_connected")"),
+                           HasSubstr(R"("readOnlyHint":false,"destructiveHint":true,)"
+                                     R"("idempotentHint":false,"openWorldHint":true)"),
+                           HasSubstr(R"("readOnlyHint":true,"destructiveHint":false,)"
+                                     R"("idempotentHint":false,"openWorldHint":false)")));
   const auto fetch = [](const std::string& url) {
     return "import urllib.request\nprint(urllib.request.urlopen('" + url + "').status)";
   };

@@ -178,13 +178,13 @@ Outcome Proxy::Curl(std::vector<std::string> words) const {
   return World::Get().inside().RunHere(all);
 }
 
-UniqueFd Proxy::Connect() const {
+UniqueFd Proxy::ConnectTo(std::uint16_t port) {
   UniqueFd fd = World::Get().inside().NewSocket();
   const timeval patience{kPatienceSeconds, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(port_);
+  address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fd.Reset();
   return fd;

@@ -43,7 +43,9 @@ class Proxy {
   /// curl inside, through the proxy.
   Outcome Curl(std::vector<std::string> words) const;
   /// A connection from inside to the proxy, on which every read waits a bounded time.
-  UniqueFd Connect() const;
+  UniqueFd Connect() const { return ConnectTo(port_); }
+  /// The same to another port inside.
+  static UniqueFd ConnectTo(std::uint16_t port);
   /// Sends bytes from inside and reads to the end of the connection.
   std::string Talk(const std::string& bytes) const;
 

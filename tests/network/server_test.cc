@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +103,31 @@ int Fetched(const std::string& url) {
   return RunProgram({.program = "/usr/bin/curl", .args = {"-sS", "-m", "20", url}}).status;
 }
 
+sockaddr_in OfThisMachine(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+UniqueFd Connected(std::uint16_t port) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in address = OfThisMachine(port);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return fd;
+}
+
+/// Whether any program of this machine could have the port now.
+bool IsFree(std::uint16_t port) {
+  const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;
+  const sockaddr_in address = OfThisMachine(port);
+  return ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+         ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+         ::listen(fd.get(), 1) == 0;
+}
+
 constexpr const char* kServe =
     "import http.server, threading\n"
     "server = http.server.HTTPServer(('127.0.0.1', 8080), http.server.SimpleHTTPRequestHandler)\n"
@@ -120,12 +147,61 @@ TEST_F(ServerNetwork, APublishedPortBelongsToOneSessionAndWhoWantsItIsToldWhose)
   EXPECT_THAT(client.Run("served", "print('ran')"), told) << "a run";
   EXPECT_EQ(Fetched("http://127.0.0.1:18077/"), 0) << "the first goes on";
   client.Call("run_connected", {{"session", "first"}, {"session_action", "close"}});
-  // igloo-proxy lets go of it a moment later.
-  EXPECT_TRUE(WaitFor([&] {
-    return client.Run("served", kServe, {{"session", "second"}}).find(Printed("serving")) !=
-           std::string::npos;
-  }));
+  EXPECT_THAT(client.Run("served", kServe, {{"session", "second"}}), HasSubstr(Printed("serving")));
   EXPECT_EQ(Fetched("http://127.0.0.1:18077/"), 0);
+}
+
+TEST_F(ServerNetwork, APublishedPortIsFreeWhenItsSessionIsSaidToBeClosed) {
+  Client client(
+      Configuration("[environments.served]\npreset = \"python\"\npublish = [\"18078:8080\"]\n"));
+  const auto close = [&](const std::string& session) {
+    return client.Call("run_connected", {{"session", session}, {"session_action", "close"}});
+  };
+  for (int i = 0; i < 20; ++i) {
+    const std::string session = "s" + std::to_string(i);
+    ASSERT_THAT(client.Run("served", kServe, {{"session", session}}),
+                HasSubstr(Printed("serving")));
+    // From now on igloo-proxy has it.
+    ASSERT_EQ(Fetched("http://127.0.0.1:18078/"), 0);
+    ASSERT_FALSE(IsFree(18078));
+    ASSERT_THAT(close(session), HasSubstr("is closed"));
+    ASSERT_TRUE(IsFree(18078)) << i;
+  }
+  // The same with a call under way, and a connection.
+  client.Send("tools/call",
+              Client::CallOf("run_connected", {{"env", "served"},
+                                               {"session", "busy"},
+                                               {"code", std::string(kServe) + "\nimport time\n"
+                                                                              "time.sleep(600)"}}));
+  ASSERT_TRUE(WaitFor([] { return Fetched("http://127.0.0.1:18078/") == 0; }));
+  const UniqueFd connected = Connected(18078);
+  ASSERT_THAT(close("busy"), HasSubstr("is closed"));
+  EXPECT_TRUE(IsFree(18078));
+  EXPECT_THAT(client.Run("served", kServe, {{"session", "next"}}), HasSubstr(Printed("serving")));
+  EXPECT_EQ(Fetched("http://127.0.0.1:18078/"), 0);
+}
+
+TEST_F(ServerNetwork, APublishedPortIsFreeWhenItsRunIsOver) {
+  Client client(
+      Configuration("[environments.served]\npreset = \"python\"\npublish = [\"18079:8080\"]\n"));
+  const std::string serve =
+      "import http.server\n"
+      "class Handler(http.server.SimpleHTTPRequestHandler):\n"
+      "    def do_GET(self):\n"
+      "        self.server.over = self.path == '/end'\n"
+      "        super().do_GET()\n"
+      "server = http.server.HTTPServer(('127.0.0.1', 8080), Handler)\n"
+      "server.over = False\n"
+      "while not server.over: server.handle_request()\n"
+      "print('served')";
+  for (int i = 0; i < 10; ++i) {
+    const int run = client.Send(
+        "tools/call", Client::CallOf("run_connected", {{"env", "served"}, {"code", serve}}));
+    ASSERT_TRUE(WaitFor([] { return Fetched("http://127.0.0.1:18079/") == 0; })) << i;
+    (void)Fetched("http://127.0.0.1:18079/end");  // its answer may not come
+    ASSERT_THAT(boost::json::serialize(client.AnswerTo(run)), HasSubstr(Printed("served")));
+    ASSERT_TRUE(IsFree(18079)) << i;
+  }
 }
 
 TEST_F(ServerNetwork, RunsSessionsAndForksReachWhatIsNamedOfTheHost) {

@@ -3,6 +3,7 @@ made. Whatever reaches one of them is written to standard output, one line each.
 import http.server
 import json
 import pathlib
+import posixpath
 import select
 import socket
 import socketserver
@@ -10,6 +11,7 @@ import ssl
 import struct
 import sys
 import threading
+import urllib.parse
 
 PUBLIC, SECOND, NAMES = "93.184.216.34", "93.184.216.35", "93.184.216.53"
 PRIVATE, METADATA, SIX, UNIQUE_LOCAL = "10.1.2.3", "169.254.169.254", "2606:4700::1", "fd00::1"
@@ -82,6 +84,12 @@ def count_datagrams():
                 say("DATAGRAM", sink.getsockname()[0], sink.recv(1000).decode("latin-1"))
 
 
+def opened_by_many(path):
+    """The file that servers open which decode a path, drop what follows a semicolon and only then resolve dots."""
+    steps = urllib.parse.unquote(path.split("?")[0]).split("/")
+    return posixpath.normpath("/".join(step.split(";")[0] for step in steps))
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -114,6 +122,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path.startswith("/big/"):
             return self.send_big(int(self.path[5:]))
         text = json.dumps({"at": address[0], "port": address[1], "method": self.command, "path": self.path,
+                           "opens": opened_by_many(self.path),
                            "peer": self.client_address[1], "headers": list(self.headers.items()),
                            "size": len(body), "body": body[:200].decode("latin-1")}).encode()
         self.send_response(200)
