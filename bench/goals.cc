@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 32> kGoals = {{
+constexpr std::array<Goal, 33> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
