@@ -28,8 +28,11 @@ bool MayRefuseUnsetOrTrace(std::string_view code) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
   };
   if (code.contains("nounset") || code.contains("xtrace")) return true;
-  for (std::size_t at = 0; (at = code.find("set ", at)) != code.npos; ++at) {
-    std::string_view words = code.substr(at, code.find_first_of(";&|\n", at) - at);
+  for (std::size_t at = 0; (at = code.find("set", at)) != code.npos; ++at) {
+    std::string_view words = code.substr(at + 3, code.find_first_of(";&|\n", at) - at - 3);
+    if (at > 0 && part_of_name(code[at - 1])) continue;
+    if (!words.starts_with(' ') && !words.starts_with('\t')) continue;
+    if (words.find_first_of("$`") != words.npos) return true;
     for (std::size_t dash = 0; (dash = words.find('-', dash)) != words.npos; ++dash) {
       const auto* end = std::ranges::find_if_not(words.substr(dash + 1), letter);
       const std::string_view letters(words.data() + dash + 1, end);

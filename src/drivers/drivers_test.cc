@@ -18,14 +18,16 @@ using ::testing::HasSubstr;
 
 TEST(WayOf, SourcesOnlyWhatAScriptWouldDoTheSame) {
   const Driver& bash = *FindDriver("bash");
-  for (const char* code : {"", "echo 1", "f() {\n  return 1\n}\nf", "set -e; ls -u",
-                           "set -e\ncat -u", "echo ${x:-1}", "echo ${x}?", "echo ${?}"}) {
+  for (const char* code :
+       {"", "echo 1", "f() {\n  return 1\n}\nf", "set -e; ls -u", "set -e\ncat -u", "echo ${x:-1}",
+        "echo ${x}?", "echo ${?}", "offset $x; reset -x"}) {
     EXPECT_EQ(WayOf(bash, code), "plain") << code;
   }
   EXPECT_EQ(WayOf(bash, "trap 'echo bye' EXIT"), "exits");
   for (const char* code :
        {"return 7", "echo\nreturn", "set -u", "set -ex", "set -o xtrace", "set -euo pipefail; echo",
-        "set -o nounset", "set -e -u", "echo ${x?}", "echo ${x_1:?no}", "trap x EXIT; set -u"}) {
+        "set -o nounset", "set -e -u", "echo ${x?}", "echo ${x_1:?no}", "trap x EXIT; set -u",
+        "set\t-x", "o=x; set -$o", "f=-u; set $f"}) {
     EXPECT_EQ(WayOf(bash, code), "") << code;
   }
   EXPECT_EQ(WayOf(bash, std::string(60'000, ' ')), "");

@@ -160,6 +160,14 @@ std::vector<Program> NodePrograms() {
       {"DynamicImport", "import('node:path').then((path) => console.log(path.sep))"},
       {"TopLevelAwait", "await null; console.log(1)"},
       {"Hashbang", "#!/usr/bin/env node\nconsole.log(new Error().stack.split('\\n')[1])"},
+      {"NamesOfItsOwn", "const __dirname = '/x', module = 1; console.log(__dirname, module)"},
+      {"DeclaresAnotherLine", "let a\nlet { require } = { require: 5 }\nconsole.log(require, a)"},
+      {"WriteThatFails",
+       "process.stdout.write = () => { throw new Error('w') }; console.log(1); console.error(2)"},
+      {"WriteOfItsOwn",
+       "const args = []; process.stdout.write = (...all) => { args.push(all.length); return true "
+       "};\n"
+       "console.log(1); console.error(args)"},
       {"ReturnAtTop", "console.log(1); return; console.log(2)"},
       {"SigintKills", "process.kill(process.pid, 'SIGINT'); setTimeout(() => {}, 10000)"},
       {"AsyncMain", "(async () => { await null; console.log('after'); process.exit(6) })()"},

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 #include "base/file.h"
@@ -122,6 +123,18 @@ TEST(WholeBash, KnowsWhereReturnIsAllowed) {
       Bash("f() { return 3; }\nf; echo $?; ${1+set}; printf '%s?' x | sort -u");
   EXPECT_EQ(function.out, "3\nx?\n");
   EXPECT_FALSE(function.ended);
+}
+
+TEST(WholeBash, KeepsItsStatusWithoutItsChannel) {
+  const std::string code =
+      "for f in /proc/$$/fd/*; do f=${f##*/}; [ $f -gt 2 ] && eval \"exec $f>&-\"; done\n"
+      "echo hi; (exit 3)";
+  Driven driven("bash");
+  std::ofstream(driven.code_file()) << code;
+  const DrivenRun run = driven.Run(code, "once,filed,plain");
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.status, 3);
+  EXPECT_EQ(run.out, "hi\n");
 }
 
 TEST(WholeBash, RunsLargeCode) {

@@ -18,6 +18,8 @@ constexpr auto kKillLimit = std::chrono::seconds(15);
 /// A call that takes no longer is not interrupted by its own output.
 constexpr auto kSmall = std::chrono::milliseconds(2);
 constexpr auto kLook = std::chrono::milliseconds(100);
+/// Until a new interpreter has made itself a session's, and hears an interrupt.
+constexpr auto kAwake = std::chrono::milliseconds(50);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
 Error NotKilled() {
@@ -195,6 +197,7 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   co_await Wait(over_or_stopping, limit);
   if (over() || failure) co_return;
   timed_out = !stopping;
+  if (last_id == 1) co_await Wait(over, small_until - kSmall + kAwake);
   // More than once: a signal that comes between a fork and an exec is heard by nobody.
   const auto patience = Clock::now() + options.grace;
   while (!over() && !failure && Clock::now() < patience) {

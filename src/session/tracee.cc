@@ -29,8 +29,10 @@ constexpr auto kLabour = std::chrono::seconds(10);
 constexpr auto kSoon = std::chrono::microseconds(500);
 constexpr std::uint64_t kSyscallSize = 2;  // 0f 05
 
+constexpr const char* kInstead = "begin another session and run the same code there";
+
 Error Restless() {
-  return {Errc::kFailedPrecondition, "the session's interpreter does not stand still", {}, 0};
+  return {Errc::kFailedPrecondition, "the session's interpreter does not stand still", kInstead, 0};
 }
 
 /// What waitpid says of its next stop; nothing when `over` says so of the time that has passed.
@@ -68,7 +70,8 @@ Result<int> AwaitStop(pid_t pid) {
 
 Result<void> Failed(const char* doing) {
   const int saved_errno = errno;
-  return FailSys(saved_errno, std::string("cannot ") + doing + " the session's interpreter");
+  return FailSys(saved_errno, std::string("cannot ") + doing + " the session's interpreter",
+                 kInstead);
 }
 
 /// Interrupted in it, and to be restarted: the kernel's own numbers for that.
@@ -229,8 +232,7 @@ Result<Newborn> Birth::Await(const std::function<bool()>& hopeless) && {
     IGLOO_ASSIGN(const auto status, AwaitStatus(parent_, over));
     if (!status) {
       return Fail(Errc::kFailedPrecondition,
-                  "the session's interpreter does not let itself be forked",
-                  "begin another session and run the same code there");
+                  "the session's interpreter does not let itself be forked", kInstead);
     }
     const int event = *status >> 16;
     if (event == PTRACE_EVENT_FORK) return Deliver();
@@ -245,20 +247,21 @@ Result<Newborn> Birth::Await(const std::function<bool()>& hopeless) && {
 Result<Newborn> Birth::Deliver() {
   unsigned long child = 0;
   user_regs_struct registers{};
-  if (::ptrace(PTRACE_GETEVENTMSG, parent_, nullptr, &child) != 0 ||
-      ::ptrace(PTRACE_GETREGS, parent_, nullptr, &registers) != 0) {
-    return std::unexpected(Failed("watch").error());
-  }
+  const bool seen = ::ptrace(PTRACE_GETEVENTMSG, parent_, nullptr, &child) == 0 &&
+                    ::ptrace(PTRACE_GETREGS, parent_, nullptr, &registers) == 0;
+  auto failed = seen ? Result<void>() : Failed("watch");
+  // It goes on whatever becomes of the child.
+  ::ptrace(PTRACE_DETACH, std::exchange(parent_, 0), nullptr, nullptr);
+  if (!failed) return std::unexpected(std::move(failed).error());
   // One that is traced keeps its number until its tracer has heard of its end.
   const auto pid = static_cast<pid_t>(child);
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process) {
-    auto failed = Failed("hold");
+    auto no_hold = Failed("hold");
     ::kill(pid, SIGKILL);
-    return std::unexpected(std::move(failed).error());
+    return std::unexpected(std::move(no_hold).error());
   }
   Newborn born{.tracee = Tracee(pid, std::move(process)), .alone = GaveOwnMemory(registers)};
-  ::ptrace(PTRACE_DETACH, std::exchange(parent_, 0), nullptr, nullptr);
   IGLOO_TRY(AwaitStop(pid));
   // SECURITY: with igloo's end it would be let go, and take orders as if it were its parent.
   if (::ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_EXITKILL) != 0) {

@@ -2,6 +2,7 @@
 
 #include "session/pool.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
@@ -76,7 +77,8 @@ class PoolTest : public ::testing::Test {
     return taken ? *std::move(taken) : nullptr;
   }
   /// What code prints in one; its error if there is one.
-  std::string Say(session::OpenInterpreter& open, std::string code) {
+  std::string Say(session::OpenInterpreter& open, std::string code,
+                  session::Manner manner = session::Manner::kEcho) {
     std::optional<std::string> said;
     const auto run = [&]() -> asio::awaitable<void> {
       const auto started = co_await pool_.Start(open);
@@ -84,7 +86,7 @@ class PoolTest : public ::testing::Test {
         said = "error: " + started.error().what;
         co_return;
       }
-      session::Interpreter::Call call{.code = std::move(code)};
+      session::Interpreter::Call call{.code = std::move(code), .manner = manner};
       const auto result = co_await open.interpreter->Execute(std::move(call));
       said = result ? result->output.kept() + result->error.kept() : result.error().what;
     };
@@ -141,6 +143,26 @@ TEST_F(PoolTest, EachIsUsedOnce) {
   const Open other = Take();
   EXPECT_EQ(Say(*other, "import os; print('x' in globals(), os.listdir('/workspace'))"),
             "False []\n");
+}
+
+TEST_F(PoolTest, NothingIsLostThatTheCLibraryHoldsBack) {
+  const std::string code = R"py(
+import ctypes
+c = ctypes.CDLL(None)
+c.fopen.restype = ctypes.c_void_p
+file = c.fopen(b'/workspace/f', b'w')
+c.fputs(b'data', ctypes.c_void_p(file))
+c.printf(b'printed ')
+)py";
+  const Open session = Take(Pool::Origin::kZygote);
+  EXPECT_EQ(Say(*session, code), "printed ");
+  EXPECT_EQ(Say(*session, "print(open('/workspace/f').read())"), "data\n");
+  const Open program = Take(Pool::Origin::kZygote);
+  EXPECT_EQ(Say(*program, code, session::Manner::kOnce), "printed ");
+  const UniqueFd file(::openat(program->interpreter->workspace(), "f", O_RDONLY | O_CLOEXEC));
+  char text[16] = {};
+  ASSERT_EQ(::read(file.get(), text, sizeof text), 4);
+  EXPECT_STREQ(text, "data");
 }
 
 TEST_F(PoolTest, WithABoundOfZeroNoneWaits) {

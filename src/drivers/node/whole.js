@@ -1,8 +1,8 @@
 // Code that is a program of its own.
 
 // In a file that Node's own loader runs, with Node's defaults for everything, until there is nothing
-// left to wait for; a handler of SIGINT for the time before would cost a fourth of a small run, and nobody
-// sends one then. Whenever such a program ends in another way, igloo-init tells how; only one that
+// left to wait for; a handler of SIGINT for the time before would cost a fourth of a small run, and igloo
+// sends none then. Whenever such a program ends in another way, igloo-init tells how; only one that
 // comes to its end, or exits, saves that time. All but the code itself is prepared before it comes:
 // most interpreters get no other.
 const whole = { id: 0, failed: false, main: null };
@@ -40,8 +40,11 @@ function prepareMain() {
   process.mainModule = Module._cache[CODE_FILE] = whole.main = main;
 }
 
-// What may be a module of the other kind, or an error that speaks of them, is the loader's.
-const isPlain = (code) => !packaged && !['import', 'export', 'await'].some((word) => code.includes(word));
+// What may be a module of the other kind is the loader's, as are errors that speak of them: so is code that
+// declares a name that every module has.
+const redeclares = /\b(?:const|let|class)\b[^;=]*\b(?:require|module|exports|__filename|__dirname)\b/;
+const isPlain = (code) => !packaged && !['import', 'export', 'await'].some((word) => code.includes(word)) &&
+  !(['const', 'let', 'class'].some((word) => code.includes(word)) && redeclares.test(code));
 
 function executeWhole({ id, code, flags }) {
   whole.id = id;

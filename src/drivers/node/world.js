@@ -52,8 +52,19 @@ function define(target, names, rest) {
   for (const [name, value] of Object.entries(names)) Object.defineProperty(target, name, { value, ...rest });
 }
 
-// Output has no errors that would have to be ignored.
-const newConsole = (stdout, stderr) => new Console({ stdout, stderr, ignoreErrors: false });
+// Output has no errors that would have to be ignored, which takes longer than writing, unless somebody else
+// writes in its place.
+function newConsole(stdout, stderr) {
+  const made = new Console({ stdout, stderr });
+  const isOwn = ({ write }) => write === Output.prototype.write;
+  let set;
+  Object.defineProperty(made, '_ignoreErrors', {
+    get: () => set ?? !(isOwn(stdout) && isOwn(stderr)),
+    set: (value) => { set = value; },
+    configurable: true,
+  });
+  return made;
+}
 
 const hidden = { writable: true, configurable: true };
 function prepareOutput() {

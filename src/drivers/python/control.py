@@ -33,7 +33,7 @@ MAX_PART = 8 << 20  # bytes of a part
 HEAD = 64  # bytes of an order's line
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
 PLAIN = {"status", "cpu_us", "peak_kib"}
-c_unbuffered = False
+c_library = None  # once somebody may use it
 to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
@@ -73,23 +73,28 @@ class Control:
         finally:
             self.forking = 0
 
-    def read_more(self):
+    def read(self, size):
         try:
-            # A short one at first: who waits keeps its room.
-            piece = os.read(self.fd, 1 << 16 if self.come else 448)
+            piece = os.read(self.fd, size)
         except Exception as error:  # from a signal handler of the user's: nothing was read yet
-            return report(error) if self.is_open() else os._exit(1)
+            if not self.is_open():
+                os._exit(1)
+            report(error)
+            return b""
         if not piece:
             os._exit(0)  # the host has gone
-        self.come += piece
+        return piece
 
     def read_order(self):
         while len(self.come) < HEAD:
-            self.read_more()
+            self.come += self.read(448)  # a short one: who waits keeps its room
         word, number, size, flags = self.come[:HEAD].decode().split()
         end = HEAD + int(size)
-        while len(self.come) < end:
-            self.read_more()
+        if len(self.come) < end:
+            come = bytearray(self.come)
+            while len(come) < end:
+                come += self.read(1 << 16)
+            self.come = bytes(come)
         code, self.come = self.come[HEAD:end], self.come[end:]
         return word, number, code, flags
 

@@ -44,6 +44,8 @@ class Copies:
     def fork(self, control, session, flags):
         """Of a child that igloo holds from its first moment on: the copy is who returns from it."""
         flush()
+        if session.uses_c:
+            flush_c()
         session.remember_place()
         try:
             self.child = born_closed(control.fork) if "closed" in flags and libc else control.fork()
@@ -80,6 +82,8 @@ def obey(control, session, copies):
             become_prompt(session)
         result = session.execute(f"<run {number}>", code, "echo" in flags)
     flush()
+    if session.uses_c:
+        flush_c()
     if os.getpid() != control.owner or not control.is_open():
         os._exit(result["status"])
     control.finish(number, result)

@@ -5,8 +5,10 @@ class Session:
         self.display = display
         self.make_module()
         self.is_program = False  # all stands ready for code that is one
+        self.uses_c = False
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
+        self.modules = len(sys.modules)  # that were there before any code
         self.waiting = None
         self.mask, self.place, self.home = 0o022, "/workspace", "/workspace/"
         self.on_interrupt = signal.default_int_handler
@@ -86,6 +88,11 @@ class Session:
         self.flags |= code.co_flags & FUTURES  # from __future__ import ... holds on, as at a prompt
         return code
 
+    def notice_c(self, code):
+        """Code in C comes with a module, or with ctypes, which may be there already. Without any, there is
+        nothing of its to be flushed, which would take a tenth of a small run."""
+        self.uses_c = self.uses_c or b"ctypes" in code or len(sys.modules) > self.modules + 1
+
     def evaluate(self, codes):
         """The value of the last one. One await (CO_COROUTINE) puts all of them into the event loop."""
         if not (codes[0].co_flags | codes[-1].co_flags) & 0x80:
@@ -119,6 +126,7 @@ class Session:
                     self.display.figures()
             finally:
                 self.disarm()
+                self.notice_c(code)
         except SystemExit:
             raise
         except BaseException as error:
@@ -166,7 +174,8 @@ def report(error):
 
 
 def flush():
-    """All that was printed goes to the pipes: Python's buffers, and replaced ones."""
+    """All that was printed goes to the pipes: Python's buffers, and replaced ones. The C library's are
+    another matter (flush_c)."""
     streams = sys.stdout, sys.stderr
     if sys.stdout is not sys.__stdout__ or sys.stderr is not sys.__stderr__:
         streams += sys.__stdout__, sys.__stderr__
@@ -175,17 +184,13 @@ def flush():
             each.flush()
         except Exception:  # closed, or replaced by something that cannot
             pass
-    if not c_unbuffered and "ctypes" in sys.modules:
-        unbuffer_c(sys.modules["ctypes"])
 
 
-def unbuffer_c(ctypes):
-    """The C library's output as well. Flushed after each run, it would cost more than a small run."""
-    global c_unbuffered
-    try:
-        library = ctypes.CDLL(None)
-        library.fflush(None)
-        library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, 2, ctypes.c_size_t(0))
-        c_unbuffered = True
-    except Exception:  # a module of the user's with this name, or one that is half loaded
-        pass
+def flush_c():
+    """What the C library holds back: of its standard output, and of every other file of its own."""
+    global c_library  # looking it up costs more than all flushing
+    ctypes = sys.modules.get("ctypes")
+    if c_library is None and hasattr(ctypes, "CDLL"):
+        c_library = ctypes.CDLL(None)
+    if c_library is not None:
+        c_library.fflush(None)

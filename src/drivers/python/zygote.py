@@ -71,7 +71,9 @@ def zygote_main(library):
             importlib.import_module(name)
         except (Exception, SystemExit) as error:
             os.write(orders, f"cannot preload {name}: {describe(error)}".encode())
-    unbuffer_c(ctypes)
+    global c_library  # made here, it is shared by all
+    c_library = libc
+    session.uses_c = len(sys.argv) > 2  # what was loaded for it may print whenever it is used
     deliver, born = load(library).igloo_deliver, ctypes.pythonapi.PyOS_AfterFork_Child
     seed = getattr(sys.modules.get("numpy.random"), "seed", None)
     # Often enough for Python to have put everything into its fastest form: that, too, is written
