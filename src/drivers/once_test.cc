@@ -168,6 +168,7 @@ std::vector<Program> NodePrograms() {
        "const args = []; process.stdout.write = (...all) => { args.push(all.length); return true "
        "};\n"
        "console.log(1); console.error(args)"},
+      {"OwnConsole", "new console.Console(process.stdout).log(1, Object.keys(console).length)"},
       {"ReturnAtTop", "console.log(1); return; console.log(2)"},
       {"SigintKills", "process.kill(process.pid, 'SIGINT'); setTimeout(() => {}, 10000)"},
       {"AsyncMain", "(async () => { await null; console.log('after'); process.exit(6) })()"},

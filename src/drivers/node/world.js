@@ -70,7 +70,9 @@ const hidden = { writable: true, configurable: true };
 function prepareOutput() {
   define(process, { stdout: new Output(1), stderr: new Output(2) }, { configurable: true, enumerable: true });
   // Node's own console also tells a connected inspector, which would keep what was printed.
-  define(globalThis, { console: newConsole(process.stdout, process.stderr), igloo: { display } }, hidden);
+  const own = newConsole(process.stdout, process.stderr);
+  for (const [name, value] of Object.entries(console)) own[name] ??= value;
+  define(globalThis, { console: own, igloo: { display } }, hidden);
   for (const key of [kTake, kGo]) Object.defineProperty(globalThis, key, hidden);
 }
 
