@@ -29,6 +29,11 @@ std::string Proc(pid_t pid, const std::string& file) {
 
 }  // namespace
 
+pid_t NumberInside(pid_t pid) {
+  const std::vector<pid_t> names = NumbersBehind(Proc(pid, "status"), "NSpid");
+  return names.empty() ? 0 : names.back();
+}
+
 Result<pid_t> FindInside(int init_pidfd, pid_t inner) {
   IGLOO_ASSIGN(const std::string about,
                ReadFile("/proc/self/fdinfo/" + std::to_string(init_pidfd), 4096));
@@ -37,8 +42,7 @@ Result<pid_t> FindInside(int init_pidfd, pid_t inner) {
   for (unsigned looked = 0; !open.empty() && looked < kMostLooked; ++looked) {
     const pid_t pid = open.front();
     open.pop_front();
-    const std::vector<pid_t> names = NumbersBehind(Proc(pid, "status"), "NSpid");
-    if (!names.empty() && names.back() == inner) return pid;
+    if (NumberInside(pid) == inner) return pid;
     std::istringstream children(Proc(pid, "task/" + std::to_string(pid) + "/children"));
     for (pid_t child = 0; children >> child;) open.push_back(child);
   }

@@ -37,6 +37,7 @@ Result<UniqueFd> StartTransplant(Inmate original, Inmate copy, std::shared_ptr<C
         .expects =
             [&](std::string_view how) { say(how == kClosed ? kExpectsClosed : kExpectsOpen); },
         .answered = [&] { return copying->answered.load(); },
+        .holds = [&](pid_t inner) { copying->held = inner; },
         .goes_on = [&] { say(kGoesOn); },
         .lost =
             [&](const Error& error) {
@@ -147,6 +148,13 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   if (copying->over && copying->lost) co_return std::unexpected(*copying->lost);
   if (other->failure) co_return std::unexpected(*other->failure);
   if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
+  if (copying->held != *state->stand_in) {
+    Error other_child = {Errc::kFailedPrecondition,
+                         "the session's own code forked at the same time",
+                         "begin another session and run the same code there", 0};
+    other->FailWith(other_child);
+    co_return std::unexpected(std::move(other_child));
+  }
   // What it says about lines of earlier calls stays true.
   other->last_id = state->last_id;
   other->Send(EncodeOrder(kCopied, 0, {}, "-"));

@@ -14,6 +14,7 @@ namespace igloo::session {
 struct Copying {
   /// The original has answered, or will not: there will be no child if there is none.
   std::atomic<bool> answered = false;
+  std::atomic<int> held = 0;       ///< the number of the child in the sandbox
   std::optional<Error> lost = {};  ///< set before the thread says so
   bool over = false;               ///< the thread has ended; for the loop
 };

@@ -385,6 +385,7 @@ Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progre
   IGLOO_ASSIGN(Birth birth, Find(original, Birth::Expect));
   progress.expects(SeesClosed(original) ? kClosed : kOpen);
   IGLOO_ASSIGN(const Newborn source, std::move(birth).Await(progress.answered));
+  progress.holds(NumberInside(source.tracee.pid()));
   IGLOO_ASSIGN(std::optional<Supply> supply, Operate(source, copy));
   progress.goes_on();
   if (!supply) return {};

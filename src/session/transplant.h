@@ -24,6 +24,8 @@ struct Progress {
   std::function<void(std::string_view how)> expects = {};
   /// Whether it has answered: if there is no child by then, there will be none.
   std::function<bool()> answered = {};
+  /// A child is held; its number in the sandbox. It may be another than the one that was asked for.
+  std::function<void(pid_t inner)> holds = {};
   std::function<void()> goes_on = {};
   /// It had gone on, and can no more. It holds still; whoever hears this ends its sandbox.
   std::function<void(const Error& error)> lost = {};

@@ -48,6 +48,24 @@ TEST_F(McpFork, LeavesASessionAliveThatWaitsForEveryChildItself) {
   EXPECT_THAT(Text("c", "python", "print(x)"), StartsWith("6\n"));
 }
 
+TEST_F(McpFork, IsNoCopyOfAnotherChild) {
+  Text("a", "python", R"py(
+import os
+x, busy = 5, []
+def hook():
+    if busy: return
+    busy.append(1)
+    if os.fork() == 0: os._exit(0)
+    os.wait()
+    busy.clear()
+os.register_at_fork(before=hook)
+)py");
+  const JsonObject fork = Fork("b", "a", "python", "print(x)");
+  EXPECT_TRUE(IsError(fork));
+  EXPECT_THAT(TextOf(fork), HasSubstr("the session's own code forked at the same time"));
+  EXPECT_THAT(Text("a", "python", "print(x)"), StartsWith("5\n"));
+}
+
 TEST_F(McpFork, WithoutANameItGetsOne) {
   Text("a", "python", "x = 5");
   const JsonObject fork = client_.Run("python", "print(x)", {{"fork_of", "a"}});
