@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/spawn.h"
 #include "base/temp_dir.h"
+#include "bench/layout.h"
 #include "bench/memory.h"
 #include "network/channel.h"
 #include "network/control.h"
@@ -248,12 +249,16 @@ struct NetworkRuns::State {
   /// What each hop adds to a request: the same request directly and over both, in turns. Measured
   /// one after the other, what differed most was on which core the kernel had left the threads:
   /// haproxy alone took three times as long as haproxy in the same run as igloo-proxy.
-  Result<Hops> MeasureHops() {
+  Result<Hops> MeasureHops(std::optional<Layout::Cores> cores) {
+    IGLOO_TRY(Begin());
+    IGLOO_TRY(StartHaproxy());
     if (!ways[0].fd) {
       IGLOO_ASSIGN(ways[0], MakeWay(server.port, "/"));
       IGLOO_ASSIGN(ways[1], MakeWay(proxy_port, fmt::format("http://127.0.0.1:{}/", server.port)));
       IGLOO_ASSIGN(ways[2], MakeWay(haproxy_port, "/"));
     }
+    std::optional<Layout> layout;
+    if (cores) layout.emplace(*cores, std::vector{proxy.pid(), haproxy.pid()});
     Samples igloo, other;
     for (unsigned i = 0; i < kRequests; ++i) {
       // Each comes after each of the others as often.
@@ -302,24 +307,26 @@ std::vector<Candidate> NetworkRuns::Candidates() {
         return micros;
       },
       4));
-  out.push_back(add(
-      "net_hop", "a request, added by igloo-proxy",
-      [&state]() -> Result<double> {
-        IGLOO_TRY(state.Begin());
-        IGLOO_TRY(state.StartHaproxy());
-        IGLOO_ASSIGN(const State::Hops hops, state.MeasureHops());
-        return hops.igloo;
-      },
-      1));
-  out.push_back(add(
-      "net_hop_haproxy", "a request, added by haproxy",
-      [&state]() -> Result<double> {
-        IGLOO_TRY(state.Begin());
-        IGLOO_TRY(state.StartHaproxy());
-        IGLOO_ASSIGN(const State::Hops hops, state.MeasureHops());
-        return hops.haproxy;
-      },
-      1));
+  struct Where {
+    const char* key;
+    const char* name;
+    std::optional<Layout::Cores> cores;
+  };
+  for (const Where& where : {Where{"", "", {}}, Where{"_one", ", one core", Layout::Cores::kOne},
+                             Where{"_two", ", two cores", Layout::Cores::kTwo}}) {
+    if (where.cores && !Layout::Has(*where.cores)) continue;
+    const auto hop = [&](const std::string& key, const std::string& who, double State::Hops::* of) {
+      out.push_back(add(
+          key + where.key, "a request, added by " + who + where.name,
+          [&state, of, cores = where.cores]() -> Result<double> {
+            IGLOO_ASSIGN(const State::Hops hops, state.MeasureHops(cores));
+            return hops.*of;
+          },
+          1));
+    };
+    hop("net_hop", "igloo-proxy", &State::Hops::igloo);
+    hop("net_hop_haproxy", "haproxy", &State::Hops::haproxy);
+  }
   return out;
 }
 

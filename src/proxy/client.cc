@@ -111,7 +111,7 @@ asio::awaitable<HttpResult<RequestHead>> Client::ReadHead(milliseconds patience)
     const std::size_t count = co_await socket_.Read(pending_);
     if (count == 0) co_return std::unexpected(HttpProblem{0, "there is no request"});
   }
-  const Deadline deadline(shared_.executor, kHeadPatience, [this] { socket_.CancelWaits(); });
+  std::optional<Deadline> deadline;  // for a head that comes in pieces
   for (std::size_t scanned = 0;;) {
     const auto end = network::FindHeadEnd(pending_, scanned);
     if (!end) co_return std::unexpected(end.error());
@@ -120,9 +120,12 @@ asio::awaitable<HttpResult<RequestHead>> Client::ReadHead(milliseconds patience)
       pending_.erase(0, **end);
       co_return head;
     }
+    if (!deadline) {
+      deadline.emplace(shared_.executor, kHeadPatience, [this] { socket_.CancelWaits(); });
+    }
     const std::size_t more = co_await socket_.Read(pending_);
     if (more > 0) continue;
-    if (deadline.passed()) co_return std::unexpected(HttpProblem{408, "the head came too slowly"});
+    if (deadline->passed()) co_return std::unexpected(HttpProblem{408, "the head came too slowly"});
     co_return std::unexpected(HttpProblem{0, "the client has gone"});
   }
 }

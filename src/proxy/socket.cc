@@ -84,8 +84,11 @@ asio::awaitable<bool> Socket::Writable() {
 asio::awaitable<std::size_t> Socket::Read(std::string& into) {
   while (open()) {
     if (drained_) {
-      const bool ready = co_await Readable();
-      if (!ready) break;
+      // As Readable, which would be two coroutines more for every request.
+      boost::system::error_code error;
+      auto token = Redirect(error);
+      co_await descriptor_.async_wait(asio::posix::descriptor_base::wait_read, token);
+      if (error || !open()) break;
     }
     const ssize_t count = ReadThrough(
         into, [this](char* to, std::size_t size) { return ::recv(fd(), to, size, MSG_DONTWAIT); });
