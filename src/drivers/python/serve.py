@@ -141,7 +141,7 @@ def rehearse(session):
     for each in (orders, nowhere, output):
         os.close(each)
     control.fd = control.out = channel
-    become_prompt(session)
+    become_program(session)  # as it waits for its code
 
 
 def open_session(session):
@@ -155,7 +155,6 @@ def open_session(session):
             pass  # the code will come without one
     session.home = os.getcwd() + "/"
     rehearse(session)
-    become_program(session)
     control.recognize()
     told = b'{"pid": %d}' % os.getpid()  # the encoder would write to many pages
     control.write(b"ready 0 %d\n%s" % (len(told), told))
