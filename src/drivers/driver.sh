@@ -1,5 +1,6 @@
 # The driver of bash: runs the code that comes over descriptor 3, one piece after the other, in one
-# shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it;
+# shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it, or
+# `.` alone: run 1, whose code is a whole program that the host has written to its file, to be sourced.
 # `ready 0 SIZE`, `done ID SIZE` and `exit ID STATUS` go.
 #
 # Everything here must survive what user code may have done before: set -eux, another IFS or LANG,
@@ -15,7 +16,7 @@
 #
 # Behind a whole program the next word is waited for at once: the host may need this processor for the answer.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == *" once,filed,plain"* ]]; then builtin trap - INT; . "$__igloo_file"; else . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; fi; __igloo_status=$?; { builtin printf "exit %s %s\n" "${__igloo_order:4:11}" "$__igloo_status"; builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; } >&"$__igloo_fd"; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 1 -u "$__igloo_fd" __igloo_order; if [[ $__igloo_order == . ]]; then . "$__igloo_file"; else . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; fi; __igloo_status=$?; { builtin echo "exit ${__igloo_id:-1} $__igloo_status"; builtin read -r -N 1 -u "$__igloo_fd" __igloo_order; } >&"$__igloo_fd"; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "${1-main.sh}"
 fi
 
 # What a shell needs that waits, and all that most programs need: what stands behind it takes a fifth of the
@@ -31,7 +32,6 @@ if (( $# )); then
   # There before it is needed. Never a file in a directory of the user's.
   if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
   BASH_ARGV0=$__igloo_file
-  builtin trap '[[ 1 ]]' INT
   builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&"$__igloo_fd"
   builtin return
 fi
@@ -182,3 +182,5 @@ __igloo_prepare() {
 }
 
 builtin trap "$__igloo_on_int" INT
+builtin read -r -N 63 -u "$__igloo_fd" __igloo_code  # the rest of the first order
+__igloo_order+=$__igloo_code

@@ -76,6 +76,10 @@ inline constexpr std::size_t kOrderHeader = 64;
 std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,
                         std::string_view flags);
 
+/// The whole order for code that lies in the interpreter's file and is run in this way, as a
+/// program of its own and the first of all: for a shell every byte that it reads counts.
+inline constexpr std::string_view kPlain = "plain", kPlainOrder = ".";
+
 // Orders of a fork: make a child, which igloo holds (flag: closed to all others); the copy was
 // made, end it; you are a copy.
 inline constexpr std::string_view kStandIn = "fork", kStandDown = "reap", kCopied = "copied";

@@ -300,7 +300,8 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->running = true;
   state->heard = std::move(call.heard);
   state->small_until = Clock::now() + kSmall;
-  state->Send(EncodeOrder("run", ++state->last_id, call.code, state->Flags(call)));
+  state->Send(state->Order(call));
+  state->code_file.Reset();
   co_await state->AwaitEnd(call);
   state->Settle();
   if (state->TooMuch()) {

@@ -26,18 +26,25 @@ UniqueFd OpenCodeFile(backend::Sandbox& sandbox, const sandbox::Plan& plan) {
   sandbox.handed_out.resize(1);
   struct stat info{};
   if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  // Its memory now, and not when the code is there; without, it is only slower.
+  (void)::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1);
   return file;
 }
 
 }  // namespace
 
-std::string Interpreter::State::Flags(const Call& call) {
-  const UniqueFd file = std::move(code_file);
-  if (call.manner != Manner::kOnce) return call.manner == Manner::kEcho ? "echo" : "-";
-  std::string flags = "once";
-  if (file && WriteAll(file.get(), call.code)) flags += ",filed";
-  if (!call.way.empty()) flags.append(",").append(call.way);
-  return flags;
+std::string Interpreter::State::Order(const Call& call) {
+  ++last_id;
+  std::string flags = call.manner == Manner::kOnce   ? "once"
+                      : call.manner == Manner::kEcho ? "echo"
+                                                     : "-";
+  if (call.manner == Manner::kOnce) {
+    const bool filed = code_file && WriteAll(code_file.get(), call.code);
+    if (filed && call.way == kPlain) return std::string(kPlainOrder);
+    if (filed) flags += ",filed";
+    if (!call.way.empty()) flags.append(",").append(call.way);
+  }
+  return EncodeOrder("run", last_id, call.code, flags);
 }
 
 void Interpreter::State::Take(Said came) {

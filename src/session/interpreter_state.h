@@ -76,8 +76,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void EndIfOverMemory();
   bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
-  /// The flags of a call's order. The code of a whole program is in its file then, if it can be.
-  std::string Flags(const Call& call);
+  /// The order for a call. The code of a whole program is in its file then, if it can be.
+  std::string Order(const Call& call);
   void CloseAll();
   /// A child for the thread that waits for one; `how`: see Progress.
   boost::asio::awaitable<Result<void>> MakeStandIn(std::string_view how);

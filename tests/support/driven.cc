@@ -100,6 +100,7 @@ void Driven::Begin(std::string_view code, std::string_view flags) {
   run_ = {};
   done_ = false;
   ++last_id_;
+  if (flags == "once,filed,plain") return Send(session::kPlainOrder);  // as igloo does
   Order("run", code, flags);
 }
 
