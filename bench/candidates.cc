@@ -207,8 +207,12 @@ void Field::AddReady() {
     // One waits at once, so that nothing is made beside a sample.
     ReadyRuns& runs = shared_->ready.emplace_back(shared_->programs, each, 1);
     add(fmt::format("ready_{}", each.key), fmt::format("fresh {}, ready", each.name), [&runs] {
-      return runs.Fresh();
+      return runs.Fresh(ReadyRuns::Waited::kShortly);
     }).against = cold;
+    ReadyRuns& long_ready = shared_->ready.emplace_back(shared_->programs, each, 1);
+    add(fmt::format("long_ready_{}", each.key), fmt::format("fresh {}, ready for long", each.name),
+        [&long_ready] { return long_ready.Fresh(ReadyRuns::Waited::kLong); })
+        .against = cold;
     Candidate& peer = add(cold, fmt::format("fresh {}, bwrap", each.name), {});
     if (auto command = Through("bwrap", shared_->ground, each.cold())) {
       peer.once = Spawning(*std::move(command));

@@ -91,7 +91,8 @@ bool Named(std::string_view key, const std::string& only) {
 bool IsReady(std::string_view key) {
   constexpr std::array kEndings = {"python", "bash", "node"};
   return key.starts_with("session_") || key.starts_with("fork_") ||
-         ((key.starts_with("ready_") || key.starts_with("bwrap_")) &&
+         ((key.starts_with("ready_") || key.starts_with("long_ready_") ||
+           key.starts_with("bwrap_")) &&
           std::ranges::any_of(kEndings, [&](auto ending) { return key.ends_with(ending); }));
 }
 

@@ -185,8 +185,13 @@ ReadyRuns::~ReadyRuns() = default;
 
 unsigned ReadyRuns::misses() const { return state_->misses; }
 
-Result<double> ReadyRuns::Fresh() {
+Result<double> ReadyRuns::Fresh(Waited waited) {
   if (state_->pool.waiting() == 0) IGLOO_TRY(state_->Fill());
+  if (waited == Waited::kShortly) {
+    IGLOO_TRY(state_->Take());  // and nobody keeps it
+    IGLOO_TRY(state_->Fill());
+    WaitUntilQuiet();
+  }
   for (;;) {
     const std::int64_t begin = MonotonicMicros();
     IGLOO_ASSIGN(auto open, state_->Await(state_->TakeAndRun()));
