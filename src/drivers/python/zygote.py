@@ -64,6 +64,30 @@ def fill_gaps():
     return kept
 
 
+class Malloc(ctypes.Structure):
+    """What mallinfo2 tells: ten sizes, among them that of the free end."""
+    _fields_ = [(name, ctypes.c_size_t) for name in
+                ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def fill_c_gaps():
+    """The same for the C library's heap: whatever is asked for then lies at its end, on a few pages. Not
+    where that library is another."""
+    try:
+        malloc, free, information = libc.malloc, libc.free, libc.mallinfo2
+    except AttributeError:
+        return
+    malloc.argtypes, malloc.restype, free.argtypes = (ctypes.c_size_t,), ctypes.c_void_p, (ctypes.c_void_p,)
+    information.restype = Malloc
+    for size in (*range(1 << 16, 4096, -4096), *range(4096, 1024, -256), *range(1024 - 8, 0, -16)):
+        for _ in range(MOST):
+            end = information().keepcost
+            filler = malloc(size)
+            if information().keepcost != end:  # no gap was left
+                free(filler)
+                break
+
+
 def zygote_main(library):
     orders, session = 3, warm()
     for name in sys.argv[2:]:
@@ -85,6 +109,7 @@ def zygote_main(library):
     flush()
     gc.collect()
     kept = fill_gaps()
+    fill_c_gaps()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all
     os.write(orders, b"ready")
     ctypes.pythonapi.PyOS_BeforeFork()  # once for all: each child is a copy of what is now
