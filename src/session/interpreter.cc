@@ -301,6 +301,8 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->heard = std::move(call.heard);
   state->small_until = Clock::now() + kSmall;
   state->Send(state->Order(call));
+  // What small code prints is taken with its answer: each word would wake this thread for nothing.
+  for (OutputPump& each : state->pumps) each.Rest();
   state->code_file.Reset();
   co_await state->AwaitEnd(call);
   state->Settle();
