@@ -58,13 +58,18 @@ uint64_t CountersOf(int proc_fd) {
   // FNV-1a over every file that counts what a namespace has seen.
   constexpr const char* kFiles[] = {"self/net/dev", "self/net/snmp", "self/net/snmp6",
                                     "self/net/netstat"};
-  static char text[16384];
   uint64_t hash = 0xcbf29ce484222325;
   for (const char* file : kFiles) {
-    if (!ReadText(proc_fd, file, text, sizeof text)) continue;
-    for (const char* at = text; *at != '\0'; ++at) {
-      hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3;
+    const int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) continue;
+    // In small pieces on the stack: every sandbox that lives has a copy of what is written to here.
+    char text[1024];
+    for (ssize_t count = 0; (count = read(fd, text, sizeof text)) > 0;) {
+      for (ssize_t i = 0; i < count; ++i) {
+        hash = (hash ^ static_cast<unsigned char>(text[i])) * 0x100000001b3;
+      }
     }
+    CloseQuietly(fd);
   }
   return hash;
 }
