@@ -197,7 +197,7 @@ asio::awaitable<void> Interpreter::State::AwaitEnd(const Call& call) {
   co_await Wait(over_or_stopping, limit);
   if (over() || failure) co_return;
   timed_out = !stopping;
-  if (last_id == 1) co_await Wait(over, small_until - kSmall + kAwake);
+  if (last_id == first_id) co_await Wait(over, small_until - kSmall + kAwake);
   // More than once: a signal that comes between a fork and an exec is heard by nobody.
   const auto patience = Clock::now() + options.grace;
   while (!over() && !failure && Clock::now() < patience) {
@@ -300,10 +300,11 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->running = true;
   state->heard = std::move(call.heard);
   state->small_until = Clock::now() + kSmall;
-  state->Send(state->Order(call));
+  const std::string order = state->Order(call);
+  state->code_file.Reset();  // first: nobody can execute a file that is open for writing
+  state->Send(order);
   // What small code prints is taken with its answer: each word would wake this thread for nothing.
   for (OutputPump& each : state->pumps) each.Rest();
-  state->code_file.Reset();
   co_await state->AwaitEnd(call);
   state->Settle();
   if (state->TooMuch()) {

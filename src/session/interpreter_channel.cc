@@ -64,6 +64,7 @@ void Interpreter::State::Take(Said came) {
   } else {
     if (ready) return TakeIdle(options.capture_limit);
     ready = true;
+    first_id = last_id + 1;
     pid = std::get<said::Ready>(came).pid;
     code_file = OpenCodeFile(box->sandbox(), plan);
   }

@@ -107,6 +107,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   UniqueFd code_file = {};  ///< of code that is a whole program; until something was run
   UniqueFd adoption = {};   ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
+  std::uint64_t first_id = 0;        ///< of this interpreter; there may have been others before it
   std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next
   int pid = 0;                       ///< in the sandbox; 0: none
   std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
