@@ -137,6 +137,15 @@ TEST(WholeBash, KeepsItsStatusWithoutItsChannel) {
   EXPECT_EQ(run.out, "hi\n");
 }
 
+TEST(WholeBash, KeepsItsStatusWithoutTheCommandThatTellsIt) {
+  const std::string code = "enable -n printf; (exit 3)";
+  Driven driven("bash");
+  std::ofstream(driven.code_file()) << code;
+  const DrivenRun run = driven.Run(code, "once,filed,plain");
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(run.status, 3);
+}
+
 TEST(WholeBash, RunsLargeCode) {
   EXPECT_EQ(Bash("# " + std::string(100'000, 'x') + "\necho \"$# $-\"").out, "0 hB\n");
 }

@@ -64,6 +64,9 @@ def fill_gaps():
     return kept
 
 
+CACHED = 1 << 18  # bytes that the C library has free without counting them
+
+
 class Malloc(ctypes.Structure):
     """What mallinfo2 tells: ten sizes, among them that of the free end."""
     _fields_ = [(name, ctypes.c_size_t) for name in
@@ -79,13 +82,17 @@ def fill_c_gaps():
         return
     malloc.argtypes, malloc.restype, free.argtypes = (ctypes.c_size_t,), ctypes.c_void_p, (ctypes.c_void_p,)
     information.restype = Malloc
+    now = information()
+    most = now.fordblks - now.keepcost + CACHED  # where malloc is somebody else's, this says nothing
     for size in (*range(1 << 16, 4096, -4096), *range(4096, 1024, -256), *range(1024 - 8, 0, -16)):
-        for _ in range(MOST):
-            end = information().keepcost
-            filler = malloc(size)
-            if information().keepcost != end:  # no gap was left
+        while most > 0:
+            filler, end = malloc(size), now.keepcost
+            now = information()
+            if now.keepcost != end:  # no gap was left
                 free(filler)
+                now = information()
                 break
+            most -= size
 
 
 def zygote_main(library):
