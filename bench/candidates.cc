@@ -56,7 +56,7 @@ struct Field::Shared {
   LauncherRuns prepared, timed, cold;
   std::optional<McpServers> mcp = {};
   std::optional<NetworkRuns> network = {};
-  std::deque<ReadyRuns> ready = {};  // one of each language; candidates point to elements
+  std::deque<ReadyRuns> ready = {};  // two of each language; candidates point to elements
   std::optional<ReadyRuns> session = {};
   std::deque<ReadyRuns> forks = {};  // the same; one for each amount of data
   PythonLoop python_loop = {};
@@ -206,12 +206,14 @@ void Field::AddReady() {
     const std::string cold = fmt::format("bwrap_{}", each.key);
     // One waits at once, so that nothing is made beside a sample.
     ReadyRuns& runs = shared_->ready.emplace_back(shared_->programs, each, 1);
-    add(fmt::format("ready_{}", each.key), fmt::format("fresh {}, ready", each.name), [&runs] {
-      return runs.Fresh(ReadyRuns::Waited::kShortly);
-    }).against = cold;
+    Candidate& ready =
+        add(fmt::format("ready_{}", each.key), fmt::format("fresh {}, ready", each.name),
+            [&runs] { return runs.Fresh(); });
+    ready.against = cold;
+    ready.prepare = [&runs] { return runs.MakeAnother(); };
     ReadyRuns& long_ready = shared_->ready.emplace_back(shared_->programs, each, 1);
     add(fmt::format("long_ready_{}", each.key), fmt::format("fresh {}, ready for long", each.name),
-        [&long_ready] { return long_ready.Fresh(ReadyRuns::Waited::kLong); })
+        [&long_ready] { return long_ready.Fresh(); })
         .against = cold;
     Candidate& peer = add(cold, fmt::format("fresh {}, bwrap", each.name), {});
     if (auto command = Through("bwrap", shared_->ground, each.cold())) {

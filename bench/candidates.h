@@ -24,7 +24,8 @@ struct Candidate {
   std::string against = {};  ///< the key of bwrap's counterpart, or empty
   unsigned every = 1;        ///< takes part in every n-th round: slow ones stay few
   Group group = Group::kDetail;
-  Once once = {};  ///< not set: it is not installed
+  Once once = {};                              ///< not set: it is not installed
+  std::function<Result<void>()> prepare = {};  ///< before the quiet that comes before each sample
   Samples samples = {};
   std::string failure = {};  ///< why it could not be measured
 };

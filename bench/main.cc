@@ -112,6 +112,12 @@ bool Wanted(const Candidate& candidate, const std::string& only) {
 /// One sample; a candidate that failed once is not tried again.
 void Measure(Candidate& candidate, Conditions& conditions) {
   if (!candidate.failure.empty()) return;
+  if (candidate.prepare) {
+    if (auto prepared = candidate.prepare(); !prepared) {
+      candidate.failure = prepared.error().what;
+      return;
+    }
+  }
   const bool quiet = WaitUntilQuiet();
   const Result<double> micros = candidate.once();
   if (!micros) {

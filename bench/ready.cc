@@ -136,32 +136,38 @@ struct ReadyRuns::State {
     if (pool.waiting() > 0) return {};
     return Fail(Errc::kFailedPrecondition, trouble);
   }
-  Result<void> Execute(session::Interpreter& in, Manner manner) {
+  Result<double> Execute(session::Interpreter& in, Manner manner) {
     return Execute(in, manner, language.code);
   }
-  /// `code` prints 1.
-  Result<void> Execute(session::Interpreter& in, Manner manner, std::string_view code) {
+  Result<double> Execute(session::Interpreter& in, Manner manner, std::string_view code) {
     return Await(ExecuteIn(in, manner, code));
   }
-  asio::awaitable<Result<void>> ExecuteIn(session::Interpreter& in, Manner manner,
-                                          std::string_view code) {
+  /// `code` prints 1: microseconds, of a caller whose event loop runs already, as a server's does.
+  asio::awaitable<Result<double>> ExecuteIn(session::Interpreter& in, Manner manner,
+                                            std::string_view code) {
+    const std::int64_t begin = MonotonicMicros();
     session::Interpreter::Call call{
         .code = std::string(code),
         .time_ms = kCallMillis,
         .manner = manner,
         .way = drivers::WayOf(*drivers::FindDriver(language.driver), code)};
     const auto result = co_await in.Execute(std::move(call));
+    const auto micros = static_cast<double>(MonotonicMicros() - begin);
     if (!result) co_return std::unexpected(result.error());
-    if (result->output.kept() == "1\n" && result->exit_code == 0) co_return Result<void>();
+    if (result->output.kept() == "1\n" && result->exit_code == 0) co_return micros;
     co_return Fail(Errc::kFailedPrecondition, "the code said: " + result->error.kept());
   }
-  /// As a server does it: whoever takes one that waits runs its code at once.
-  asio::awaitable<Result<std::unique_ptr<session::OpenInterpreter>>> TakeAndRun() {
-    auto open = Take();
-    if (!open || !(*open)->started) co_return open;
+  /// As a server does it: whoever takes one that waits runs its code at once. Microseconds; none if
+  /// nobody waited.
+  asio::awaitable<Result<std::optional<double>>> TakeAndRun() {
+    const std::int64_t begin = MonotonicMicros();
+    const auto open = Take();
+    const auto taken = static_cast<double>(MonotonicMicros() - begin);
+    if (!open) co_return std::unexpected(open.error());
+    if (!(*open)->started) co_return std::nullopt;
     auto ran = co_await ExecuteIn(*(*open)->interpreter, Manner::kOnce, language.code);
     if (!ran) co_return std::unexpected(std::move(ran).error());
-    co_return open;
+    co_return taken + *ran;
   }
 
   static constexpr auto kNever = std::chrono::hours(24);
@@ -185,25 +191,18 @@ ReadyRuns::~ReadyRuns() = default;
 
 unsigned ReadyRuns::misses() const { return state_->misses; }
 
-Result<double> ReadyRuns::Fresh(Waited waited) {
+Result<void> ReadyRuns::MakeAnother() {
+  IGLOO_TRY(state_->Take());  // nobody keeps it
+  return state_->Fill();
+}
+
+Result<double> ReadyRuns::Fresh() {
   if (state_->pool.waiting() == 0) IGLOO_TRY(state_->Fill());
-  if (waited == Waited::kShortly) {
-    IGLOO_TRY(state_->Take());  // and nobody keeps it
-    IGLOO_TRY(state_->Fill());
-    WaitUntilQuiet();
-  }
   for (;;) {
-    const std::int64_t begin = MonotonicMicros();
-    IGLOO_ASSIGN(auto open, state_->Await(state_->TakeAndRun()));
-    if (open->started) {
-      const std::int64_t end = MonotonicMicros();
-      open.reset();
-      IGLOO_TRY(state_->Fill());
-      return static_cast<double>(end - begin);
-    }
-    ++state_->misses;
-    open.reset();
+    IGLOO_ASSIGN(const auto micros, state_->Await(state_->TakeAndRun()));
     IGLOO_TRY(state_->Fill());
+    if (micros) return *micros;
+    ++state_->misses;
   }
 }
 
@@ -228,9 +227,8 @@ Result<double> ReadyRuns::Call(unsigned count) {
   state_->loop.restart();
   state_->loop.poll();  // what became due since the last call
   for (unsigned i = 0; i < count; ++i) {
-    const std::int64_t begin = MonotonicMicros();
-    IGLOO_TRY(state_->Execute(*state_->held->interpreter, Manner::kEcho));
-    calls.Add(static_cast<double>(MonotonicMicros() - begin));
+    IGLOO_ASSIGN(const double micros, state_->Execute(*state_->held->interpreter, Manner::kEcho));
+    calls.Add(micros);
     state_->loop.restart();
     state_->loop.poll();  // what is done behind the answer
   }

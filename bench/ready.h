@@ -37,13 +37,11 @@ class ReadyRuns {
   ReadyRuns(backend::jail::Programs programs, const Language& language, std::size_t most);
   ~ReadyRuns();
 
-  enum class Waited {
-    kShortly,  ///< made for the sample, and at rest as any other candidate is before its own
-    kLong,     ///< since the sample before: the machine has done other things meanwhile
-  };
   /// The language's code in a sandbox that waited for it and that nobody has used: microseconds
   /// from the request to the complete result. Before it returns, not counted, another is ready.
-  Result<double> Fresh(Waited waited);
+  Result<double> Fresh();
+  /// The one that waits is exchanged for one that has just got ready.
+  Result<void> MakeAnother();
   /// The same of a caller who waits for nothing: one that is ready, or else one that has yet to be
   /// started.
   Result<double> Next();
