@@ -20,7 +20,8 @@ if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
 fi
 
 # What a shell needs that waits, and all that most programs need: what stands behind it takes a fifth of the
-# memory of such a shell, and is read when there is a use for it.
+# memory of such a shell, and is read when there is a use for it. Without a trap for SIGINT, which would have to
+# be taken back: igloo sends none to a shell that has just got its first order.
 if (( $# )); then
   # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
   # what it puts aside for the time of a redirection (the first free number from 10 on), and a copy

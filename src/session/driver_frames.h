@@ -71,8 +71,7 @@ enum class Manner {
 
 /// An order: "WORD ID SIZE FLAGS" filled up to a line of `kOrderHeader` bytes, because a shell
 /// reads a line of unknown length byte by byte, and the code. Shells cannot count NUL bytes, so a
-/// flag
-/// ("nul") warns of them.
+/// flag ("nul") warns of them.
 inline constexpr std::size_t kOrderHeader = 64;
 std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,
                         std::string_view flags);

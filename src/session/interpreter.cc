@@ -18,8 +18,8 @@ constexpr auto kKillLimit = std::chrono::seconds(15);
 /// A call that takes no longer is not interrupted by its own output.
 constexpr auto kSmall = std::chrono::milliseconds(2);
 constexpr auto kLook = std::chrono::milliseconds(100);
-/// Until a new interpreter has made itself a session's, and hears an interrupt.
-constexpr auto kAwake = std::chrono::milliseconds(50);
+/// Until a new interpreter has made itself a session's, and hears an interrupt, on a busy machine.
+constexpr auto kAwake = std::chrono::milliseconds(200);
 constexpr auto kNudgeAgain = std::chrono::milliseconds(200);
 
 Error NotKilled() {

@@ -83,7 +83,7 @@ def fill_c_gaps():
     malloc.argtypes, malloc.restype, free.argtypes = (ctypes.c_size_t,), ctypes.c_void_p, (ctypes.c_void_p,)
     information.restype = Malloc
     now = information()
-    most = now.fordblks - now.keepcost + CACHED  # where malloc is somebody else's, this says nothing
+    most = now.fordblks - now.keepcost + CACHED  # no more can be free; where malloc is somebody else's, only this ends it
     for size in (*range(1 << 16, 4096, -4096), *range(4096, 1024, -256), *range(1024 - 8, 0, -16)):
         while most > 0:
             filler, end = malloc(size), now.keepcost
