@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/clock.h"
+#include "bench/stopwatch.h"
 #include "environment/artifact.h"
 
 namespace igloo::bench {
@@ -65,11 +65,11 @@ Result<environment::Environment> FakeArtifacts::Open() const {
 }
 
 Result<double> FakeArtifacts::Scan() const {
-  const std::int64_t begin = MonotonicMicros();
+  const Stopwatch watch;
   const auto scan = environment::ScanArtifacts({place()});
-  const std::int64_t end = MonotonicMicros();
+  const double micros = watch.micros();
   if (scan.found.size() != count_) return Fail(Errc::kInternal, "not all artifacts were found");
-  return static_cast<double>(end - begin);
+  return micros;
 }
 
 }  // namespace igloo::bench

@@ -7,7 +7,6 @@
 #include <deque>
 #include <optional>
 
-#include "base/clock.h"
 #include "bench/artifacts.h"
 #include "bench/launcher_runs.h"
 #include "bench/mcp.h"
@@ -15,6 +14,7 @@
 #include "bench/output.h"
 #include "bench/process.h"
 #include "bench/ready.h"
+#include "bench/stopwatch.h"
 #include "cli/programs.h"
 #include "environment/run_policy.h"
 #include "session/prepare.h"
@@ -306,9 +306,9 @@ void Field::AddClosure(std::size_t packages) {
     return shared_->prepared.Once(**kept);
   };
   add("plan", "planning", "").once = [make]() -> Result<double> {
-    const std::int64_t begin = MonotonicMicros();
+    const Stopwatch watch;
     IGLOO_TRY(make());
-    return static_cast<double>(MonotonicMicros() - begin);
+    return watch.micros();
   };
 }
 

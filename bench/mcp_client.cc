@@ -6,7 +6,6 @@
 
 #include <array>
 
-#include "base/clock.h"
 #include "base/file.h"
 
 namespace igloo::bench {
@@ -24,12 +23,10 @@ std::string McpRequest(std::string_view id, std::string_view method, std::string
 }
 
 Result<McpClient> McpClient::Start(const Command& command) {
-  const std::int64_t begin = MonotonicMicros();
+  const Stopwatch watch;
   IGLOO_ASSIGN(Process process, Process::Start(command, Input::kPipe));
-  return McpClient(std::move(process), begin);
+  return McpClient(std::move(process), watch);
 }
-
-double McpClient::micros() const { return static_cast<double>(MonotonicMicros() - begin_); }
 
 Result<void> McpClient::Send(std::string_view line) {
   return WriteAll(process_.input().get(), std::string(line) + "\n");

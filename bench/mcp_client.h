@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "bench/process.h"
+#include "bench/stopwatch.h"
 
 namespace igloo::bench {
 
@@ -26,14 +27,14 @@ class McpClient {
 
   pid_t pid() const { return process_.pid(); }
   /// Since before it was started.
-  double micros() const;
+  double micros() const { return since_start_.micros(); }
 
  private:
-  explicit McpClient(Process process, std::int64_t begin)
-      : process_(std::move(process)), begin_(begin) {}
+  explicit McpClient(Process process, Stopwatch since_start)
+      : process_(std::move(process)), since_start_(since_start) {}
 
   Process process_;
-  std::int64_t begin_;  ///< CLOCK_MONOTONIC µs
+  Stopwatch since_start_;
   std::string heard_ = {};
 };
 

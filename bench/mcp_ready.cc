@@ -5,10 +5,10 @@
 #include <chrono>
 #include <thread>
 
-#include "base/clock.h"
 #include "bench/mcp.h"
 #include "bench/mcp_load.h"
 #include "bench/samples.h"
+#include "bench/stopwatch.h"
 
 namespace igloo::bench {
 namespace {
@@ -36,14 +36,14 @@ std::string PythonRequest(std::string_view more) {
 }
 
 Result<double> TimeCall(McpClient& client, const std::string& line, std::string_view expected) {
-  const std::int64_t begin = MonotonicMicros();
+  const Stopwatch watch;
   IGLOO_TRY(client.Send(line));
   for (;;) {
     IGLOO_ASSIGN(const std::string heard, client.Hear());
-    const std::int64_t end = MonotonicMicros();
+    const double micros = watch.micros();
     const auto answer = ReadAnswer(heard);
     if (!answer) continue;
-    if (answer->fine && heard.contains(expected)) return static_cast<double>(end - begin);
+    if (answer->fine && heard.contains(expected)) return micros;
     return Fail(Errc::kProtocol, "the server answered: " + heard.substr(0, 300));
   }
 }

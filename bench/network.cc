@@ -19,6 +19,7 @@
 #include "base/temp_dir.h"
 #include "bench/layout.h"
 #include "bench/memory.h"
+#include "bench/stopwatch.h"
 #include "network/channel.h"
 #include "network/control.h"
 
@@ -105,15 +106,15 @@ void Answer(UniqueFd connection) {
 
 /// One request and its answer: microseconds.
 Result<double> RoundTrip(int fd, const std::string& request) {
-  const std::int64_t began = MonotonicMicros();
+  const Stopwatch watch;
   IGLOO_TRY(WriteAll(fd, request));
   IGLOO_TRY(ReadUntil(fd, "ok"));
-  return static_cast<double>(MonotonicMicros() - began);
+  return watch.micros();
 }
 
 /// A long answer, to its last byte: microseconds.
 Result<double> Fetch(int fd, std::uint16_t server) {
-  const std::int64_t began = MonotonicMicros();
+  const Stopwatch watch;
   IGLOO_TRY(WriteAll(fd, fmt::format("GET /body HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server)));
   std::string buffer(256U << 10, '\0');
   for (std::uint64_t total = 0; total < kBody;) {
@@ -121,7 +122,7 @@ Result<double> Fetch(int fd, std::uint16_t server) {
     if (count <= 0) return std::unexpected(Broken("a long answer ended early"));
     total += static_cast<std::uint64_t>(count);
   }
-  return static_cast<double>(MonotonicMicros() - began);
+  return watch.micros();
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <deque>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "bench/samples.h"
+#include "bench/stopwatch.h"
 #include "drivers/drivers.h"
 #include "environment/host.h"
 #include "session/asio.h"
@@ -145,14 +145,14 @@ struct ReadyRuns::State {
   /// `code` prints 1: microseconds, of a caller whose event loop runs already, as a server's does.
   asio::awaitable<Result<double>> ExecuteIn(session::Interpreter& in, Manner manner,
                                             std::string_view code) {
-    const std::int64_t begin = MonotonicMicros();
+    const Stopwatch watch;
     session::Interpreter::Call call{
         .code = std::string(code),
         .time_ms = kCallMillis,
         .manner = manner,
         .way = drivers::WayOf(*drivers::FindDriver(language.driver), code)};
     const auto result = co_await in.Execute(std::move(call));
-    const auto micros = static_cast<double>(MonotonicMicros() - begin);
+    const double micros = watch.micros();
     if (!result) co_return std::unexpected(result.error());
     if (result->output.kept() == "1\n" && result->exit_code == 0) co_return micros;
     co_return Fail(Errc::kFailedPrecondition, "the code said: " + result->error.kept());
@@ -160,9 +160,9 @@ struct ReadyRuns::State {
   /// As a server does it: whoever takes one that waits runs its code at once. Microseconds; none if
   /// nobody waited.
   asio::awaitable<Result<std::optional<double>>> TakeAndRun() {
-    const std::int64_t begin = MonotonicMicros();
+    const Stopwatch watch;
     const auto open = Take();
-    const auto taken = static_cast<double>(MonotonicMicros() - begin);
+    const double taken = watch.micros();
     if (!open) co_return std::unexpected(open.error());
     if (!(*open)->started) co_return std::nullopt;
     auto ran = co_await ExecuteIn(*(*open)->interpreter, Manner::kOnce, language.code);
@@ -207,11 +207,11 @@ Result<double> ReadyRuns::Fresh() {
 }
 
 Result<double> ReadyRuns::Next() {
-  const std::int64_t begin = MonotonicMicros();
+  const Stopwatch watch;
   IGLOO_ASSIGN(const auto open, state_->Take());
   if (!open->started) IGLOO_TRY(state_->Await(open->interpreter->Start()));
   IGLOO_TRY(state_->Execute(*open->interpreter, Manner::kOnce));
-  return static_cast<double>(MonotonicMicros() - begin);
+  return watch.micros();
 }
 
 Result<double> ReadyRuns::Call(unsigned count) {
@@ -248,16 +248,16 @@ Result<double> ReadyRuns::Fork(unsigned megabytes, Until until) {
   }
   session::Interpreter& original = *state.held->interpreter;
   IGLOO_TRY(state.Fill());
-  const std::int64_t begin = MonotonicMicros();
+  const Stopwatch watch;
   IGLOO_ASSIGN(auto fork, state.pool.Sibling(*state.held));
   IGLOO_TRY(state.Await(state.pool.Start(*fork)));
   IGLOO_TRY(state.Await(original.CopyTo(*fork->interpreter)));
   IGLOO_TRY(state.Execute(*fork->interpreter, Manner::kEcho));
-  const std::int64_t first = MonotonicMicros();
+  const double first = watch.micros();
   IGLOO_TRY(state.Execute(original, Manner::kEcho));
-  const std::int64_t whole = MonotonicMicros();
+  const double whole = watch.micros();
   IGLOO_TRY(state.Execute(*fork->interpreter, Manner::kQuiet, kCheck));
-  return static_cast<double>((until == Until::kWhole ? whole : first) - begin);
+  return until == Until::kWhole ? whole : first;
 }
 
 Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,
@@ -296,12 +296,12 @@ Result<double> PythonLoop::Call(unsigned count) {
   Samples calls;
   std::string answer;
   for (unsigned i = 0; i < count; ++i) {
-    const std::int64_t begin = MonotonicMicros();
+    const Stopwatch watch;
     IGLOO_TRY(WriteAll(process_->input().get(), frame));
     IGLOO_TRY(ReadWhole(process_->output(), reinterpret_cast<char*>(&size), sizeof size));
     answer.resize(size);
     IGLOO_TRY(ReadWhole(process_->output(), answer.data(), answer.size()));
-    calls.Add(static_cast<double>(MonotonicMicros() - begin));
+    calls.Add(watch.micros());
   }
   if (answer.contains(R"("output": "1\n")")) return calls.median();
   return Fail(Errc::kProtocol, "the bare Python loop answered: " + answer);
