@@ -137,7 +137,12 @@ class alignas(4096) Calls {
   bool overflow_ = false;
 };
 
-Calls g_calls;  // static instead of a heap; used once
+/// What an adoption takes: static instead of a heap, used once, and given back.
+struct Needed {
+  Calls calls;
+  char status[4096];
+};
+alignas(4096) Needed g_needed;
 
 /// How many this kernel knows: mostly as many as when this was compiled.
 uint64_t CapabilityCount() {
@@ -250,11 +255,11 @@ bool IsInside(pid_t pid, const Identity (&own)[kNamespaceCount]) {
 /// SECURITY: whatever it was told to do, it is looked at before anybody's code reaches it.
 bool StandsBehindTheWall(pid_t pid, const Identity (&own)[kNamespaceCount]) {
   char path[64];
-  char status[4096];
   snprintf(path, sizeof path, "/proc/%d/status", pid);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  const ssize_t size = read(fd, status, sizeof status - 1);
+  char* const status = g_needed.status;
+  const ssize_t size = read(fd, status, sizeof g_needed.status - 1);
   close(fd);
   if (size <= 0) return false;
   status[size] = '\0';
@@ -294,13 +299,11 @@ pid_t AdoptPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   if (ruleset < 0 && landlock_abi > 0) return fail(wire::InitStep::kLandlock);
   fds[own] = ruleset;
   // It places them as they come: the ruleset is the first behind the payload's own.
-  DescribeWall(start, ruleset >= 0 ? static_cast<int>(own) : -1, g_calls);
-  if (!g_calls.Send(socket, fds, own + (ruleset >= 0 ? 1 : 0))) {
+  DescribeWall(start, ruleset >= 0 ? static_cast<int>(own) : -1, g_needed.calls);
+  if (!g_needed.calls.Send(socket, fds, own + (ruleset >= 0 ? 1 : 0))) {
     return fail(wire::InitStep::kAdoption);
   }
   close(ruleset);
-  // A sandbox may wait for its code for long; these pages are of no more use to it.
-  madvise(&g_calls, sizeof g_calls, MADV_DONTNEED);
   const pid_t pid = AwaitWord(socket);
   if (pid <= 0) return fail(wire::InitStep::kAdoption);
   if (!StandsBehindTheWall(pid, namespaces)) {
@@ -310,6 +313,8 @@ pid_t AdoptPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   // It waits for this before it takes anybody's code.
   (void)send(socket, "g", 1, MSG_NOSIGNAL);
   close(socket);
+  // A sandbox may wait for its code for long; these pages are of no more use to it.
+  madvise(&g_needed, sizeof g_needed, MADV_DONTNEED);
   return pid;
 }
 

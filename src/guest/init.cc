@@ -29,7 +29,7 @@ using wire::InitStep;
 
 // Static memory instead of a heap; pages that are never touched cost nothing.
 alignas(8) unsigned char g_frame[wire::kMaxFrame];
-StartView g_start;
+alignas(4096) StartView g_start;
 unsigned char g_scratch[4096];
 
 uint64_t NowMicros() {

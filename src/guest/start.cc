@@ -3,12 +3,31 @@
 namespace igloo::guest {
 namespace {
 
-bool TakeStrings(wire::Fields& fields, const char** strings) {
+/// Takes the room of a view for one list after the other. INVARIANT: each is asked for once, within
+/// its bound.
+class Room {
+ public:
+  explicit Room(StartView& view) : at_(view.room) {}
+  template <class T>
+  T* Take(size_t count) {
+    static_assert(sizeof(T) % 8 == 0 && alignof(T) <= 8);
+    T* const taken = reinterpret_cast<T*>(at_);
+    at_ += count * sizeof(T);
+    return taken;
+  }
+
+ private:
+  unsigned char* at_;
+};
+
+/// Null when there are too many.
+const char* const* TakeStrings(wire::Fields& fields, Room& room) {
   const uint32_t count = fields.U32();
-  if (count > StartView::kMaxStrings) return false;
+  if (count > StartView::kMaxStrings) return nullptr;
+  const char** const strings = room.Take<const char*>(count + 1);
   for (uint32_t i = 0; i < count; ++i) strings[i] = fields.Text();
   strings[count] = nullptr;
-  return fields.ok();
+  return strings;
 }
 
 bool IsPathRight(uint8_t byte) {
@@ -25,6 +44,7 @@ bool IsPathRight(uint8_t byte) {
 
 bool DecodeStart(const void* payload, size_t size, StartView& view) {
   wire::Fields fields(payload, size);
+  Room room(view);
   if (fields.U8() != static_cast<uint8_t>(wire::ToInit::kStart)) return false;
   view.nonce.high = fields.U64();
   view.nonce.low = fields.U64();
@@ -43,19 +63,23 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
 
   view.limit_count = fields.U32();
   if (view.limit_count > StartView::kMaxLimits) return false;
+  auto* const limits = room.Take<StartView::Limit>(view.limit_count);
   for (uint32_t i = 0; i < view.limit_count; ++i) {
-    view.limits[i].resource = fields.U32();
-    view.limits[i].value = fields.U64();
+    limits[i].resource = fields.U32();
+    limits[i].value = fields.U64();
   }
+  view.limits = limits;
   view.path_count = fields.U32();
   if (view.path_count > StartView::kMaxPaths) return false;
+  auto* const paths = room.Take<StartView::Path>(view.path_count);
   for (uint32_t i = 0; i < view.path_count; ++i) {
     const uint8_t right = fields.U8();
     // SECURITY: a right that nobody knows must not become whatever a later switch falls through to.
     if (!IsPathRight(right)) return false;
-    view.paths[i].right = static_cast<wire::PathRight>(right);
-    view.paths[i].path = fields.Text();
+    paths[i].right = static_cast<wire::PathRight>(right);
+    paths[i].path = fields.Text();
   }
+  view.paths = paths;
   view.cwd = fields.Text();
   view.extra_descriptors = fields.U32();
   if (view.extra_descriptors > wire::kMaxExtraDescriptors) return false;
@@ -68,8 +92,10 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   const uint8_t birth = fields.U8();
   if (birth > static_cast<uint8_t>(wire::Birth::kAdopted)) return false;
   view.birth = static_cast<wire::Birth>(birth);
-  if (!TakeStrings(fields, view.argv) || !TakeStrings(fields, view.env)) return false;
-  return fields.AtEnd() && view.argv[0] != nullptr;
+  view.argv = TakeStrings(fields, room);
+  if (view.argv == nullptr) return false;
+  view.env = TakeStrings(fields, room);
+  return view.env != nullptr && fields.AtEnd() && view.argv[0] != nullptr;
 }
 
 }  // namespace igloo::guest

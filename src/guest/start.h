@@ -7,7 +7,7 @@
 
 namespace igloo::guest {
 
-/// kStart as init sees it: pointers into the frame, no copies.
+/// kStart as init sees it: texts are pointers into the frame, no copies.
 struct StartView {
   wire::Nonce nonce;
   uint64_t time_limit_ms;
@@ -20,14 +20,16 @@ struct StartView {
   struct Limit {
     uint32_t resource;
     uint64_t value;
-  } limits[kMaxLimits];
+  };
+  const Limit* limits;
   uint32_t limit_count;
 
   static constexpr size_t kMaxPaths = wire::kMaxPathRules;
   struct Path {
     wire::PathRight right;
     const char* path;
-  } paths[kMaxPaths];
+  };
+  const Path* paths;
   uint32_t path_count;
 
   const char* cwd;
@@ -37,8 +39,12 @@ struct StartView {
   wire::Birth birth;
 
   static constexpr size_t kMaxStrings = wire::kMaxStrings;
-  const char* argv[kMaxStrings + 1];  ///< closed by a null
-  const char* env[kMaxStrings + 1];
+  const char* const* argv;  ///< closed by a null
+  const char* const* env;
+
+  /// Where these lie, one behind the other: as much as is used, which is mostly one page of memory.
+  alignas(8) unsigned char room[kMaxLimits * sizeof(Limit) + kMaxPaths * sizeof(Path) +
+                                2 * (kMaxStrings + 1) * sizeof(char*)];
 };
 
 /// False when the payload of the frame is not exactly one well-formed kStart.
