@@ -95,6 +95,29 @@ def fill_c_gaps():
             most -= size
 
 
+def leave_gaps(session, kept):
+    """Where every fork writes anyway: what it makes comes to lie there then, and copies nothing more. Which
+    pages these are a fork on trial tells."""
+    places = sorted({id(each) >> 12 for each in kept})  # looking at one in the child would copy it
+    reading, writing = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        return
+    if not child:
+        try:
+            rehearse(session)
+            pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+            os.write(writing, bytes(os.pread(pages, 8, place * 8)[7] & 1 for place in places))  # 1: nobody else has it
+        finally:
+            os._exit(0)
+    os.close(writing)
+    own = {place for place, alone in zip(places, os.read(reading, len(places))) if alone}
+    os.close(reading)
+    os.waitpid(child, 0)
+    kept[:] = (each for each in kept if id(each) >> 12 not in own)
+
+
 def zygote_main(library):
     orders, session = 3, warm()
     for name in sys.argv[2:]:
@@ -110,13 +133,15 @@ def zygote_main(library):
     # Often enough for Python to have put everything into its fastest form: that, too, is written
     # where the code is.
     prepare(session, 20)
-    pass_mappings_on()
-    rehearse(session)
     home = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     flush()
     gc.collect()
     kept = fill_gaps()
     fill_c_gaps()
+    leave_gaps(session, kept)
+    pass_mappings_on()
+    rehearse(session)
+    gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all
     os.write(orders, b"ready")
     ctypes.pythonapi.PyOS_BeforeFork()  # once for all: each child is a copy of what is now
