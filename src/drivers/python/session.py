@@ -78,7 +78,7 @@ class Session:
         return [self.build(tree, name, "exec"), self.build(last, name, "eval")]
 
     def remember(self, name, lines):
-        linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
+        linecache.cache[name] = (0, None, lines, name)  # a size counts only beside a time
         self.sources.append(name)
         if len(self.sources) > KEPT_SOURCES:
             linecache.cache.pop(self.sources.pop(0), None)

@@ -3,9 +3,45 @@
 # ---- The zygote: what makes a driver the parent of many. It stands beside a sandbox's maker, runs
 # nobody's code, and waits. All that it does from then on is in a library of igloo's
 # (guest/midwife.cc); children of it that stand behind a wall go on as drivers.
-import ctypes
+import _ctypes  # the module around it takes more memory than all that is needed of it here
 
-libc = ctypes.CDLL(None)
+
+class Size(_ctypes._SimpleCData):
+    """An address, too."""
+    _type_ = "L"
+
+
+class Number(_ctypes._SimpleCData):
+    _type_ = "i"
+
+
+class Function(_ctypes.CFuncPtr):
+    """Of the C library. Called without Python's lock: other threads go on."""
+    _flags_ = _ctypes.FUNCFLAG_CDECL
+    _restype_ = Number
+
+
+class Allocation(Function):
+    _flags_ = _ctypes.FUNCFLAG_CDECL
+    _restype_ = Size
+
+
+class OwnFunction(_ctypes.CFuncPtr):
+    """Of Python, or made for it: called with the lock."""
+    _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_PYTHONAPI
+    _restype_ = Number
+
+
+def find(name, library=_ctypes.dlopen(None, os.RTLD_NOW)):
+    """Its address; 0: there is none."""
+    try:
+        return _ctypes.dlsym(library, name)
+    except OSError:
+        return 0
+
+
+class libc:
+    prctl, madvise, fflush = (Function(find(name)) for name in ("prctl", "madvise", "fflush"))
 
 
 def load(library):
@@ -13,7 +49,7 @@ def load(library):
     file = os.memfd_create("igloo", os.MFD_CLOEXEC)
     try:
         os.write(file, library)
-        return ctypes.PyDLL(f"/proc/self/fd/{file}")
+        return _ctypes.dlopen(f"/proc/self/fd/{file}", os.RTLD_NOW)
     finally:
         os.close(file)
 
@@ -41,7 +77,7 @@ def pass_mappings_on():
             os.pwrite(memory, os.pread(memory, 1, begin), begin)
         except OSError:
             continue
-        libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), MADV_DONTNEED)
+        libc.madvise(Size(begin), Size(end - begin), MADV_DONTNEED)
     os.close(memory)
 
 
@@ -67,29 +103,31 @@ def fill_gaps():
 CACHED = 1 << 18  # bytes that the C library has free without counting them
 
 
-class Malloc(ctypes.Structure):
+class Malloc(_ctypes.Structure):
     """What mallinfo2 tells: ten sizes, among them that of the free end."""
-    _fields_ = [(name, ctypes.c_size_t) for name in
+    _fields_ = [(name, Size) for name in
                 ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+class Information(_ctypes.CFuncPtr):
+    _flags_ = _ctypes.FUNCFLAG_CDECL
+    _restype_ = Malloc
 
 
 def fill_c_gaps():
     """The same for the C library's heap: whatever is asked for then lies at its end, on a few pages. Not
     where that library is another."""
-    try:
-        malloc, free, information = libc.malloc, libc.free, libc.mallinfo2
-    except AttributeError:
+    if not find("mallinfo2"):
         return
-    malloc.argtypes, malloc.restype, free.argtypes = (ctypes.c_size_t,), ctypes.c_void_p, (ctypes.c_void_p,)
-    information.restype = Malloc
+    malloc, free, information = Allocation(find("malloc")), Function(find("free")), Information(find("mallinfo2"))
     now = information()
     most = now.fordblks - now.keepcost + CACHED  # no more can be free; where malloc is somebody else's, only this ends it
     for size in (*range(1 << 16, 4096, -4096), *range(4096, 1024, -256), *range(1024 - 8, 0, -16)):
         while most > 0:
-            filler, end = malloc(size), now.keepcost
+            filler, end = malloc(Size(size)), now.keepcost
             now = information()
             if now.keepcost != end:  # no gap was left
-                free(filler)
+                free(Size(filler))
                 now = information()
                 break
             most -= size
@@ -98,7 +136,8 @@ def fill_c_gaps():
 def leave_gaps(session, kept):
     """Where every fork writes anyway: what it makes comes to lie there then, and copies nothing more. Which
     pages these are a fork on trial tells."""
-    places = sorted({id(each) >> 12 for each in kept})  # looking at one in the child would copy it
+    # Each and the beginning of its pool, where that counts. Looking at one in the child would copy it.
+    places = sorted({place >> 12 for each in kept for place in (id(each), id(each) & -POOL)})
     reading, writing = os.pipe()
     try:
         child = os.fork()
@@ -115,7 +154,7 @@ def leave_gaps(session, kept):
     own = {place for place, alone in zip(places, os.read(reading, len(places))) if alone}
     os.close(reading)
     os.waitpid(child, 0)
-    kept[:] = (each for each in kept if id(each) >> 12 not in own)
+    kept[:] = (each for each in kept if not own >= {id(each) >> 12, (id(each) & -POOL) >> 12})
 
 
 def zygote_main(library):
@@ -128,7 +167,7 @@ def zygote_main(library):
     global c_library  # made here, it is shared by all
     c_library = libc
     session.uses_c = len(sys.argv) > 2  # what was loaded for it may print whenever it is used
-    deliver, born = load(library).igloo_deliver, ctypes.pythonapi.PyOS_AfterFork_Child
+    deliver, born = OwnFunction(find("igloo_deliver", load(library))), Size(find("PyOS_AfterFork_Child"))
     seed = getattr(sys.modules.get("numpy.random"), "seed", None)
     # Often enough for Python to have put everything into its fastest form: that, too, is written
     # where the code is.
@@ -144,7 +183,7 @@ def zygote_main(library):
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all
     os.write(orders, b"ready")
-    ctypes.pythonapi.PyOS_BeforeFork()  # once for all: each child is a copy of what is now
+    OwnFunction(find("PyOS_BeforeFork"))()  # once for all: each child is a copy of what is now
     deliver(orders, home, born)
     if seed:  # numpy's old generator; Python's own has done so after the fork
         seed()
