@@ -5,18 +5,16 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <chrono>
 #include <fstream>
 
 #include "base/file.h"
 #include "bench/mcp_client.h"
 #include "bench/mcp_load.h"
 #include "bench/mcp_ready.h"
+#include "bench/stopwatch.h"
 
 namespace igloo::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// One sample is the median of so many: a single one would mostly measure who was asleep.
 constexpr unsigned kTrips = 200;
@@ -75,9 +73,9 @@ Result<double> StartOnce(const Kind& kind) {
 Result<double> MedianTrip(McpClient& client, const std::string& line) {
   Samples trips;
   for (unsigned i = 0; i < kTrips; ++i) {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     IGLOO_TRY(client.Ask(line));
-    trips.Add(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+    trips.Add(watch.micros());
   }
   return trips.median();
 }
@@ -208,7 +206,7 @@ std::vector<Candidate> McpServers::Candidates() {
   add("mcp_list", "igloo mcp, tools/list", [shared] { return shared->ListOnce(); });
   add("mcp_start", "igloo mcp, to its first answer", [shared] { return StartOnce(shared->igloo); });
   add_one_of_many("mcp_fresh", "igloo mcp, fresh Python", [shared] { return shared->FreshOnce(); });
-  add("mcp_fresh_long", "the same, after a while", [shared] { return shared->FreshOnce(); });
+  add("mcp_fresh_long", "igloo mcp, after a while", [shared] { return shared->FreshOnce(); });
   add("mcp_session", "igloo mcp, opens a session", [shared] { return shared->OpenOnce(); });
   add("mcp_session_unready", "the same, none ready", [shared] { return shared->OpenColdOnce(); });
   const std::size_t own = out.size();

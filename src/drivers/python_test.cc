@@ -1,9 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "support/driven.h"
+#include "support/igloo.h"
 
 namespace igloo::drivers {
 namespace {
@@ -292,6 +294,29 @@ TEST_F(PythonDriver, KeepsSignalHandlersOfTheUser) {
                 .status,
             0);
   EXPECT_EQ(Value("'alive'"), "'alive'");
+}
+
+/// It is nobody's: the channel is not its own, and no program ends in it.
+TEST_F(PythonDriver, EndsAForkThatWasMadeWhileItWaited) {
+  driven_.Run(R"py(
+import atexit, os, signal, time
+atexit.register(print, "left")
+def handle(*_):
+    global child
+    child = os.fork()
+signal.signal(signal.SIGUSR1, handle)
+me = os.getpid()
+if os.fork() == 0:
+    while open(f"/proc/{me}/stat").read().rpartition(")")[2].split()[0] != "S": pass
+    os.kill(me, signal.SIGUSR1)
+    open(os.environ["HOME"] + "/sent", "w").close()
+    os._exit(0)
+)py");
+  const std::string sent = driven_.directory() + "/sent";
+  ASSERT_TRUE(igloo::testing::WaitFor([&] { return std::filesystem::exists(sent); }));
+  const DrivenRun run = driven_.Run("os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])");
+  EXPECT_EQ(run.value, "1");
+  EXPECT_EQ(run.out + run.err, "");
 }
 
 TEST_F(PythonDriver, ImportsNothingOfTheUsersLibraries) {

@@ -142,7 +142,7 @@ struct Needed {
   Calls calls;
   char status[4096];
 };
-alignas(4096) Needed g_needed;
+Needed g_needed;
 
 /// How many this kernel knows: mostly as many as when this was compiled.
 uint64_t CapabilityCount() {

@@ -29,7 +29,7 @@ using wire::InitStep;
 
 // Static memory instead of a heap; pages that are never touched cost nothing.
 alignas(8) unsigned char g_frame[wire::kMaxFrame];
-alignas(4096) StartView g_start;
+alignas(4096) StartView g_start;  // all that is used of it lies on its first page then
 unsigned char g_scratch[4096];
 
 uint64_t NowMicros() {

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,7 +19,13 @@
 
 #include "guest/calls.h"
 
-// glibc's, where it has them: the thread's place for restartable sequences.
+/// As glibc has it.
+struct HeapInformation {
+  size_t arena, free_chunks, free_fast_chunks, mapped_chunks, mapped_bytes, unused, free_fast_bytes,
+      used_bytes, free_bytes, end_bytes;
+};
+// glibc's, where it has them: what malloc has, and the thread's place for restartable sequences.
+extern "C" __attribute__((weak)) HeapInformation mallinfo2();
 extern "C" __attribute__((weak)) const ptrdiff_t __rseq_offset;
 extern "C" __attribute__((weak)) const unsigned __rseq_size;
 
@@ -161,6 +168,29 @@ void CloseAll(const Descriptors& all) {
 }
 
 }  // namespace
+
+/// Fills the gaps of the C library's heap, so that whatever forks ask for lies at its end, on a few
+/// pages. Nothing where that library is another.
+extern "C" __attribute__((visibility("default"))) void igloo_fill_heap() {
+  if (mallinfo2 == nullptr) return;
+  constexpr size_t kNotCounted = 1U << 18;  // what it has free without saying so
+  HeapInformation now = mallinfo2();
+  // No more can be free. Where malloc is somebody else's, only this ends it.
+  size_t most = now.free_bytes - now.end_bytes + kNotCounted;
+  for (size_t size = 1U << 16; size > 0; size -= size > 4096 ? 4096 : size > 1024 ? 256 : 16) {
+    while (most > size) {
+      void* const filler = malloc(size - 8);
+      const size_t end = now.end_bytes;
+      now = mallinfo2();
+      if (now.end_bytes != end) {  // no gap was left
+        free(filler);
+        now = mallinfo2();
+        break;
+      }
+      most -= size;
+    }
+  }
+}
 
 /// Obeys what comes over `orders`: each order brings the socket over which a sandbox's igloo-init
 /// adopts a child, and perhaps the file through which its cgroup is entered. Returns in children

@@ -162,6 +162,18 @@ TEST(DecodeStartTest, AcceptsFullTablesAndNotOneMore) {
   EXPECT_FALSE(accepts([](auto& s) { s.extra_descriptors = 9; }));
 }
 
+TEST(DecodeStartTest, HasRoomForAllFullTablesAtOnce) {
+  wire::Start start = Example();
+  start.limits.resize(StartView::kMaxLimits, {5, 6});
+  start.paths.resize(StartView::kMaxPaths, {PathRight::kRead, "/p"});
+  start.argv.resize(StartView::kMaxStrings, "a");
+  start.env.resize(StartView::kMaxStrings, "E=1");
+  const std::string payload = PayloadOf(start);
+  const auto view = std::make_unique<StartView>();
+  ASSERT_TRUE(DecodeStart(payload.data(), payload.size(), *view));
+  EXPECT_EQ(ValueOf(*view), start);
+}
+
 TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};

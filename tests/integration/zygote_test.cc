@@ -159,6 +159,19 @@ TEST(Zygote, SaysWhatItCannotLoadAndLoadsTheRest) {
               ::testing::ElementsAre(HasSubstr("cannot preload no_such_module")));
 }
 
+/// A library's addresses are written into it when it is loaded: its file does not have them.
+TEST(Zygote, ItsForksUseLibrariesThatItLoaded) {
+  Interpreters bench("python");
+  const auto zygote = bench.StartZygote({"ssl"});
+  ASSERT_TRUE(zygote) << zygote.error().what;
+  const auto one = bench.Open(From::kZygote);
+  ASSERT_TRUE(one) << bench.error();
+  EXPECT_EQ(bench.Say(*one, "import hashlib\nprint(hashlib.sha256(b'x').hexdigest()[:16])"),
+            "2d711642b726b044\n");
+  EXPECT_EQ(bench.Say(*one, "import ssl\nprint(ssl.create_default_context().verify_mode > 0)"),
+            "True\n");
+}
+
 TEST(Zygote, EndsAndItsForksLive) {
   Interpreters bench("python");
   const auto one = bench.Open(From::kZygote);

@@ -31,7 +31,7 @@ KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
 HEAD = 64  # bytes of an order's line
-MARK = 64  # the signal of a file that never signals anything
+MARK = 64  # of the channel, set as the signal that it would send, which it never does: no other file has it
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
 PLAIN = {"status", "cpu_us", "peak_kib"}
 c_library = None  # once somebody may use it
@@ -56,15 +56,19 @@ class Control:
         fcntl.fcntl(self.fd, fcntl.F_SETSIG, MARK)
 
     def is_open(self):
-        """Not after user code closed all descriptors; the number may even be another file's now. By a mark that
-        no other file has: its identity takes four times as long, a twentieth of a small run."""
+        """Not after user code closed all descriptors; the number may even be another file's now. By a mark: to
+        compare its identity takes four times as long, a twentieth of a small run."""
         try:
             return fcntl.fcntl(self.fd, fcntl.F_GETSIG) == MARK
-        except OSError:
+        except (OSError, ValueError):  # the second for -1
             return False
 
-    def is_the_same(self):
-        return os.fstat(self.fd)[1:3] == self.identity
+    def is_another(self):
+        """Than the one that was recognized, which may have the same mark."""
+        try:
+            return os.fstat(self.fd)[1:3] != self.identity
+        except OSError:
+            return False
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
         if self.fd >= 0 and self.forking != _thread.get_ident():

@@ -53,7 +53,7 @@ class Copies:
             return control.send("standin", 0, {"pid": 0})
         if self.child:
             return control.send("standin", 0, {"pid": self.child})
-        if control.is_the_same():  # the parent's channel: nobody held this child
+        if not control.is_another():  # the parent's channel: nobody held this child
             os._exit(1)
 
     def obey(self, word, flags, control, session):

@@ -89,7 +89,7 @@ class Session:
         return code
 
     def notice_c(self, code):
-        """Code in C comes with a module, or with ctypes, which may be there already. Without any, there is
+        """Code in C comes with a module, or with ctypes, which a preloaded one may have brought. Without any, there is
         nothing of its to be flushed, which would take a tenth of a small run."""
         self.uses_c = self.uses_c or b"ctypes" in code or len(sys.modules) > self.modules + 1
 

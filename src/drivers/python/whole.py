@@ -29,6 +29,7 @@ def write_code_file(session, path, code):
 
 
 CODE_DIRECTORY = os.path.dirname(CODE_FILE)
+ORIGINAL_ARGUMENTS = getattr(sys, "orig_argv", [""])  # from Python 3.10 on
 # Made once: a fork that makes its own touches what it is made of.
 PROGRAM = {"__loader__": importlib.machinery.SourceFileLoader("__main__", CODE_FILE), "__file__": CODE_FILE,
            "__cached__": None}
@@ -40,14 +41,14 @@ def become_program(session):
     session.make_module()  # a new one: what was made ahead is frozen, and so never let go
     session.names.update(PROGRAM)
     sys.argv[0] = CODE_FILE
-    sys.orig_argv[1:] = [CODE_FILE]
+    ORIGINAL_ARGUMENTS[1:] = [CODE_FILE]
     sys.path[0] = CODE_DIRECTORY
     session.is_program = True
 
 
 def become_prompt(session):
     session.make_module()
-    del sys.orig_argv[1:]
+    del ORIGINAL_ARGUMENTS[1:]
     sys.argv[0] = sys.path[0] = ""
     session.is_program = False
 

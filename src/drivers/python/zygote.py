@@ -21,27 +21,17 @@ class Function(_ctypes.CFuncPtr):
     _restype_ = Number
 
 
-class Allocation(Function):
-    _flags_ = _ctypes.FUNCFLAG_CDECL
-    _restype_ = Size
-
-
 class OwnFunction(_ctypes.CFuncPtr):
     """Of Python, or made for it: called with the lock."""
     _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_PYTHONAPI
     _restype_ = Number
 
 
-def find(name, library=_ctypes.dlopen(None, os.RTLD_NOW)):
-    """Its address; 0: there is none."""
-    try:
-        return _ctypes.dlsym(library, name)
-    except OSError:
-        return 0
+everything = _ctypes.dlopen(None, os.RTLD_NOW)
 
 
 class libc:
-    prctl, madvise, fflush = (Function(find(name)) for name in ("prctl", "madvise", "fflush"))
+    prctl, madvise, fflush = (Function(_ctypes.dlsym(everything, name)) for name in ("prctl", "madvise", "fflush"))
 
 
 def load(library):
@@ -64,6 +54,7 @@ def pass_mappings_on():
     put back. What is not needed any more goes, too: the next rehearsal maps the rest again."""
     try:
         memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
+        pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return
     with open("/proc/self/maps", "rb") as maps:
@@ -73,12 +64,21 @@ def pass_mappings_on():
         begin, end = (int(each, 16) for each in place.split(b"-"))
         if rights not in (b"r-xp", b"r--p") or inode == b"0" or end - begin < LARGE:
             continue
+        if was_written(os.pread(pages, (end - begin) >> 9, begin >> 9)):
+            continue
         try:
             os.pwrite(memory, os.pread(memory, 1, begin), begin)
         except OSError:
             continue
         libc.madvise(Size(begin), Size(end - begin), MADV_DONTNEED)
     os.close(memory)
+    os.close(pages)
+
+
+def was_written(pages):
+    """Some of them are there, or put away, and are not the file's any more: addresses in a library's data, which
+    the file does not have. Forks get such a mapping anyway, and would miss what is written there."""
+    return any(page >> 62 and not page >> 61 & 1 for page in memoryview(pages).cast("Q"))
 
 
 POOL = 1 << 14  # bytes, where Python keeps small objects of one size
@@ -100,61 +100,44 @@ def fill_gaps():
     return kept
 
 
-CACHED = 1 << 18  # bytes that the C library has free without counting them
-
-
-class Malloc(_ctypes.Structure):
-    """What mallinfo2 tells: ten sizes, among them that of the free end."""
-    _fields_ = [(name, Size) for name in
-                ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
-
-
-class Information(_ctypes.CFuncPtr):
-    _flags_ = _ctypes.FUNCFLAG_CDECL
-    _restype_ = Malloc
-
-
-def fill_c_gaps():
-    """The same for the C library's heap: whatever is asked for then lies at its end, on a few pages. Not
-    where that library is another."""
-    if not find("mallinfo2"):
-        return
-    malloc, free, information = Allocation(find("malloc")), Function(find("free")), Information(find("mallinfo2"))
-    now = information()
-    most = now.fordblks - now.keepcost + CACHED  # no more can be free; where malloc is somebody else's, only this ends it
-    for size in (*range(1 << 16, 4096, -4096), *range(4096, 1024, -256), *range(1024 - 8, 0, -16)):
-        while most > 0:
-            filler, end = malloc(Size(size)), now.keepcost
-            now = information()
-            if now.keepcost != end:  # no gap was left
-                free(Size(filler))
-                now = information()
-                break
-            most -= size
-
-
 def leave_gaps(session, kept):
     """Where every fork writes anyway: what it makes comes to lie there then, and copies nothing more. Which
-    pages these are a fork on trial tells."""
+    pages these are a fork on trial tells. Without one, all gaps stay filled."""
     # Each and the beginning of its pool, where that counts. Looking at one in the child would copy it.
     places = sorted({place >> 12 for each in kept for place in (id(each), id(each) & -POOL)})
-    reading, writing = os.pipe()
     try:
-        child = os.fork()
+        own = written_by_fork(session, places)
     except OSError:
         return
-    if not child:
-        try:
-            rehearse(session)
-            pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
-            os.write(writing, bytes(os.pread(pages, 8, place * 8)[7] & 1 for place in places))  # 1: nobody else has it
-        finally:
-            os._exit(0)
-    os.close(writing)
-    own = {place for place, alone in zip(places, os.read(reading, len(places))) if alone}
-    os.close(reading)
-    os.waitpid(child, 0)
     kept[:] = (each for each in kept if not own >= {id(each) >> 12, (id(each) & -POOL) >> 12})
+
+
+TRIAL = 10  # seconds at most
+
+
+def written_by_fork(session, places):
+    reading, writing = os.pipe()
+    with open(reading, "rb", 0) as answer:
+        try:
+            child = os.fork()
+            if child == 0:
+                try_out(session, places, writing)
+        finally:
+            os.close(writing)
+        own = {place for place, alone in zip(places, answer.read(len(places))) if alone}
+    os.waitpid(child, 0)
+    return own
+
+
+def try_out(session, places, writing):
+    try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(TRIAL)
+        rehearse(session)
+        pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+        os.write(writing, bytes(os.pread(pages, 8, place * 8)[7] & 1 for place in places))  # 1: nobody else has it
+    finally:
+        os._exit(0)
 
 
 def zygote_main(library):
@@ -167,7 +150,9 @@ def zygote_main(library):
     global c_library  # made here, it is shared by all
     c_library = libc
     session.uses_c = len(sys.argv) > 2  # what was loaded for it may print whenever it is used
-    deliver, born = OwnFunction(find("igloo_deliver", load(library))), Size(find("PyOS_AfterFork_Child"))
+    own = load(library)
+    fill_heap, deliver = (OwnFunction(_ctypes.dlsym(own, name)) for name in ("igloo_fill_heap", "igloo_deliver"))
+    before, born = (_ctypes.dlsym(everything, name) for name in ("PyOS_BeforeFork", "PyOS_AfterFork_Child"))
     seed = getattr(sys.modules.get("numpy.random"), "seed", None)
     # Often enough for Python to have put everything into its fastest form: that, too, is written
     # where the code is.
@@ -176,15 +161,15 @@ def zygote_main(library):
     flush()
     gc.collect()
     kept = fill_gaps()
-    fill_c_gaps()
+    fill_heap()
     leave_gaps(session, kept)
     pass_mappings_on()
     rehearse(session)
     gc.collect()
     gc.freeze()  # a collection in a child would write to every object, and so copy them all
     os.write(orders, b"ready")
-    OwnFunction(find("PyOS_BeforeFork"))()  # once for all: each child is a copy of what is now
-    deliver(orders, home, born)
+    OwnFunction(before)()  # once for all: each child is a copy of what is now
+    deliver(orders, home, Size(born))
     if seed:  # numpy's old generator; Python's own has done so after the fork
         seed()
     open_session(session)
