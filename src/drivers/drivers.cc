@@ -53,12 +53,14 @@ bool MayRefuseUnsetOrTrace(std::string_view code) {
 
 std::string_view WayOf(const Driver& driver, std::string_view code) {
   if (driver.interpreter != "bash") return {};
-  // Three things only a script does right, which costs another start: a variable that must be set
+  // Four things only a script does right, which costs another start: a variable that must be set
   // and is not would end the shell that sources it with 127, `return` outside of functions would
-  // leave what is sourced, and each line of a trace would begin with one more sign.
+  // leave what is sourced, each line of a trace would begin with one more sign, and the command
+  // that tells the end may be disabled.
   constexpr std::size_t kMost = 50'000;
   const bool returns = code.starts_with("return") || code.contains("\nreturn");
-  if (code.size() > kMost || returns || MayRefuseUnsetOrTrace(code)) return {};
+  const bool disables = code.contains("enable -");
+  if (code.size() > kMost || returns || disables || MayRefuseUnsetOrTrace(code)) return {};
   return code.contains("trap") ? "exits" : "plain";
 }
 

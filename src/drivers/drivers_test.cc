@@ -27,7 +27,7 @@ TEST(WayOf, SourcesOnlyWhatAScriptWouldDoTheSame) {
   for (const char* code :
        {"return 7", "echo\nreturn", "set -u", "set -ex", "set -o xtrace", "set -euo pipefail; echo",
         "set -o nounset", "set -e -u", "echo ${x?}", "echo ${x_1:?no}", "trap x EXIT; set -u",
-        "set\t-x", "o=x; set -$o", "f=-u; set $f"}) {
+        "set\t-x", "o=x; set -$o", "f=-u; set $f", "enable -n echo"}) {
     EXPECT_EQ(WayOf(bash, code), "") << code;
   }
   EXPECT_EQ(WayOf(bash, std::string(60'000, ' ')), "");

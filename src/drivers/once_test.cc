@@ -182,6 +182,7 @@ TEST_P(BashOnce, IsAsAProgram) { Compare("bash", "/bin/bash", GetParam().code); 
 std::vector<Program> BashPrograms() {
   return {
       {"WithoutEcho", "enable -n echo; echo out"},
+      {"WithoutPrintf", "enable -n printf; printf out"},
       {"Prints", "echo x; echo y >&2"},
       {"Nothing", ""},
       {"LastStatus", "true; false"},

@@ -138,7 +138,7 @@ TEST(WholeBash, KeepsItsStatusWithoutItsChannel) {
 }
 
 TEST(WholeBash, KeepsItsStatusWithoutTheCommandThatTellsIt) {
-  const std::string code = "enable -n printf; (exit 3)";
+  const std::string code = "enable -n echo; (exit 3)";
   Driven driven("bash");
   std::ofstream(driven.code_file()) << code;
   const DrivenRun run = driven.Run(code, "once,filed,plain");
