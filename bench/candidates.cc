@@ -210,12 +210,13 @@ void Field::AddReady() {
         add(fmt::format("ready_{}", each.key), fmt::format("fresh {}, ready", each.name),
             [&runs] { return runs.Fresh(); });
     ready.against = cold;
-    ready.prepare = [&runs] { return runs.MakeAnother(); };
+    ready.one_of_many = true;
     ReadyRuns& long_ready = shared_->ready.emplace_back(shared_->programs, each, 1);
     add(fmt::format("long_ready_{}", each.key), fmt::format("fresh {}, ready for long", each.name),
         [&long_ready] { return long_ready.Fresh(); })
         .against = cold;
     Candidate& peer = add(cold, fmt::format("fresh {}, bwrap", each.name), {});
+    peer.one_of_many = true;
     if (auto command = Through("bwrap", shared_->ground, each.cold())) {
       peer.once = Spawning(*std::move(command));
     } else {

@@ -24,8 +24,10 @@ struct Candidate {
   std::string against = {};  ///< the key of bwrap's counterpart, or empty
   unsigned every = 1;        ///< takes part in every n-th round: slow ones stay few
   Group group = Group::kDetail;
-  Once once = {};                              ///< not set: it is not installed
-  std::function<Result<void>()> prepare = {};  ///< before the quiet that comes before each sample
+  Once once = {};  ///< not set: it is not installed
+  /// Its like comes right before the quiet that comes before each sample: its bar was taken from
+  /// runs that followed each other.
+  bool one_of_many = false;
   Samples samples = {};
   std::string failure = {};  ///< why it could not be measured
 };

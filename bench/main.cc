@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -112,18 +113,16 @@ bool Wanted(const Candidate& candidate, const std::string& only) {
 /// One sample; a candidate that failed once is not tried again.
 void Measure(Candidate& candidate, Conditions& conditions) {
   if (!candidate.failure.empty()) return;
-  if (candidate.prepare) {
-    if (auto prepared = candidate.prepare(); !prepared) {
-      candidate.failure = prepared.error().what;
-      return;
-    }
-  }
-  const bool quiet = WaitUntilQuiet();
-  const Result<double> micros = candidate.once();
-  if (!micros) {
+  const auto once = [&]() -> std::optional<double> {
+    const Result<double> micros = candidate.once();
+    if (micros) return *micros;
     candidate.failure = micros.error().what;
-    return;
-  }
+    return std::nullopt;
+  };
+  if (candidate.one_of_many && !once()) return;
+  const bool quiet = WaitUntilQuiet();
+  const auto micros = once();
+  if (!micros) return;
   candidate.samples.Add(*micros);
   ++conditions.samples;
   if (!quiet) ++conditions.noisy;

@@ -194,18 +194,13 @@ std::vector<Candidate> McpServers::Candidates() {
     return out.emplace_back(
         Candidate{.key = std::move(key), .name = std::move(name), .once = std::move(once)});
   };
-  // One of a row of calls: those from which the bar was taken followed each other.
-  const auto add_one_of_many = [&](std::string key, std::string name, const Once& once) {
-    add(std::move(key), std::move(name), once).prepare = [once]() -> Result<void> {
-      IGLOO_TRY(once());
-      return {};
-    };
-  };
   const auto shared = shared_;
   add("mcp_echo", "a line to a bare echo and back", [shared] { return shared->EchoOnce(); });
   add("mcp_list", "igloo mcp, tools/list", [shared] { return shared->ListOnce(); });
   add("mcp_start", "igloo mcp, to its first answer", [shared] { return StartOnce(shared->igloo); });
-  add_one_of_many("mcp_fresh", "igloo mcp, fresh Python", [shared] { return shared->FreshOnce(); });
+  add("mcp_fresh", "igloo mcp, fresh Python", [shared] {
+    return shared->FreshOnce();
+  }).one_of_many = true;
   add("mcp_fresh_long", "igloo mcp, after a while", [shared] { return shared->FreshOnce(); });
   add("mcp_session", "igloo mcp, opens a session", [shared] { return shared->OpenOnce(); });
   add("mcp_session_unready", "the same, none ready", [shared] { return shared->OpenColdOnce(); });
@@ -215,12 +210,12 @@ std::vector<Candidate> McpServers::Candidates() {
   out.back().every = 4;  // half a second each
   add("mcp_nothing_sdk", "reference SDK, a call of nothing",
       [shared] { return shared->SdkNothingOnce(); });
-  add_one_of_many("mcp_fresh_sdk", "reference SDK + bwrap Python",
-                  [shared] { return shared->SdkFreshOnce(); });
+  add("mcp_fresh_sdk", "reference SDK + bwrap Python", [shared] {
+    return shared->SdkFreshOnce();
+  }).one_of_many = true;
   if (!shared->bwrap_missing.empty()) out.back().failure = shared->bwrap_missing;
   for (std::size_t i = own; i < out.size() && !shared->sdk_missing.empty(); ++i) {
     out[i].once = {};
-    out[i].prepare = {};
     out[i].failure = shared->sdk_missing;
   }
   return out;

@@ -191,11 +191,6 @@ ReadyRuns::~ReadyRuns() = default;
 
 unsigned ReadyRuns::misses() const { return state_->misses; }
 
-Result<void> ReadyRuns::MakeAnother() {
-  IGLOO_TRY(state_->Take());  // nobody keeps it
-  return state_->Fill();
-}
-
 Result<double> ReadyRuns::Fresh() {
   if (state_->pool.waiting() == 0) IGLOO_TRY(state_->Fill());
   for (;;) {

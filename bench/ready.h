@@ -40,8 +40,6 @@ class ReadyRuns {
   /// The language's code in a sandbox that waited for it and that nobody has used: microseconds
   /// from the request to the complete result. Before it returns, not counted, another is ready.
   Result<double> Fresh();
-  /// The one that waits is exchanged for one that has just got ready.
-  Result<void> MakeAnother();
   /// The same of a caller who waits for nothing: one that is ready, or else one that has yet to be
   /// started.
   Result<double> Next();
