@@ -299,7 +299,7 @@ TEST_F(PythonDriver, KeepsSignalHandlersOfTheUser) {
 /// It is nobody's: the channel is not its own, and no program ends in it.
 TEST_F(PythonDriver, EndsAForkThatWasMadeWhileItWaited) {
   driven_.Run(R"py(
-import atexit, os, signal, time
+import atexit, os, signal
 atexit.register(print, "left")
 def handle(*_):
     global child

@@ -53,8 +53,8 @@ def pass_mappings_on():
     costs it more than the fork itself, unless a page of the mapping was ever written to. One is, and is
     put back. What is not needed any more goes, too: the next rehearsal maps the rest again."""
     try:
-        memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
         pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+        memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)  # last: nothing that fails leaves it open
     except OSError:
         return
     with open("/proc/self/maps", "rb") as maps:
