@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -221,6 +222,7 @@ Result<void> Run(const std::vector<std::string>& words, cli::Console& console) {
 }  // namespace igloo::bench
 
 int main(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);  // an interpreter that is gone is an error of write()
   igloo::cli::Console console(STDOUT_FILENO, STDERR_FILENO);
   const std::vector<std::string> words(argv + 1, argv + argc);
   const auto done = igloo::bench::Run(words, console);

@@ -63,7 +63,7 @@ Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& languag
       .what =
           environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)},
       .time_ms = 0,
-      .extra_descriptors = 1,
+      .extra_descriptors = drivers::kDescriptors,
       .hand_out = true};
   session::Recipe recipe{.zygote = drivers::ZygoteFor(*driver), .most = most};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(host, request));

@@ -1,6 +1,6 @@
 # The driver of languages that no interpreter keeps alive (Go, Rust, Java): runs every piece of code
 # that comes over descriptor 3 as a program of its own. Files last, and what compilers keep in them.
-# Words of the protocol: `run ID SIZE FLAGS` comes, `ready 0 SIZE` and `done ID SIZE` go.
+# Words of the protocol: `run ID SIZE FLAGS` comes, `ready 0 SIZE` and `done ID SIZE` go over descriptor 4.
 #
 # $1 is the name of the code's file, the rest is the command that runs it. For any POSIX shell.
 directory=${TMPDIR:-/tmp}/igloo file=$directory/$1
@@ -8,15 +8,15 @@ shift
 # For commands that can keep something from call to call and do not do so of themselves.
 export IGLOO_CACHE="$directory/cache"
 
-# Nothing that is started here gets descriptor 3, but for the `head` that reads from it.
+# Nothing that is started here gets one of the two, but for the `head` that reads.
 send() {  # kind, id, payload (ASCII)
-  printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&3
+  printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&4
 }
 
 # All of it leaves the channel, even when there is no room for it: the next header lies behind.
 take() {  # size
-  head -c "$1" <&3 | {
-    exec 3<&-
+  head -c "$1" <&3 4>&- | {
+    exec 3<&- 4>&-
     mkdir -p "$directory" && cat >"$file"
     written=$?
     cat >/dev/null
@@ -37,7 +37,7 @@ while IFS=' ' read -r word id size flags <&3; do
   stopped= more=
   if take "$size"; then
     trap 'stopped=1' INT
-    "$@" "$file" 3<&-
+    "$@" "$file" 3<&- 4>&-
     status=$?
     trap '' INT
   else

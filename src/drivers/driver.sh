@@ -1,7 +1,8 @@
 # The driver of bash: runs the code that comes over descriptor 3, one piece after the other, in one
-# shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it, or
-# `.` alone: run 1, whose code is a whole program that the host has written to its file, to be sourced.
-# `ready 0 SIZE`, `done ID SIZE` and `exit ID STATUS` go.
+# shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it.
+# `ready 0 SIZE`, `done ID SIZE` and `exit ID STATUS` go over descriptor 4. Or `.+` comes: run 1, whose code is
+# a whole program that the host has written to its file, to be sourced. The second of these two bytes is read
+# when it has come to its end with status 0, which the host sees.
 #
 # Everything here must survive what user code may have done before: set -eux, another IFS or LANG,
 # closed descriptors, functions called printf or `:`. So everything is quoted, and `builtin` or a
@@ -15,25 +16,29 @@
 # or `break 2` of the user's leaves only the inner ones.
 #
 # Behind a whole program the next word is waited for at once: the host may need this processor for the answer.
+#
+# What follows an order is written out, down to its numbers: with variables it takes a tenth longer.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 1 -u "$__igloo_fd" __igloo_order; case $__igloo_order in .) . "$__igloo_file" ;; *) . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi ;; esac; __igloo_status=$?; builtin echo "exit ${__igloo_id:-1} $__igloo_status" >&"$__igloo_fd" && builtin read -u "$__igloo_fd"; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "${1-main.sh}"
+  set -- "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 1 -u 11 __igloo_order; case $__igloo_order in .) . '"${1@Q}"'; case $? in 0) builtin read -r -N 2 -u 11 ;; *) __igloo_status=$? ;; esac ;; *) . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; __igloo_status=$? ;; esac; builtin echo "exit ${__igloo_id:-1} $__igloo_status" >&12 && builtin read -u 11; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "$1"
 fi
 
 # What a shell needs that waits, and all that most programs need: what stands behind it takes a fifth of the
 # memory of such a shell, and is read when there is a use for it. Without a trap for SIGINT, which would have to
 # be taken back: igloo sends none to a shell that has just got its first order.
 if (( $# )); then
-  # A copy of descriptor 3 that no program inherits. Bash cannot ask for close-on-exec, but it marks
-  # what it puts aside for the time of a redirection (the first free number from 10 on), and a copy
-  # of a marked one is marked.
-  { exec {__igloo_fd}<&10; } 3<&-
-  exec 3<&-
-  __igloo_driver=${BASH_SOURCE[0]} __igloo_file=$1 __igloo_order= # the file: of code that is a whole program
+  # Copies of descriptors 3 and 4 that no program inherits, as 11 and 12. Bash cannot ask for close-on-exec,
+  # but it marks what it puts aside for the time of a redirection (the first free number from 10 on), and a
+  # copy of a marked one is marked.
+  { exec 11<&10; } 3<&-
+  { exec 12>&10; } 4>&-
+  exec 3<&- 4>&-
+  __igloo_driver=${BASH_SOURCE[0]} __igloo_file=$1 __igloo_order= __igloo_status=0 # the file: of code that is a whole program
   eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
   # There before it is needed. Never a file in a directory of the user's.
   if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
   BASH_ARGV0=$__igloo_file
-  builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&"$__igloo_fd"
+  builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&12
   builtin return
 fi
 
@@ -57,7 +62,7 @@ __igloo_on_err='__igloo_last=$?; if [[ $- == *e* && $BASHPID == "$$" ]]; then
   __igloo_failed=$__igloo_last; '"$__igloo_unwind; fi"
 
 __igloo_send() {  # kind, id, payload (ASCII)
-  builtin printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&"$__igloo_fd"
+  builtin printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&12
 }
 
 # Ends the run that is open, if there is one. $1: what the code's last command said.
@@ -113,7 +118,7 @@ __igloo_take() {
   if [[ $flags == *,nul,* ]]; then
     __igloo_skip "$size"
   elif (( size > 0 )); then
-    builtin read -r -N "$size" -u "$__igloo_fd" __igloo_code
+    builtin read -r -N "$size" -u 11 __igloo_code
   fi
 }
 
@@ -123,7 +128,7 @@ __igloo_skip() {
   builtin local part left=$1
   while (( left > 0 )); do
     part=
-    builtin read -r -t 2 -N "$left" -u "$__igloo_fd" part
+    builtin read -r -t 2 -N "$left" -u 11 part
     if [[ ! $part ]]; then break; fi
     left=$(( left - ${#part} ))
   done
@@ -140,7 +145,7 @@ __igloo_begin() {
 __igloo_next() {
   builtin local IFS= LC_ALL=C flags
   while [[ 1 ]]; do
-    if [[ ! $__igloo_order ]]; then builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; fi
+    if [[ ! $__igloo_order ]]; then builtin read -r -N 64 -u 11 __igloo_order; fi
     __igloo_take
     __igloo_order=
     if [[ $flags != *,nul,* ]]; then break; fi
@@ -183,5 +188,5 @@ __igloo_prepare() {
 }
 
 builtin trap "$__igloo_on_int" INT
-builtin read -r -N 63 -u "$__igloo_fd" __igloo_code  # the rest of the first order
+builtin read -r -N 63 -u 11 __igloo_code  # the rest of the first order
 __igloo_order+=$__igloo_code

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,8 +9,8 @@
 namespace igloo::drivers {
 
 /// The program that makes an interpreter one of a session: it takes code over descriptor 3, runs it
-/// in one and the same interpreter, and says when and how each piece ended. It is started inside
-/// the sandbox, so everything that it says is as trustworthy as the code it runs.
+/// in one and the same interpreter, and says over descriptor 4 when and how each piece ended. It is
+/// started inside the sandbox, so everything that it says is as trustworthy as the code it runs.
 struct Driver {
   /// "python", "node", "bash", or "command": any program that runs a file, such as a compiler's.
   /// That one is started with DriveByCommand.
@@ -18,6 +19,10 @@ struct Driver {
   std::string_view text = {};
   bool once = true;  ///< can also run code as the whole program of an interpreter
 };
+
+/// Descriptors 3 and 4. Pipes: what is taken out of a socket wakes whoever waits at its other end
+/// for something else.
+inline constexpr std::uint32_t kDescriptors = 2;
 
 /// A program that loads an interpreter and its driver once and forks sessions from it, which
 /// igloo-init adopts (guest/adopt.h). Its arguments are modules to load ahead. Empty when that

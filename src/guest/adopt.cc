@@ -176,7 +176,10 @@ void DescribeWall(const StartView& start, int ruleset, Calls& calls) {
   calls.Relocate(1);
   calls.Relocate(2);
   calls.Add(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1);
-  if (ruleset >= 0) calls.Add(SYS_landlock_restrict_self, static_cast<uint64_t>(ruleset));
+  if (ruleset >= 0) {
+    calls.Add(SYS_landlock_restrict_self, static_cast<uint64_t>(ruleset));
+    calls.Add(SYS_close, static_cast<uint64_t>(ruleset));
+  }
   for (uint32_t i = 0; i < start.limit_count; ++i) {
     const rlimit limit = AttainableLimit(start.limits[i]);
     calls.Add(SYS_setrlimit, start.limits[i].resource, calls.Place(&limit, sizeof limit));

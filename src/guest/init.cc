@@ -227,7 +227,8 @@ class Watch {
     if (g_start.life != wire::Life::kStays || pid_ != 0) _exit(125);
     for (uint32_t i = 0; i < g_start.extra_descriptors; ++i) {
       const int fd = kFirstPayloadFd + 3 + static_cast<int>(i);
-      while (recv(fd, g_scratch, sizeof g_scratch, MSG_DONTWAIT) > 0) {
+      pollfd left{fd, POLLIN, 0};
+      while (poll(&left, 1, 0) > 0 && read(fd, g_scratch, sizeof g_scratch) > 0) {
       }
     }
     PayloadFailure failure;

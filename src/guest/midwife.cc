@@ -150,8 +150,6 @@ bool BecomePayload(const Descriptors& namespaces, int adoption, int group) {
   const ssize_t size = channel < 0 ? 0 : Receive(channel, g_message, sizeof g_message, own);
   if (size < static_cast<ssize_t>(sizeof(CallsHead)) || !Place(own, channel)) return false;
   if (!MakeCalls(static_cast<size_t>(size))) return false;
-  // What only the calls needed.
-  if (Call(SYS_close_range, 4, channel - 1, 0) != 0) return false;
   // When its parent has ended, which it has by now, igloo-init is that of all orphans here.
   while (Call(SYS_getppid) != 1) Call(SYS_sched_yield);
   char word = 'w';

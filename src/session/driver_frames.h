@@ -77,8 +77,9 @@ std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_vie
                         std::string_view flags);
 
 /// The whole order for code that lies in the interpreter's file and is run in this way, as a
-/// program of its own and the first of all: for a shell every byte that it reads counts.
-inline constexpr std::string_view kPlain = "plain", kPlainOrder = ".";
+/// program of its own and the first of all: for a shell every byte that it reads counts. It reads
+/// the second one when the program has come to its end with status 0, and says nothing then.
+inline constexpr std::string_view kPlain = "plain", kPlainOrder = ".+";
 
 // Orders of a fork: make a child, which igloo holds (flag: closed to all others); the copy was
 // made, end it; you are a copy.

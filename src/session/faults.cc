@@ -27,54 +27,104 @@ struct Receipt {
   iovec part = {};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   char word = 0;
+  int sockets[2] = {-1, -1};  ///< as socketpair leaves them
 };
 
-/// Takes in the descriptor that waits in its socket; its number in there.
-Result<std::uint64_t> Receive(const Tracee& tracee, const AddressSpace& memory) {
-  IGLOO_ASSIGN(const Registers registers, tracee.Read());
-  // Of its stack, and nobody's: see Surgery::Scratch.
-  const std::uint64_t at = (registers.general.rsp - 1024) & ~15ULL;
-  const auto place = [&](std::size_t offset) { return reinterpret_cast<void*>(at + offset); };
-  Receipt receipt;
-  receipt.part = {place(offsetof(Receipt, word)), 1};
-  receipt.message.msg_iov = static_cast<iovec*>(place(offsetof(Receipt, part)));
-  receipt.message.msg_iovlen = 1;
-  receipt.message.msg_control = place(offsetof(Receipt, control));
-  receipt.message.msg_controllen = sizeof receipt.control;
-  IGLOO_TRY(memory.Write(at, reinterpret_cast<const char*>(&receipt), sizeof receipt));
-  IGLOO_ASSIGN(const std::int64_t count,
-               tracee.Call(SYS_recvmsg, {registers.general.rdi, at + offsetof(Receipt, message),
-                                         MSG_CMSG_CLOEXEC | MSG_DONTWAIT}));
-  IGLOO_TRY(memory.Read(at, reinterpret_cast<char*>(&receipt), sizeof receipt));
-  const auto* header = reinterpret_cast<const cmsghdr*>(receipt.control);
-  if (count != 1 || receipt.word != kWord || header->cmsg_type != SCM_RIGHTS) {
-    return Fail(Errc::kProtocol, "the new session's interpreter does not take what it is given");
+/// A process that is held, and what it can be made to do with descriptors.
+class Hands {
+ public:
+  static Result<Hands> Of(const Tracee& tracee, const AddressSpace& memory) {
+    UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, tracee.pid(), 0)));
+    IGLOO_ASSIGN(const Registers registers, tracee.Read());
+    // Of its stack, and nobody's: see Surgery::Scratch.
+    return Hands(tracee, memory, std::move(process), (registers.general.rsp - 1024) & ~15ULL);
   }
-  int number = -1;
-  ::memcpy(&number, CMSG_DATA(header), sizeof number);
-  return static_cast<std::uint64_t>(number);
-}
+
+  /// Ours, of one of its numbers.
+  UniqueFd Take(std::uint64_t number) const {
+    return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_getfd, process_.get(), number, 0)));
+  }
+
+  /// SECURITY: nothing of what it was given stays in there.
+  Result<void> Close(std::uint64_t number) const {
+    IGLOO_ASSIGN(const std::int64_t closed, tracee_.Call(SYS_close, {number}));
+    if (closed != 0) return Fail(Errc::kInternal, "a descriptor of the new session stays open");
+    return {};
+  }
+
+  /// Gives it a descriptor; its number in there.
+  Result<std::uint64_t> Give(int fd) const {
+    Receipt receipt;
+    IGLOO_TRY(memory_.Write(at_, reinterpret_cast<const char*>(&receipt), sizeof receipt));
+    IGLOO_ASSIGN(const std::int64_t made,
+                 tracee_.Call(SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
+                                               Place(offsetof(Receipt, sockets))}));
+    if (made != 0) return std::unexpected(Unwilling());
+    IGLOO_TRY(memory_.Read(at_, reinterpret_cast<char*>(&receipt), sizeof receipt));
+    const auto ours = static_cast<std::uint64_t>(receipt.sockets[0]);
+    const auto theirs = static_cast<std::uint64_t>(receipt.sockets[1]);
+    const UniqueFd socket = Take(ours);
+    IGLOO_TRY(Close(ours));
+    const int given[] = {fd};
+    IGLOO_TRY(PassFds(socket.get(), kWord, given));
+    IGLOO_ASSIGN(const std::uint64_t number, Receive(theirs));
+    IGLOO_TRY(Close(theirs));
+    return number;
+  }
+
+ private:
+  Hands(const Tracee& tracee, const AddressSpace& memory, UniqueFd process, std::uint64_t at)
+      : tracee_(tracee), memory_(memory), process_(std::move(process)), at_(at) {}
+
+  static Error Unwilling() {
+    return {Errc::kProtocol, "the new session's interpreter does not take what it is given", {}, 0};
+  }
+
+  std::uint64_t Place(std::size_t offset) const { return at_ + offset; }
+
+  Result<std::uint64_t> Receive(std::uint64_t socket) const {
+    const auto place = [&](std::size_t offset) { return reinterpret_cast<void*>(Place(offset)); };
+    Receipt receipt;
+    receipt.part = {place(offsetof(Receipt, word)), 1};
+    receipt.message.msg_iov = static_cast<iovec*>(place(offsetof(Receipt, part)));
+    receipt.message.msg_iovlen = 1;
+    receipt.message.msg_control = place(offsetof(Receipt, control));
+    receipt.message.msg_controllen = sizeof receipt.control;
+    IGLOO_TRY(memory_.Write(at_, reinterpret_cast<const char*>(&receipt), sizeof receipt));
+    IGLOO_ASSIGN(const std::int64_t count,
+                 tracee_.Call(SYS_recvmsg, {socket, Place(offsetof(Receipt, message)),
+                                            MSG_CMSG_CLOEXEC | MSG_DONTWAIT}));
+    IGLOO_TRY(memory_.Read(at_, reinterpret_cast<char*>(&receipt), sizeof receipt));
+    const auto* header = reinterpret_cast<const cmsghdr*>(receipt.control);
+    if (count != 1 || receipt.word != kWord || header->cmsg_type != SCM_RIGHTS) {
+      return std::unexpected(Unwilling());
+    }
+    int number = -1;
+    ::memcpy(&number, CMSG_DATA(header), sizeof number);
+    return static_cast<std::uint64_t>(number);
+  }
+
+  const Tracee& tracee_;
+  const AddressSpace& memory_;
+  UniqueFd process_;
+  std::uint64_t at_;
+};
 
 }  // namespace
 
-Result<std::optional<Faults>> Faults::Of(const Tracee& tracee, const AddressSpace& memory,
-                                         int channel) {
+Result<std::optional<Faults>> Faults::Of(const Tracee& tracee, const AddressSpace& memory) {
   const UniqueFd device(::open("/dev/userfaultfd", O_RDWR | O_CLOEXEC));
   if (!device) return std::nullopt;
-  const int given[] = {device.get()};
-  IGLOO_TRY(PassFds(channel, kWord, given));
-  IGLOO_ASSIGN(const std::uint64_t theirs, Receive(tracee, memory));
+  IGLOO_ASSIGN(const Hands hands, Hands::Of(tracee, memory));
+  IGLOO_ASSIGN(const std::uint64_t theirs, hands.Give(device.get()));
   IGLOO_ASSIGN(const std::int64_t made,
                tracee.Call(SYS_ioctl, {theirs, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK}));
   UniqueFd fd;
   if (made >= 0) {
-    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, tracee.pid(), 0)));
-    fd.Reset(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), made, 0)));
-    IGLOO_TRY(tracee.Call(SYS_close, {static_cast<std::uint64_t>(made)}));
+    fd = hands.Take(static_cast<std::uint64_t>(made));
+    IGLOO_TRY(hands.Close(static_cast<std::uint64_t>(made)));
   }
-  // SECURITY: nothing of it stays in there.
-  IGLOO_ASSIGN(const std::int64_t closed, tracee.Call(SYS_close, {theirs}));
-  if (closed != 0) return Fail(Errc::kInternal, "a descriptor of the new session stays open");
+  IGLOO_TRY(hands.Close(theirs));
   uffdio_api api{.api = UFFD_API, .features = kWanted, .ioctls = 0};
   if (!fd || ::ioctl(fd.get(), UFFDIO_API, &api) != 0) return std::nullopt;
   return Faults(std::move(fd));

@@ -20,10 +20,9 @@ class Faults {
  public:
   explicit Faults(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// Has a process that is held make its own; it keeps none of it. `channel` is our end of the
-  /// socket that it waits at. None where this user or this kernel has no such thing.
-  static Result<std::optional<Faults>> Of(const Tracee& tracee, const AddressSpace& memory,
-                                          int channel);
+  /// Has a process that is held make its own; it keeps none of it. None where this user or this
+  /// kernel has no such thing.
+  static Result<std::optional<Faults>> Of(const Tracee& tracee, const AddressSpace& memory);
 
   Result<void> Register(std::uint64_t at, std::uint64_t size) const;
 

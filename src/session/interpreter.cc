@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "session/interpreter_state.h"
+#include "session/order_pipe.h"
 
 namespace igloo::session {
 
@@ -44,8 +45,10 @@ Result<void> Interpreter::State::Start() {
   backend::Channels channels;
   IGLOO_ASSIGN(OutputPipes pipes, MakeOutputPipes(channels));
   IGLOO_ASSIGN(channels.standard_input, OpenNothing());
-  IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
-  channels.extra.push_back(std::move(pair.second));
+  IGLOO_ASSIGN(FdPair orders_pipe, MakeOrderPipe());
+  IGLOO_ASSIGN(FdPair answers_pipe, MakePipe());
+  channels.extra.push_back(std::move(orders_pipe.first));
+  channels.extra.push_back(std::move(answers_pipe.second));
   if (options.zygote) {
     IGLOO_ASSIGN(FdPair meeting, MakeSocketPair(SOCK_SEQPACKET));
     adoption = std::move(meeting.first);
@@ -57,14 +60,17 @@ Result<void> Interpreter::State::Start() {
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
                        wire::Life::kStays,
                        options.zygote ? wire::Birth::kAdopted : wire::Birth::kStarted));
-  driver.assign(pair.first.Release());
-  driver.non_blocking(true);
+  tells_when_read = TellsWhenRead(orders_pipe.second.get());
+  orders.assign(orders_pipe.second.Release());
+  orders.non_blocking(true);
+  answers.assign(answers_pipe.first.Release());
+  answers.non_blocking(true);
   return {};
 }
 
 void Interpreter::State::FailWith(Error error) {
   if (!failure) failure = std::move(error);
-  if (writer.is_open()) writer.cancel();
+  if (orders.is_open()) orders.cancel();
   changed.cancel();
 }
 
@@ -93,7 +99,7 @@ void Interpreter::State::Take(const wire::Report& came) {
   }
   ended = std::get<wire::Ended>(came);
   ready = false;
-  if (writer.is_open()) writer.cancel();
+  if (orders.is_open()) orders.cancel();
   changed.cancel();
 }
 
@@ -114,6 +120,7 @@ void Interpreter::State::WatchOutputSoon() {
   soon.async_wait([self = shared_from_this()](boost::system::error_code error) {
     self->soon_set = false;
     if (error) return;
+    if (self->Looks()) self->EndIfOverMemory();
     // One that began meanwhile has its own time.
     if (Clock::now() < self->small_until) return self->WatchOutputSoon();
     self->WatchOutput();
@@ -124,7 +131,6 @@ void Interpreter::State::LookAfter() {
   if (ended || failure) return;
   for (OutputPump& each : pumps) each.Rest();
   WatchOutputSoon();
-  if (Looks()) EndIfOverMemory();
 }
 
 asio::awaitable<void> Interpreter::State::Wait(std::function<bool()> condition,
@@ -175,7 +181,7 @@ asio::awaitable<bool> Interpreter::State::Again() {
   out_of_memory = false;
   if (options.group) options.group->leaf().ForgetHits();
   ++generation;
-  frames.Clear();
+  Forget();
   WatchOutput();
   box->Tell(wire::ToInit::kAgain);
   const auto fine = co_await WaitUntilReady();
@@ -244,7 +250,7 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
 void Interpreter::State::CloseAll() {
   box->Close();
   boost::system::error_code ignored;
-  for (stream_descriptor* each : {&driver, &writer}) {
+  for (stream_descriptor* each : {&answers, &orders}) {
     if (each->is_open()) each->close(ignored);
   }
   for (OutputPump& each : pumps) each.Close();
@@ -290,7 +296,10 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     if (state->failure) co_return std::unexpected(*state->failure);
   }
   if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
-  if (state->last_id > 0) state->Settle();  // before the first one nothing runs that could say more
+  if (state->last_id > 0) {  // before the first one nothing runs that could say more
+    state->Settle();
+    (void)state->Listen();  // to what is no word about this call
+  }
   CappedText late_output = state->pumps[0].TakeCaptured();
   CappedText late_error = state->pumps[1].TakeCaptured();
   state->done.reset();
@@ -305,7 +314,12 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->Send(order);
   // What small code prints is taken with its answer: each word would wake this thread for nothing.
   for (OutputPump& each : state->pumps) each.Rest();
-  co_await state->AwaitEnd(call);
+  // An interpreter that the kernel woke on this processor has run by now.
+  if (!state->EndedByReading()) {
+    (void)state->Listen();
+    if (state->ends_by_reading) asio::co_spawn(state->loop, state->WatchOrder(), asio::detached);
+    if (!state->done) co_await state->AwaitEnd(call);
+  }
   state->Settle();
   if (state->TooMuch()) {
     // It is being killed, although it may have told its own end meanwhile.
@@ -314,7 +328,7 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     co_await state->Wait(ended, Clock::now() + kKillLimit);
     if (!state->ended) state->FailWith(NotKilled());
   }
-  state->running = false;
+  state->running = state->ends_by_reading = false;
   state->heard = {};
   if (state->failure && !state->ended) {
     state->box->Tell(wire::ToInit::kKill);

@@ -1,13 +1,11 @@
 // What goes over the channel to an interpreter's driver, and what comes.
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-
-#include <array>
 
 #include "base/file.h"
 #include "session/interpreter_state.h"
+#include "session/order_pipe.h"
 #include "session/workspace.h"
 
 namespace igloo::session {
@@ -16,6 +14,9 @@ namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 
 namespace {
+
+/// A longer order does not fit into a pipe that tells when it is read.
+constexpr std::size_t kNarrow = 4096;
 
 /// The driver has made it, and nobody's code has run yet.
 UniqueFd OpenCodeFile(backend::Sandbox& sandbox, const sandbox::Plan& plan) {
@@ -35,12 +36,14 @@ UniqueFd OpenCodeFile(backend::Sandbox& sandbox, const sandbox::Plan& plan) {
 
 std::string Interpreter::State::Order(const Call& call) {
   ++last_id;
+  ends_by_reading = false;
   std::string flags = call.manner == Manner::kOnce   ? "once"
                       : call.manner == Manner::kEcho ? "echo"
                                                      : "-";
   if (call.manner == Manner::kOnce) {
     const bool filed = code_file && WriteAll(code_file.get(), call.code);
-    if (filed && call.way == kPlain) return std::string(kPlainOrder);
+    ends_by_reading = filed && call.way == kPlain && tells_when_read;
+    if (ends_by_reading) return std::string(kPlainOrder);
     if (filed) flags += ",filed";
     if (!call.way.empty()) flags.append(",").append(call.way);
   }
@@ -80,26 +83,45 @@ void Interpreter::State::TakeIdle(std::size_t bytes) {
 
 asio::awaitable<void> Interpreter::State::WatchDriver() {
   const auto self = shared_from_this();
-  std::array<char, 16384> buffer;
   for (;;) {
     boost::system::error_code error;
     auto token = Redirect(error);
-    co_await driver.async_wait(stream_descriptor::wait_read, token);
-    if (error || !driver.is_open()) co_return;
-    // Looked at first, and taken when whoever waits for it has it: taking it wakes the interpreter,
-    // which then has the processor for a moment and nothing to do.
-    const ssize_t count =
-        ::recv(driver.native_handle(), buffer.data(), buffer.size(), MSG_PEEK | MSG_DONTWAIT);
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
-    if (count <= 0) co_return;
-    const auto came = static_cast<std::size_t>(count);
-    frames.Append({buffer.data(), came});
-    if (!TakeFrames()) co_return;
-    if (came < buffer.size()) co_await asio::post(loop, asio::use_awaitable);
-    if (!driver.is_open()) co_return;
-    (void)::recv(driver.native_handle(), buffer.data(), came, MSG_DONTWAIT);
+    // Not a read: what it has taken would be on its way while somebody else listens.
+    co_await answers.async_wait(stream_descriptor::wait_read, token);
+    if (error || !Listen()) co_return;
   }
+}
+
+bool Interpreter::State::Listen() {
+  if (!answers.is_open()) return false;
+  const ssize_t count = ::read(answers.native_handle(), room.data(), room.size());
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
+  if (count == 0) return false;
+  frames.Append({room.data(), static_cast<std::size_t>(count)});
+  return TakeFrames();
+}
+
+void Interpreter::State::Forget() {
+  while (answers.is_open() && ::read(answers.native_handle(), room.data(), room.size()) > 0) {
+  }
+  frames.Clear();
+}
+
+bool Interpreter::State::EndedByReading() {
+  if (!ends_by_reading || !orders.is_open() || !IsRead(orders.native_handle())) return false;
+  // One that ended in another way has said so before it read on.
+  (void)Listen();
+  if (std::exchange(ends_by_reading, false) && !done) Take(said::Done{.id = last_id});
+  return true;
+}
+
+asio::awaitable<void> Interpreter::State::WatchOrder() {
+  const auto self = shared_from_this();
+  boost::system::error_code error;
+  auto token = Redirect(error);
+  co_await orders.async_wait(stream_descriptor::wait_write, token);
+  if (!error) EndedByReading();
 }
 
 bool Interpreter::State::TakeFrames() {
@@ -120,9 +142,10 @@ bool Interpreter::State::TakeFrames() {
 
 void Interpreter::State::Send(std::string_view bytes) {
   // INVARIANT: orders follow each other; one that waits is not overtaken.
-  if (sending == 0 && driver.is_open()) {
-    const ssize_t count =
-        ::send(driver.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sending == 0 && orders.is_open()) {
+    if (bytes.size() > kNarrow && std::exchange(tells_when_read, false))
+      Widen(orders.native_handle());
+    const ssize_t count = ::write(orders.native_handle(), bytes.data(), bytes.size());
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   if (bytes.empty()) return;
@@ -132,21 +155,14 @@ void Interpreter::State::Send(std::string_view bytes) {
 
 asio::awaitable<void> Interpreter::State::SendLater(std::string bytes) {
   const auto self = shared_from_this();
-  if (!writer.is_open() && driver.is_open()) {
-    UniqueFd copy = Duplicate(driver.native_handle());
-    if (!copy) co_return FailWith({Errc::kExhausted, "cannot wait for the interpreter", {}, errno});
-    writer.assign(copy.Release());
-  }
   co_await SendAll(bytes);
-  boost::system::error_code ignored;
-  if (--sending == 0 && writer.is_open()) writer.close(ignored);
+  --sending;
 }
 
 asio::awaitable<void> Interpreter::State::SendAll(std::string_view bytes) {
   const std::uint64_t mine = generation;
-  for (std::size_t sent = 0; sent < bytes.size() && writer.is_open() && mine == generation;) {
-    const ssize_t count = ::send(writer.native_handle(), bytes.data() + sent, bytes.size() - sent,
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (std::size_t sent = 0; sent < bytes.size() && orders.is_open() && mine == generation;) {
+    const ssize_t count = ::write(orders.native_handle(), bytes.data() + sent, bytes.size() - sent);
     if (count > 0) {
       sent += static_cast<std::size_t>(count);
       continue;
@@ -156,7 +172,7 @@ asio::awaitable<void> Interpreter::State::SendAll(std::string_view bytes) {
     if (ended || failure) co_return;
     boost::system::error_code error;
     auto token = Redirect(error);
-    co_await writer.async_wait(stream_descriptor::wait_write, token);
+    co_await orders.async_wait(stream_descriptor::wait_write, token);
     if (error) co_return;
   }
 }

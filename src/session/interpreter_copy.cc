@@ -126,9 +126,7 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   if (state->failure) co_return std::unexpected(*state->failure);
   if (state->ended) co_return std::unexpected(LostVariables());
   Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = state->pid};
-  Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()),
-              .inner = other->pid,
-              .channel = Duplicate(other->driver.native_handle())};
+  Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()), .inner = other->pid};
   const auto copying = std::make_shared<Copying>();  // the thread's and ours
   auto words = StartTransplant(std::move(original), std::move(copy), copying);
   if (!words) co_return std::unexpected(std::move(words).error());

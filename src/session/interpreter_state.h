@@ -32,8 +32,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
                 .reported = [this](const wire::Report& r) { Take(r); },
                 .built = [this] { SendFork(); },
                 .failed = [this](Error error, bool gone) { Lose(std::move(error), gone); }})),
-        driver(l),
-        writer(l),
+        answers(l),
+        orders(l),
         pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
         changed(l),
         soon(l) {}
@@ -41,7 +41,13 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   Result<void> Start();
   boost::asio::awaitable<Result<void>> WaitUntilReady();
   boost::asio::awaitable<void> WatchDriver();
-  /// Whether the driver is worth listening to.
+  /// Takes what the driver has said, if anything; whether it is worth listening to.
+  bool Listen();
+  /// Whatever one that has ended said last.
+  void Forget();
+  /// Whether the call has ended by reading its order; see kPlainOrder.
+  bool EndedByReading();
+  boost::asio::awaitable<void> WatchOrder();
   bool TakeFrames();
   /// Takes output as it comes.
   void WatchOutput();
@@ -91,12 +97,12 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   boost::asio::io_context& loop;
   const sandbox::Plan& plan;
   InterpreterOptions options;
-  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
-  boost::asio::posix::stream_descriptor driver;
-  /// The same channel, open once something waits until it can be written: that ends with the
-  /// interpreter.
-  boost::asio::posix::stream_descriptor writer;
-  unsigned sending = 0;  ///< orders that wait for it
+  std::shared_ptr<Box> box;                       // shared with the coroutines that watch it
+  boost::asio::posix::stream_descriptor answers;  ///< of the driver
+  boost::asio::posix::stream_descriptor orders;   ///< for it; see MakeOrderPipe
+  unsigned sending = 0;                           ///< orders that wait until it can be written
+  bool tells_when_read = false;                   ///< that pipe
+  bool ends_by_reading = false;  ///< the call that is under way may: see kPlainOrder
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer
       changed;  ///< cancelled whenever something that is waited for may have come
@@ -104,8 +110,9 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   bool soon_set = false;
   std::chrono::steady_clock::time_point small_until = {};  ///< of the last call
   DriverFrames frames = {};
-  UniqueFd code_file = {};  ///< of code that is a whole program; until something was run
-  UniqueFd adoption = {};   ///< for the zygote's fork; igloo-init has the other end
+  std::array<char, 16384> room;  ///< for what comes from the driver
+  UniqueFd code_file = {};       ///< of code that is a whole program; until something was run
+  UniqueFd adoption = {};        ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
   std::uint64_t first_id = 0;        ///< of this interpreter; there may have been others before it
   std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next

@@ -155,8 +155,15 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe
 
 void Pool::TendSoon(const std::shared_ptr<Shelf>& shelf) {
   if (!shelf->lacks() || std::exchange(shelf->due, true)) return;
-  if (soon_ == nullptr) soon_ = std::make_unique<asio::steady_timer>(loop_);
-  // No coroutine of its own: beginning one takes a tenth of the time that small code does.
+  if (soon_ == nullptr) soon_ = std::make_shared<asio::steady_timer>(loop_);
+  // Set when whoever takes an interpreter has given it its code: that takes a tenth of the time of
+  // a small run. And no coroutine of its own: beginning one takes as long.
+  asio::post(loop_, [this, alive = std::weak_ptr(soon_)] {
+    if (!alive.expired()) AwaitDue();
+  });
+}
+
+void Pool::AwaitDue() {
   if (soon_->expiry() > std::chrono::steady_clock::now()) return;
   soon_->expires_after(kAfter);
   soon_->async_wait([this](boost::system::error_code error) {

@@ -85,6 +85,7 @@ class Pool {
                                                 std::shared_ptr<Zygote> zygote);
   /// Tends it when whoever took one is likely to have the answer.
   void TendSoon(const std::shared_ptr<Shelf>& shelf);
+  void AwaitDue();
   /// Begins to make what is missing.
   void Tend(const std::shared_ptr<Shelf>& shelf);
   boost::asio::awaitable<void> Fill(std::shared_ptr<Shelf> shelf);
@@ -106,7 +107,7 @@ class Pool {
   };
   std::vector<Known> known_ = {};
   std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are shelves
-  std::unique_ptr<boost::asio::steady_timer> soon_ = {};   ///< for shelves that are due
+  std::shared_ptr<boost::asio::steady_timer> soon_ = {};   ///< for shelves that are due
 };
 
 /// Whether a tenth of this machine's memory is free.

@@ -89,15 +89,15 @@ class Surgery {
   Surgery(const Tracee& original, AddressSpace from, Tracee& copy, AddressSpace to)
       : original_(original), copy_(copy), from_(std::move(from)), to_(std::move(to)) {}
 
-  /// Looks at both. `channel`: see Inmate.
-  Result<void> Prepare(int channel, Haste haste) {
+  /// Looks at both.
+  Result<void> Prepare(Haste haste) {
     IGLOO_ASSIGN(wanted_, from_.Regions());
     IGLOO_ASSIGN(old_, to_.Regions());
     IGLOO_TRY(CheckLayout());
     std::uint64_t later = 0;
     for (const Region& region : wanted_) later += CanComeLater(region) ? region.size() : 0;
     if (haste == Haste::kGoesOn && later >= kWorthIt) {
-      IGLOO_ASSIGN(faults_, Faults::Of(copy_, to_, channel));
+      IGLOO_ASSIGN(faults_, Faults::Of(copy_, to_));
     }
     return {};
   }
@@ -364,7 +364,7 @@ Result<std::optional<Supply>> Operate(const Newborn& source, const Inmate& copy)
   // born: if it is closed, nobody has ever opened it.
   const Haste haste = source.alone && from.IsClosed() ? Haste::kGoesOn : Haste::kWaits;
   Surgery surgery(source.tracee, std::move(from), target, std::move(to));
-  IGLOO_TRY(surgery.Prepare(copy.channel.get(), haste));
+  IGLOO_TRY(surgery.Prepare(haste));
   IGLOO_TRY(surgery.PlaceDescriptors(numbers, own));
   IGLOO_TRY(surgery.Perform());
   return std::move(surgery).Promise(copy.init.get());

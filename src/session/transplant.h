@@ -12,9 +12,8 @@ namespace igloo::session {
 
 /// A process in a sandbox.
 struct Inmate {
-  UniqueFd init = {};     ///< a pidfd of the sandbox's igloo-init
-  pid_t inner = 0;        ///< its number in there
-  UniqueFd channel = {};  ///< our end of the socket that it waits at; of a copy only
+  UniqueFd init = {};  ///< a pidfd of the sandbox's igloo-init
+  pid_t inner = 0;     ///< its number in there
 };
 
 /// What becomes of a copy, as it happens; called on the thread that copies.

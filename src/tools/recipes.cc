@@ -29,7 +29,7 @@ Result<session::Recipe> Plan(const Order& order) {
   request.what = WhatFor(order);
   request.files.clear();
   request.time_ms = 0;
-  request.extra_descriptors = 1;
+  request.extra_descriptors = drivers::kDescriptors;
   request.hand_out = true;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
   session::Recipe recipe{.zygote = drivers::ZygoteFor(*order.driver),

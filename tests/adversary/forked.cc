@@ -52,7 +52,7 @@ sandbox::Policy PolicyForForked(const Scene& scene) {
                                    {.what = environment::Driver{.text = std::string(driver->text),
                                                                 .file = std::string(driver->file)},
                                     .project = environment::Project{.path = scene.project()},
-                                    .extra_descriptors = 1})
+                                    .extra_descriptors = drivers::kDescriptors})
       .value();
 }
 

@@ -142,7 +142,7 @@ print([pid for pid in range(2, 70_000) if pid != os.getpid() and reached(pid)])
 )py";
   for (const auto* each : {&one, &other}) {
     EXPECT_EQ(bench_.Say(**each, look),
-              "['/dev/null', 'pipe', 'pipe', 'socket']\n['home', 'orders']\n[]\n"
+              "['/dev/null', 'pipe', 'pipe', 'pipe', 'pipe']\n['home', 'orders']\n[]\n"
               "[] 1\n[]\n");
   }
   // Control: where they are, the same look finds them.

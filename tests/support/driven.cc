@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -16,6 +15,7 @@
 #include "base/replace_file.h"
 #include "drivers/drivers.h"
 #include "session/driver_frames.h"
+#include "session/order_pipe.h"
 #include "support/igloo.h"
 
 namespace igloo::testing {
@@ -63,7 +63,9 @@ Driven::Driven(std::string_view interpreter)
   const drivers::Driver& driver = *drivers::FindDriver(interpreter);
   const std::string path = fmt::format("{}/{}", directory(), driver.file);
   EXPECT_TRUE(ReplaceFile(path, driver.text));
-  FdPair control = MakeSocketPair(SOCK_STREAM).value();
+  FdPair orders = session::MakeOrderPipe().value();
+  EXPECT_TRUE(session::TellsWhenRead(orders.second.get()));
+  FdPair words = MakePipe().value();
   FdPair out = MakePipe().value();
   FdPair err = MakePipe().value();
   const std::vector<std::string> command = CommandOf(driver, path, code_file());
@@ -71,14 +73,19 @@ Driven::Driven(std::string_view interpreter)
                   .argv = command,
                   .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory(),
                           "TMPDIR=" + directory()},
-                  .fds = {{out.second.get(), 1}, {err.second.get(), 2}, {control.second.get(), 3}},
+                  .fds = {{out.second.get(), 1},
+                          {err.second.get(), 2},
+                          {orders.first.get(), 3},
+                          {words.second.get(), 4}},
                   .own_session = true})
                .value();
   pid_ = child_.pid();
-  control_ = std::move(control.first);
+  orders_ = std::move(orders.second);
+  words_ = std::move(words.first);
   out_ = std::move(out.first);
   err_ = std::move(err.first);
-  control.second.Reset();
+  orders.first.Reset();
+  words.second.Reset();
   out.second.Reset();
   err.second.Reset();
   while (ready_.empty() && ReadMore(kPatienceMs)) {
@@ -100,7 +107,9 @@ void Driven::Begin(std::string_view code, std::string_view flags) {
   run_ = {};
   done_ = false;
   ++last_id_;
-  if (flags == "once,filed,plain") return Send(session::kPlainOrder);  // as igloo does
+  ends_by_reading_ = flags == "once,filed,plain";  // as igloo does
+  if (ends_by_reading_) return Send(session::kPlainOrder);
+  session::Widen(orders_.get());
   Order("run", code, flags);
 }
 
@@ -127,7 +136,7 @@ DrivenRun Driven::End() {
 DrivenRun Driven::EndByInterrupts() {
   for (int left = kPatienceMs / kNudgeAgainMs; left > 0 && !done_ && !run_.ended; --left) {
     Interrupt();
-    pollfd said{control_.get(), POLLIN, 0};
+    pollfd said{words_.get(), POLLIN, 0};
     while (!done_ && !run_.ended && ::poll(&said, 1, kNudgeAgainMs) > 0) ReadMore(kPatienceMs);
   }
   return End();
@@ -140,7 +149,7 @@ void Driven::Order(std::string_view word, std::string_view code, std::string_vie
 }
 
 void Driven::Send(std::string_view bytes) const {
-  EXPECT_TRUE(WriteAll(control_.get(), bytes)) << "the driver does not listen any more";
+  EXPECT_TRUE(WriteAll(orders_.get(), bytes)) << "the driver does not listen any more";
 }
 
 int Driven::WaitForEnd() {
@@ -151,8 +160,9 @@ int Driven::WaitForEnd() {
 }
 
 bool Driven::ReadMore(int timeout_ms) {
-  std::array<pollfd, 3> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0},
-                                  pollfd{control_.get(), POLLIN, 0}};
+  std::array<pollfd, 4> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0},
+                                  pollfd{words_.get(), POLLIN, 0},
+                                  pollfd{ends_by_reading_ ? orders_.get() : -1, POLLOUT, 0}};
   if (::poll(polled.data(), polled.size(), timeout_ms) <= 0) {
     if (timeout_ms > 0) {
       ADD_FAILURE() << "the driver says nothing; it printed: " << run_.err;
@@ -163,13 +173,20 @@ bool Driven::ReadMore(int timeout_ms) {
   if (polled[0].revents != 0 && !Take(out_, run_.out)) out_.Reset();
   if (polled[1].revents != 0 && !Take(err_, run_.err)) err_.Reset();
   if (polled[2].revents != 0) {
-    if (!Take(control_, buffer_)) {
-      control_.Reset();
+    if (!Take(words_, buffer_)) {
+      words_.Reset();
       run_.ended = true;
     }
     TakeMessages();
   }
-  return out_ || err_ || control_;
+  // One that ended in another way has said so before it read on.
+  if ((polled[3].revents & POLLOUT) != 0 && polled[2].revents == 0) {
+    EXPECT_TRUE(session::IsRead(orders_.get()));
+    ends_by_reading_ = false;
+    if (!done_) run_.status = 0;
+    done_ = true;
+  }
+  return out_ || err_ || words_;
 }
 
 void Driven::TakeMessages() {

@@ -57,7 +57,7 @@ class Driven {
   /// Any bytes, as the host.
   void Send(std::string_view bytes) const;
   /// The host goes away.
-  void HangUp() { control_.Reset(); }
+  void HangUp() { orders_.Reset(); }
   /// Reads until the interpreter has ended; its exit status, or 128 and a signal.
   int WaitForEnd();
 
@@ -73,10 +73,11 @@ class Driven {
   TempDir directory_;
   TempDir code_directory_;
   Child child_ = {};
-  UniqueFd control_ = {}, out_ = {}, err_ = {};
+  UniqueFd orders_ = {}, words_ = {}, out_ = {}, err_ = {};
   pid_t pid_ = -1;
   int last_id_ = 0;
   bool done_ = false;
+  bool ends_by_reading_ = false;  ///< the run may (session::kPlainOrder)
   std::string buffer_ = {}, ready_ = {};
   DrivenRun run_ = {};
 };

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "drivers/drivers.h"
+#include "environment/host.h"
 #include "session/prepare.h"
 #include "support/sandbox.h"
 
@@ -15,12 +16,16 @@ namespace asio = boost::asio;
 sandbox::Plan PlanForInterpreter(const std::string& interpreter) {
   const drivers::Driver* driver = drivers::FindDriver(interpreter);
   if (driver == nullptr) throw std::logic_error("there is no driver for " + interpreter);
-  return PlanFor(interpreter == "bash" ? "shell" : interpreter,
-                 {.what = environment::Driver{.text = std::string(driver->text),
-                                              .file = std::string(driver->file)},
-                  .time_ms = 0,
-                  .extra_descriptors = 1,
-                  .hand_out = true});
+  // As the server makes it (tools/recipes.cc).
+  const auto host = environment::MakeHostEnvironment(interpreter == "bash" ? "shell" : interpreter,
+                                                     environment::ReadHostLayout());
+  return session::PlanFor(host.value(),
+                          {.what = environment::Driver{.text = std::string(driver->text),
+                                                       .file = std::string(driver->file)},
+                           .time_ms = 0,
+                           .extra_descriptors = drivers::kDescriptors,
+                           .hand_out = true})
+      .value();
 }
 
 Interpreters::Interpreters(const std::string& interpreter)
@@ -76,16 +81,28 @@ std::unique_ptr<session::Interpreter> Interpreters::Open(From from) {
   return nullptr;
 }
 
-Result<session::CallResult> Interpreters::Call(session::Interpreter& interpreter, std::string code,
-                                               std::uint64_t time_ms) {
+Result<session::CallResult> Interpreters::Execute(session::Interpreter& interpreter,
+                                                  session::Interpreter::Call asked) {
   std::optional<Result<session::CallResult>> result;
   const auto call = [&]() -> asio::awaitable<void> {
-    session::Interpreter::Call asked{.code = std::move(code), .time_ms = time_ms};
     result = co_await interpreter.Execute(std::move(asked));
   };
   asio::co_spawn(loop_, call(), asio::detached);
   RunUntil([&] { return result.has_value(); });
   return *std::move(result);
+}
+
+Result<session::CallResult> Interpreters::Call(session::Interpreter& interpreter, std::string code,
+                                               std::uint64_t time_ms) {
+  return Execute(interpreter, {.code = std::move(code), .time_ms = time_ms});
+}
+
+Result<session::CallResult> Interpreters::Once(session::Interpreter& interpreter,
+                                               std::string code) {
+  const std::string_view way = drivers::WayOf(*drivers::FindDriver(interpreter_), code);
+  return Execute(
+      interpreter,
+      {.code = std::move(code), .time_ms = 30'000, .manner = session::Manner::kOnce, .way = way});
 }
 
 std::unique_ptr<session::Interpreter> Interpreters::Fork(session::Interpreter& of) {

@@ -25,6 +25,8 @@ class Interpreters {
   std::unique_ptr<session::Interpreter> Open(From from);
   Result<session::CallResult> Call(session::Interpreter& interpreter, std::string code,
                                    std::uint64_t time_ms = 30'000);
+  /// The code as the whole program of one, as a server does it.
+  Result<session::CallResult> Once(session::Interpreter& interpreter, std::string code);
   /// A copy of one, in a sandbox of its own; null when it could not be had (see `error`).
   std::unique_ptr<session::Interpreter> Fork(session::Interpreter& of);
   /// What a call printed, or its error.
@@ -37,6 +39,8 @@ class Interpreters {
 
  private:
   void RunUntil(const std::function<bool()>& done);
+  Result<session::CallResult> Execute(session::Interpreter& interpreter,
+                                      session::Interpreter::Call asked);
 
   std::string interpreter_;
   sandbox::Plan plan_;

@@ -84,7 +84,7 @@ function rehearse(code) {
 
 async function serve(first) {
   prepareSession();
-  control = new Socket({ fd: 3, readable: true, writable: true });
+  control = new Socket({ fd: 3, readable: true, writable: false });
   if (first) await execute(first.id, first.code, first.flags.includes('echo'));
   for await (const { id, code, flags } of runs()) await execute(id, code, flags.includes('echo'));
 }

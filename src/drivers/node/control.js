@@ -1,9 +1,9 @@
 'use strict';
 // The driver of Node: runs the code that comes over descriptor 3, one piece after the other, in one
 // realm. `run ID SIZE FLAGS` comes, a line of 64 bytes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE`
-// go, each with JSON behind it, or `exit ID STATUS CPU PEAK`. Descriptors 1 and 2 are the user's alone.
-// Descriptor 3 keeps its number, because Node cannot move one, but Node marks everything above 2
-// close-on-exec before this file runs.
+// go over descriptor 4, each with JSON behind it, or `exit ID STATUS CPU PEAK`. Descriptors 1 and 2 are the
+// user's alone. The others keep their numbers, because Node cannot move one, but Node marks everything above
+// 2 close-on-exec before this file runs.
 const { Console } = require('node:console');
 const { Session } = require('node:inspector');
 const Module = require('node:module');
@@ -23,7 +23,7 @@ const { createRequire, isBuiltin } = Module;
 
 const HEAD = 64; // bytes of an order's line
 
-let control = null; // the channel as a stream, once there is a session
+let control = null; // orders as a stream, once there is a session
 const inspector = new Session();
 const sources = new Map(); // id of a run -> its lines
 const parts = []; // what the run displayed so far
@@ -43,8 +43,7 @@ function send(kind, id, payload) {
 }
 
 function sendBytes(bytes) {
-  if (control) return control.write(bytes);
-  while (bytes.length > 0) bytes = bytes.subarray(fs.writeSync(3, bytes));
+  while (bytes.length > 0) bytes = bytes.subarray(fs.writeSync(4, bytes));
 }
 
 function shorten(text) {

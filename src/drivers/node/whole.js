@@ -19,7 +19,7 @@ function leaveWhole(status) {
   try {
     for (const part of parts.splice(0)) send('part', whole.id, part);
     if (whole.failed || process.listenerCount('exit') > 1) return; // more is to come
-    sendExit(3, whole.id, status & 255);
+    sendExit(4, whole.id, status & 255);
     // Taking an engine apart takes longer than most programs, on a processor that the host may need for
     // the answer: it waits until the host has gone, or ends it.
     fs.readSync(3, Buffer.allocUnsafe(1));

@@ -1,6 +1,6 @@
 """The driver of Python: runs the code that comes over descriptor 3, one piece after the other, in
-one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go, each
-with JSON behind it, and `exit ID STATUS CPU PEAK` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
+one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go over
+descriptor 4, each with JSON behind it, and `exit ID STATUS CPU PEAK` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
 and those beside it (CMakeLists.txt).
 
 Everything that is needed later is imported here: once user code runs, a file that is called json.py
@@ -40,42 +40,43 @@ FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 
 
 class Control:
-    """The channel to the host, on a number that no child inherits."""
+    """The channel to the host, on numbers that no child inherits."""
 
     def __init__(self):
-        self.fd = self.out = -1  # one and the same, but for a rehearsal
+        self.fd = self.out = -1  # for orders, and for what is said
         self.come = b""  # and not taken yet
         self.forking = 0  # the thread that forks for igloo, and for nobody else
 
-    def open(self, fd):
-        self.fd = self.out = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
-        os.close(fd)
+    def open(self):
+        self.fd, self.out = fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(4, fcntl.F_DUPFD_CLOEXEC, 10)
+        os.close(3)
+        os.close(4)
 
     def recognize(self):
-        self.owner, self.identity = os.getpid(), os.fstat(self.fd)[1:3]
-        fcntl.fcntl(self.fd, fcntl.F_SETSIG, MARK)
+        self.owner, self.identity = os.getpid(), os.fstat(self.out)[1:3]
+        fcntl.fcntl(self.out, fcntl.F_SETSIG, MARK)
 
     def is_open(self):
         """Not after user code closed all descriptors; the number may even be another file's now. By a mark: to
         compare its identity takes four times as long, a twentieth of a small run."""
         try:
-            return fcntl.fcntl(self.fd, fcntl.F_GETSIG) == MARK
+            return fcntl.fcntl(self.out, fcntl.F_GETSIG) == MARK
         except (OSError, ValueError):  # the second for -1
             return False
 
     def is_another(self):
         """Than the one that was recognized, which may have the same mark."""
         try:
-            return os.fstat(self.fd)[1:3] != self.identity
+            return os.fstat(self.out)[1:3] != self.identity
         except OSError:
             return False
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
         if self.fd >= 0 and self.forking != _thread.get_ident():
-            self.fd = self.out = os.close(self.fd) or -1
+            self.fd, self.out = os.close(self.fd) or -1, os.close(self.out) or -1
 
     def fork(self):
-        """A child that keeps the channel's number: nothing ever runs in it. Whoever is made a copy of it
+        """A child that keeps the channel's numbers: nothing ever runs in it. Whoever is made a copy of it
         goes on from here, with a channel of its own in that place."""
         self.forking = _thread.get_ident()
         try:

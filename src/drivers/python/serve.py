@@ -128,7 +128,7 @@ def rehearse(session):
     """A program whose output and end nobody hears. What a fork shares with its parent is copied page
     by page where it is written to: here, and not while somebody waits."""
     control = session.display.control
-    channel, output = control.fd, os.dup(1)
+    channel, output = (control.fd, control.out), os.dup(1)
     orders, nowhere = control.fd, control.out = os.pipe()
     os.write(nowhere, REHEARSAL)
     os.dup2(nowhere, 1)
@@ -140,13 +140,13 @@ def rehearse(session):
     os.dup2(output, 1)
     for each in (orders, nowhere, output):
         os.close(each)
-    control.fd = control.out = channel
+    control.fd, control.out = channel
     become_program(session)  # as it waits for its code
 
 
 def open_session(session):
     control = session.display.control
-    control.open(3)
+    control.open()
     # There before it is needed. Never a file in a directory of the user's.
     if CODE_FILE[0] == "/":
         try:
