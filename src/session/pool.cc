@@ -130,8 +130,8 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of
   return Make(of.recipe, of.zygote);
 }
 
-Result<std::unique_ptr<OpenInterpreter>> Pool::Make(std::shared_ptr<const Recipe> recipe,
-                                                    std::shared_ptr<Zygote> zygote) {
+Result<std::unique_ptr<OpenInterpreter>> Pool::Make(const std::shared_ptr<const Recipe>& recipe,
+                                                    const std::shared_ptr<Zygote>& zygote) {
   auto open = std::make_unique<OpenInterpreter>();
   open->recipe = recipe;
   open->zygote = zygote;
@@ -221,8 +221,8 @@ asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
   if (!shelf->closed && !shelf->tired) {
     KeepZygote(*shelf);
     auto made = Make(shelf->recipe, shelf->zygote);
-    auto started = made ? co_await (*made)->interpreter->Start()
-                        : Result<void>(std::unexpected(std::move(made).error()));
+    auto started =
+        made ? co_await (*made)->interpreter->Start() : Result<void>(std::unexpected(made.error()));
     if (!started && !shelf->closed) {
       shelf->tired = true;
       if (shelf->zygote) Blame(shelf->zygote);

@@ -81,8 +81,8 @@ class Pool {
  private:
   struct Shelf;
   std::shared_ptr<Shelf> ShelfFor(std::shared_ptr<const Recipe> recipe);
-  Result<std::unique_ptr<OpenInterpreter>> Make(std::shared_ptr<const Recipe> recipe,
-                                                std::shared_ptr<Zygote> zygote);
+  Result<std::unique_ptr<OpenInterpreter>> Make(const std::shared_ptr<const Recipe>& recipe,
+                                                const std::shared_ptr<Zygote>& zygote);
   /// Tends it when whoever took one is likely to have the answer.
   void TendSoon(const std::shared_ptr<Shelf>& shelf);
   void AwaitDue();
