@@ -52,8 +52,8 @@ class Hands {
     return {};
   }
 
-  /// Gives it a descriptor; its number in there.
-  Result<std::uint64_t> Give(int fd) const {
+  /// Gives it a descriptor; its number in there. None where igloo may take none of its.
+  Result<std::optional<std::uint64_t>> Give(int fd) const {
     Receipt receipt;
     IGLOO_TRY(memory_.Write(at_, reinterpret_cast<const char*>(&receipt), sizeof receipt));
     IGLOO_ASSIGN(const std::int64_t made,
@@ -65,9 +65,12 @@ class Hands {
     const auto theirs = static_cast<std::uint64_t>(receipt.sockets[1]);
     const UniqueFd socket = Take(ours);
     IGLOO_TRY(Close(ours));
-    const int given[] = {fd};
-    IGLOO_TRY(PassFds(socket.get(), kWord, given));
-    IGLOO_ASSIGN(const std::uint64_t number, Receive(theirs));
+    std::optional<std::uint64_t> number;
+    if (socket) {
+      const int given[] = {fd};
+      IGLOO_TRY(PassFds(socket.get(), kWord, given));
+      IGLOO_ASSIGN(number, Receive(theirs));
+    }
     IGLOO_TRY(Close(theirs));
     return number;
   }
@@ -83,7 +86,10 @@ class Hands {
   std::uint64_t Place(std::size_t offset) const { return at_ + offset; }
 
   Result<std::uint64_t> Receive(std::uint64_t socket) const {
-    const auto place = [&](std::size_t offset) { return reinterpret_cast<void*>(Place(offset)); };
+    // Addresses of the other process, as the kernel wants them.
+    const auto place = [&](std::size_t offset) {
+      return reinterpret_cast<void*>(Place(offset));  // NOLINT(performance-no-int-to-ptr)
+    };
     Receipt receipt;
     receipt.part = {place(offsetof(Receipt, word)), 1};
     receipt.message.msg_iov = static_cast<iovec*>(place(offsetof(Receipt, part)));
@@ -116,15 +122,16 @@ Result<std::optional<Faults>> Faults::Of(const Tracee& tracee, const AddressSpac
   const UniqueFd device(::open("/dev/userfaultfd", O_RDWR | O_CLOEXEC));
   if (!device) return std::nullopt;
   IGLOO_ASSIGN(const Hands hands, Hands::Of(tracee, memory));
-  IGLOO_ASSIGN(const std::uint64_t theirs, hands.Give(device.get()));
+  IGLOO_ASSIGN(const std::optional<std::uint64_t> theirs, hands.Give(device.get()));
+  if (!theirs) return std::nullopt;
   IGLOO_ASSIGN(const std::int64_t made,
-               tracee.Call(SYS_ioctl, {theirs, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK}));
+               tracee.Call(SYS_ioctl, {*theirs, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK}));
   UniqueFd fd;
   if (made >= 0) {
     fd = hands.Take(static_cast<std::uint64_t>(made));
     IGLOO_TRY(hands.Close(static_cast<std::uint64_t>(made)));
   }
-  IGLOO_TRY(hands.Close(theirs));
+  IGLOO_TRY(hands.Close(*theirs));
   uffdio_api api{.api = UFFD_API, .features = kWanted, .ioctls = 0};
   if (!fd || ::ioctl(fd.get(), UFFDIO_API, &api) != 0) return std::nullopt;
   return Faults(std::move(fd));

@@ -97,6 +97,7 @@ void Interpreter::State::Take(const wire::Report& came) {
     FailWith(backend::ExplainRefusal(*refused, plan.payload));
     return;
   }
+  if (running) (void)Listen();  // it may have said more than was heard yet
   ended = std::get<wire::Ended>(came);
   ready = false;
   if (orders.is_open()) orders.cancel();

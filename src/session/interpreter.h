@@ -64,7 +64,7 @@ struct InterpreterOptions {
 /// even longer. Lives on one event loop thread; one call at a time.
 class Interpreter {
  public:
-  /// `plan` starts a driver, has one extra descriptor and no time limit of its own. Both outlive
+  /// `plan` starts a driver, has two extra descriptors and no time limit of its own. Both outlive
   /// this.
   Interpreter(boost::asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend,
               InterpreterOptions options);

@@ -15,6 +15,9 @@ using asio::posix::stream_descriptor;
 
 namespace {
 
+/// Of what an interpreter said; more than its pipe holds.
+constexpr std::size_t kAtOnce = 1U << 20;
+
 /// A longer order does not fit into a pipe that tells when it is read.
 constexpr std::size_t kNarrow = 4096;
 
@@ -93,17 +96,26 @@ asio::awaitable<void> Interpreter::State::WatchDriver() {
 }
 
 bool Interpreter::State::Listen() {
-  if (!answers.is_open()) return false;
-  const ssize_t count = ::read(answers.native_handle(), room.data(), room.size());
-  if (count < 0) return errno == EAGAIN || errno == EINTR;
-  // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
-  if (count == 0) return false;
-  frames.Append({room.data(), static_cast<std::size_t>(count)});
-  return TakeFrames();
+  // Not for ever: somebody may say more than we can hear.
+  for (std::size_t taken = 0; answers.is_open() && taken < kAtOnce;) {
+    const ssize_t count = ::read(answers.native_handle(), room.data(), room.size());
+    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    // igloo-init holds the other end, too: an end of file means that the sandbox is gone.
+    if (count == 0) return false;
+    const auto came = static_cast<std::size_t>(count);
+    frames.Append({room.data(), came});
+    if (!TakeFrames()) return false;
+    if (came < room.size()) return true;
+    taken += came;
+  }
+  return answers.is_open();
 }
 
 void Interpreter::State::Forget() {
-  while (answers.is_open() && ::read(answers.native_handle(), room.data(), room.size()) > 0) {
+  for (std::size_t taken = 0; answers.is_open() && taken < kAtOnce;) {
+    const ssize_t count = ::read(answers.native_handle(), room.data(), room.size());
+    if (count <= 0) break;
+    taken += static_cast<std::size_t>(count);
   }
   frames.Clear();
 }
@@ -149,6 +161,7 @@ void Interpreter::State::Send(std::string_view bytes) {
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   if (bytes.empty()) return;
+  ends_by_reading = false;  // what was not sent looks like what was read
   ++sending;
   asio::co_spawn(loop, SendLater(std::string(bytes)), asio::detached);
 }

@@ -41,6 +41,7 @@ class PoolTest : public ::testing::Test {
               {.roomy = [this] { return roomy_; },
                .note = [this](std::string_view text) { notes_.emplace_back(text); },
                .fade = std::chrono::hours(1)}) {
+    ::signal(SIGPIPE, SIG_IGN);
     recipe_.plan = PlanForInterpreter("python");
     recipe_.zygote = drivers::ZygoteFor(*drivers::FindDriver("python"));
     recipe_.most = 3;

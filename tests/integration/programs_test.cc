@@ -2,7 +2,11 @@
 // ways, and each of them has to be what the program did.
 
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include "support/host.h"
+#include "support/igloo.h"
 #include "support/interpreters.h"
 
 namespace igloo::testing {
@@ -47,8 +51,11 @@ constexpr Program kPrograms[] = {
     {"FineLater", "sleep 0.05; echo 1", 0, "1\n"},
     {"FailsLater", "sleep 0.05; echo 1; (exit 3)", 3, "1\n"},
     {"ExitsLater", "sleep 0.05; exit 4", 4, ""},
-    {"HasNoMoreOrders", "exec 11<&-; echo 1; (exit 6)", 6, "1\n"},
-    {"HasNoChannel", "exec 11<&- 12>&-; echo 1", 0, "1\n"},
+    {"HasNoMoreOrders", "exec 58<&-; echo 1; (exit 6)", 6, "1\n"},
+    {"HasNoChannel", "exec 58<&- 59>&-; echo 1", 0, "1\n"},
+    {"HasNoMoreOrdersUnderErrexit", "set -e; exec 58<&-; echo 1", 0, "1\n"},
+    {"UsesItsOwnNumbers", "exec 10>f 11>&10 12>g; echo 1 >&11; echo 2 >&12; cat f g; false", 1,
+     "1\n2\n"},
     {"AsksForNothing", "read -r line || echo none", 0, "none\n"},
     {"Trap", "trap 'echo end' EXIT; echo 1", 0, "1\nend\n"},
 };
@@ -63,10 +70,29 @@ TEST(BashProgramsTest, OneThatPretendsToHaveEndedIsEnded) {
   const auto open = interpreters.Open(From::kStart);
   ASSERT_TRUE(open) << interpreters.error();
   const auto result =
-      interpreters.Once(*open, "echo 1; read -r -N 1 -u 11; sleep 1000; echo never");
+      interpreters.Once(*open, "echo 1; read -r -N 1 -u 58; sleep 1000; echo never");
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(result->exit_code, 0);
   EXPECT_EQ(result->output.kept(), "1\n");
+}
+
+/// Nothing can be written to a sandbox that is gone, and nothing is left to be read: no end of the
+/// program.
+TEST(BashProgramsTest, OneWhoseSandboxIsGoneHasNotEndedWell) {
+  Interpreters interpreters("bash");
+  const auto open = interpreters.Open(From::kStart);
+  ASSERT_TRUE(open) << interpreters.error();
+  const auto init = [] {
+    for (const ProcessInfo& each : DescendantsOf(::getpid())) {
+      if (each.name == "igloo-init" && each.state != 'Z') return each.pid;
+    }
+    return pid_t{0};
+  };
+  ASSERT_GT(init(), 0);
+  ::kill(init(), SIGKILL);
+  ASSERT_TRUE(WaitFor([&] { return init() == 0; }, 30));
+  const auto result = interpreters.Once(*open, "echo 1");
+  EXPECT_FALSE(result && result->exit_code == 0) << result->output.kept();
 }
 
 TEST(BashProgramsTest, NothingOfALargeOutputIsLost) {

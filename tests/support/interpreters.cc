@@ -1,5 +1,7 @@
 #include "support/interpreters.h"
 
+#include <signal.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
@@ -32,7 +34,9 @@ Interpreters::Interpreters(const std::string& interpreter)
     : interpreter_(interpreter),
       plan_(PlanForInterpreter(interpreter)),
       groups_(cgroup::Find()),
-      backend_(BuiltPrograms(), backend::jail::Mode::kPrepared) {}
+      backend_(BuiltPrograms(), backend::jail::Mode::kPrepared) {
+  ::signal(SIGPIPE, SIG_IGN);
+}
 
 Interpreters::~Interpreters() {
   // What watched the descriptors of interpreters that are gone comes to its end.

@@ -54,13 +54,14 @@ class Control:
 
     def recognize(self):
         self.owner, self.identity = os.getpid(), os.fstat(self.out)[1:3]
-        fcntl.fcntl(self.out, fcntl.F_SETSIG, MARK)
+        for each in (self.fd, self.out):
+            fcntl.fcntl(each, fcntl.F_SETSIG, MARK)
 
-    def is_open(self):
+    def is_open(self, fd):
         """Not after user code closed all descriptors; the number may even be another file's now. By a mark: to
         compare its identity takes four times as long, a twentieth of a small run."""
         try:
-            return fcntl.fcntl(self.out, fcntl.F_GETSIG) == MARK
+            return fcntl.fcntl(fd, fcntl.F_GETSIG) == MARK
         except (OSError, ValueError):  # the second for -1
             return False
 
@@ -73,7 +74,9 @@ class Control:
 
     def leave(self):  # in a fork; once, for in a fork of that one the number may be the user's
         if self.fd >= 0 and self.forking != _thread.get_ident():
-            self.fd, self.out = os.close(self.fd) or -1, os.close(self.out) or -1
+            for each in filter(self.is_open, (self.fd, self.out)):
+                os.close(each)
+            self.fd = self.out = -1
 
     def fork(self):
         """A child that keeps the channel's numbers: nothing ever runs in it. Whoever is made a copy of it
@@ -88,7 +91,7 @@ class Control:
         try:
             piece = os.read(self.fd, size)
         except Exception as error:  # from a signal handler of the user's: nothing was read yet
-            if not self.is_open():
+            if not self.is_open(self.fd):
                 os._exit(1)
             report(error)
             return b""

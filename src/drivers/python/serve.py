@@ -84,7 +84,7 @@ def obey(control, session, copies):
     flush()
     if session.uses_c:
         flush_c()
-    if os.getpid() != control.owner or not control.is_open():
+    if os.getpid() != control.owner or not control.is_open(control.out):
         os._exit(result["status"])
     control.finish(number, result)
 
