@@ -270,7 +270,8 @@ Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,
   std::deque<session::Interpreter> all;
   for (unsigned i = 0; i < count; ++i) {
     session::InterpreterOptions options{.zygote = zygote};
-    IGLOO_ASSIGN(options.group, session::TakeGroup(state_->groups, recipe.plan));
+    IGLOO_ASSIGN(options.group,
+                 session::TakeGroup(state_->groups, recipe.plan, cgroup::OutOfMemory::kEndsOne));
     auto& added = all.emplace_back(state_->loop, recipe.plan, state_->backend, std::move(options));
     IGLOO_TRY(state_->Await(added.Start()));
   }

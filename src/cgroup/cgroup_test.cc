@@ -44,7 +44,8 @@ class FakeTree {
 
 /// The files of a leaf, which the kernel would make with its directory.
 void PutLeaf(const FakeTree& tree, const std::string& path) {
-  for (const char* file : {"tasks", "memory.limit_in_bytes", "pids.max", "memory.max"}) {
+  for (const char* file :
+       {"tasks", "memory.limit_in_bytes", "pids.max", "memory.max", "memory.oom.group"}) {
     tree.Put(path + "/" + file, "");
   }
   tree.Put(path + "/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
@@ -128,6 +129,11 @@ TEST(CgroupLeaf, OfVersionTwoCountsProcessesToo) {
   ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000, .processes = 10}));
   EXPECT_EQ(tree.Get("/igloo/0/memory.max"), "1000");
   EXPECT_EQ(tree.Get("/igloo/0/pids.max"), "12") << "igloo-init and its helper";
+  EXPECT_EQ(tree.Get("/igloo/0/memory.oom.group"), "1");
+  // With the same limit otherwise, as of the sandbox before it.
+  ASSERT_TRUE(
+      leaf->Limit({.memory_bytes = 1000, .processes = 10, .out_of_memory = OutOfMemory::kEndsOne}));
+  EXPECT_EQ(tree.Get("/igloo/0/memory.oom.group"), "0");
   EXPECT_FALSE(leaf->ReadHits().memory || leaf->ReadHits().processes);
   tree.Put("/igloo/0/pids.events", "max 6\n");
   EXPECT_TRUE(leaf->ReadHits().processes);

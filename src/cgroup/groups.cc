@@ -92,17 +92,17 @@ Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
   return leaf;
 }
 
-Result<void> Leaf::LimitMemory(std::uint64_t bytes) {
+Result<void> Leaf::LimitMemory(std::uint64_t bytes, OutOfMemory out_of_memory) {
   const int at = directory_.get();
+  if (kind_ == Kind::kV2) {
+    WriteAt(at, "memory.oom.group", out_of_memory == OutOfMemory::kEndsAll ? "1" : "0");
+  }
   const char* const file = kind_ == Kind::kV2 ? "memory.max" : "memory.limit_in_bytes";
   // A leaf that was used before usually has the limit already, and asking is cheaper.
   if (bytes != 0 && ReadAt(at, file) == Number(bytes) + "\n") return {};
   bool written = false;
   if (kind_ == Kind::kV2) {
-    // Not every kernel swaps. One that runs out of memory inside takes all of it, not a random
-    // part.
-    WriteAt(at, "memory.swap.max", "0");
-    WriteAt(at, "memory.oom.group", "1");
+    WriteAt(at, "memory.swap.max", "0");  // not every kernel swaps
     written = WriteAt(at, file, bytes == 0 ? "max" : Number(bytes));
   } else {
     const std::string value = bytes == 0 ? "-1" : Number(bytes);
@@ -131,7 +131,7 @@ Result<void> Leaf::LimitProcesses(std::uint64_t processes) {
 Result<void> Leaf::Limit(const Limits& limits) {
   if (limits_ != limits) {
     limits_.reset();
-    IGLOO_TRY(LimitMemory(limits.memory_bytes));
+    IGLOO_TRY(LimitMemory(limits.memory_bytes, limits.out_of_memory));
     IGLOO_TRY(LimitProcesses(limits.processes));
     limits_ = limits;
   }

@@ -21,10 +21,15 @@ enum class Kind {
 };
 std::string_view Name(Kind kind);
 
+/// What the kernel ends when memory is out. One process, the largest, where somebody looks
+/// (ReadHits) and knows what to do about the rest; version 1 knows nothing else.
+enum class OutOfMemory { kEndsAll, kEndsOne };
+
 /// For everything in a sandbox together; 0: not limited.
 struct Limits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t processes = 0;
+  OutOfMemory out_of_memory = OutOfMemory::kEndsAll;
   bool operator==(const Limits&) const = default;
 };
 
@@ -70,7 +75,7 @@ class Leaf {
     std::uint64_t memory = 0, processes = 0;
   };
   Counts ReadCounts() const;
-  Result<void> LimitMemory(std::uint64_t bytes);
+  Result<void> LimitMemory(std::uint64_t bytes, OutOfMemory out_of_memory);
   Result<void> LimitProcesses(std::uint64_t processes);
 
   Kind kind_ = Kind::kNone;

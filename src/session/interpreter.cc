@@ -99,6 +99,8 @@ void Interpreter::State::Take(const wire::Report& came) {
   }
   if (running) (void)Listen();  // it may have said more than was heard yet
   ended = std::get<wire::Ended>(came);
+  const bool well = ended->kind == wire::EndKind::kExited && ended->status == 0;
+  if (!well && Looks() && options.group->leaf().ReadHits().memory) out_of_memory = true;
   ready = false;
   if (orders.is_open()) orders.cancel();
   changed.cancel();
@@ -143,18 +145,23 @@ asio::awaitable<void> Interpreter::State::Wait(std::function<bool()> condition,
     boost::system::error_code ignored;
     auto token = Redirect(ignored);
     co_await changed.async_wait(token);
-    if (looks && running && !done) EndIfOverMemory();
+    if (looks && running && !done && !ended) EndIfOverMemory();
   }
 }
 
-bool Interpreter::State::Looks() const {
-  return options.group && options.group->leaf().kind() == cgroup::Kind::kV1;
-}
+bool Interpreter::State::Looks() const { return options.group.has_value(); }
 
 void Interpreter::State::EndIfOverMemory() {
+  looked = Clock::now();
   if (out_of_memory || !options.group->leaf().ReadHits().memory) return;
   out_of_memory = true;
   box->Tell(wire::ToInit::kKill);
+}
+
+asio::awaitable<void> Interpreter::State::AwaitKilled() {
+  auto over = [this] { return ended.has_value(); };
+  co_await Wait(over, Clock::now() + kKillLimit);
+  if (!ended) FailWith(NotKilled());
 }
 
 asio::awaitable<Result<void>> Interpreter::State::WaitUntilReady() {
@@ -296,6 +303,11 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     co_await state->Wait(whole, Clock::time_point::max());
     if (state->failure) co_return std::unexpected(*state->failure);
   }
+  // Something in the background may have lost a process to the limit. Not for each of many calls.
+  const bool idled = state->last_id > 0 && !state->ended && Clock::now() - state->looked > kLook;
+  if (idled && state->Looks()) state->EndIfOverMemory();
+  if (state->out_of_memory && !state->ended) co_await state->AwaitKilled();
+  if (state->failure) co_return std::unexpected(*state->failure);
   if (state->ended && !co_await state->Again()) co_return std::unexpected(*state->failure);
   if (state->last_id > 0) {  // before the first one nothing runs that could say more
     state->Settle();
@@ -322,12 +334,12 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     if (!state->done) co_await state->AwaitEnd(call);
   }
   state->Settle();
-  if (state->TooMuch()) {
+  // What failed may have failed for its memory.
+  if (state->done && state->done->status != 0 && state->Looks()) state->EndIfOverMemory();
+  if (state->TooMuch() || (state->out_of_memory && !state->ended)) {
     // It is being killed, although it may have told its own end meanwhile.
     state->done.reset();
-    auto ended = [&] { return state->ended.has_value(); };
-    co_await state->Wait(ended, Clock::now() + kKillLimit);
-    if (!state->ended) state->FailWith(NotKilled());
+    co_await state->AwaitKilled();
   }
   state->running = state->ends_by_reading = false;
   state->heard = {};
@@ -350,9 +362,7 @@ asio::awaitable<Result<void>> Interpreter::Renew() {
   co_await state->Wait(whole, Clock::time_point::max());
   if (!state->failure && !state->ended) {
     state->box->Tell(wire::ToInit::kKill);
-    auto over = [state] { return state->ended.has_value(); };
-    co_await state->Wait(over, Clock::now() + kKillLimit);
-    if (!state->ended) state->FailWith(NotKilled());
+    co_await state->AwaitKilled();
   }
   if (state->failure || !co_await state->Again()) co_return std::unexpected(*state->failure);
   // Whoever asked for it knows, and what the old one printed last is nobody's.

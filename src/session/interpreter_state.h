@@ -76,10 +76,12 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// The sandbox itself is gone; `vanished`: without a word.
   void Lose(Error error, bool vanished);
   void SendFork();
-  /// Whether a cgroup has to be looked at: one of version 1 does not end the rest of a sandbox that
-  /// lost a process to its limit.
+  /// Whether a cgroup has to be looked at: the kernel does not end the rest of a sandbox that lost
+  /// a process to its limit.
   bool Looks() const;
   void EndIfOverMemory();
+  /// Waits for the report of an interpreter that is being killed.
+  boost::asio::awaitable<void> AwaitKilled();
   bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
   /// The order for a call. The code of a whole program is in its file then, if it can be.
@@ -131,6 +133,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   bool running = false;   ///< a call is under way
   bool stopping = false;  ///< its code was asked to stop
   bool timed_out = false, out_of_memory = false;
+  std::chrono::steady_clock::time_point looked = {};  ///< at the memory of its cgroup
   std::vector<Part> parts = {};
   std::size_t part_bytes = 0;
   std::optional<said::Done> done = {};

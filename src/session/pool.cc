@@ -147,7 +147,7 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(const std::shared_ptr<const 
     open->connection = std::make_shared<Connection>(loop_, *options_.proxy, recipe->network);
     options.connection = open->connection;
   }
-  IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan));
+  IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan, cgroup::OutOfMemory::kEndsOne));
   open->interpreter =
       std::make_unique<Interpreter>(loop_, recipe->plan, backend_, std::move(options));
   return open;

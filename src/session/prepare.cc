@@ -31,9 +31,10 @@ Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
 }
 
-Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan) {
+Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan,
+                                               cgroup::OutOfMemory out_of_memory) {
   if (groups.kind() == cgroup::Kind::kNone) return std::nullopt;
-  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes};
+  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes, .out_of_memory = out_of_memory};
   for (const sandbox::ResourceLimit& limit : plan.payload.limits) {
     if (limit.resource == RLIMIT_NPROC) limits.processes = limit.value;
   }

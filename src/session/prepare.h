@@ -13,7 +13,10 @@ namespace igloo::session {
 Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request);
 
-/// A group for the sandbox of a plan, with its limits; none where the machine has no groups.
-Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan);
+/// A group for the sandbox of a plan, with its limits; none where the machine has no groups. A
+/// sandbox that stays must not end with what ran in it: kEndsOne.
+Result<std::optional<cgroup::Lease>> TakeGroup(
+    cgroup::Groups& groups, const sandbox::Plan& plan,
+    cgroup::OutOfMemory out_of_memory = cgroup::OutOfMemory::kEndsAll);
 
 }  // namespace igloo::session

@@ -71,6 +71,19 @@ const std::vector<Case>& Cases() {
          read -r line <&${server[0]} && echo "$line"
          exec {server[1]}>&-; wait; rm "$HOME/c.toml")sh",
        .says = R"("verdict":"memory")"},
+      {.name = "ASessionThatIsOutOfMemoryKeepsItsFiles",
+       .who = {Who::kRoot, Who::kUser},
+       .script = R"sh(
+         printf '[defaults]\nmemory_mb = 32\n' >"$HOME/c.toml"
+         big='dd if=/dev/zero of=/dev/null bs=64M count=1'
+         # one that fails, one that goes on for ever, and one in the background of a call that does not
+         for each in "$big" "while :; do $big; done" "$big & wait; true"; do
+           printf '%s\n' 'echo kept >/workspace/f; x=1' "$each" \
+             'echo begun; sleep 0.3; echo "[$x]"; cat /workspace/f' |
+             igloo repl --env shell --config "$HOME/c.toml" 2>&1
+         done | grep -E '^(begun|\[\]|kept)$|killed for its memory in an earlier call'
+         rm "$HOME/c.toml")sh",
+       .says = "^(begun\n\\[\\]\nkept\n[^\n]*earlier call]\n){3}$"},
       {.name = "OneOutOfMemoryEndsTheWholeSandbox",
        .who = {Who::kRoot, Who::kUser},
        .script = R"sh(
