@@ -17,10 +17,14 @@
 #
 # Behind a whole program the next word is waited for at once: the host may need this processor for the answer.
 #
-# What follows an order is written out, down to its numbers: with variables it takes a tenth longer.
+# What follows an order is written out, down to its numbers: with variables it takes a tenth longer. They are numbers
+# that nobody chooses: bash takes what is marked close-on-exec for its own, and would undo the user's `exec 12>file`. Below
+# 64, where its table would have to grow, and below those that `<(...)` gets; or where few are allowed, the last of 16.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  printf -v file %q "${1-main.sh}"
-  exec "$BASH" --norc --noprofile -c '. "$1" "$2"; builtin set --; builtin read -r -N 1 -u 58 __igloo_order; case $__igloo_order in .) . '"$file"'; case $? in 0) ! builtin read -r -N 2 -u 58 ;; *) __igloo_status=$? ;; esac ;; *) . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; __igloo_status=$? ;; esac; builtin echo "exit ${__igloo_id:-1} $__igloo_status" >&59 && builtin read -u 58; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "${1-main.sh}"
+  if { exec 59>&4; } 2>/dev/null; then __igloo_fd=58 __igloo_out=59; else __igloo_fd=14 __igloo_out=15; fi
+  exec 59>&-
+  printf -v __igloo_file %q "${1-main.sh}"
+  exec "$BASH" --norc --noprofile -c '. "$@"; builtin set --; builtin read -r -N 1 -u '$__igloo_fd' __igloo_order; case $__igloo_order in .) . '"$__igloo_file"'; case $? in 0) ! builtin read -r -N 2 -u '$__igloo_fd' ;; *) __igloo_status=$? ;; esac ;; *) . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; __igloo_status=$? ;; esac; builtin echo "exit ${__igloo_id:-1} $__igloo_status" >&'$__igloo_out' && builtin read -u '$__igloo_fd'; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "${1-main.sh}" "$__igloo_fd" "$__igloo_out"
 fi
 
 # What a shell needs that waits, and all that most programs need: what stands behind it takes a fifth of the
@@ -29,17 +33,16 @@ fi
 if (( $# )); then
   # Copies of descriptors 3 and 4 that no program inherits. Bash cannot ask for close-on-exec, but it marks
   # what it puts aside for the time of a redirection (the first free number from 10 on), and a copy of a marked
-  # one is marked. On numbers that nobody chooses: bash takes marked ones for its own, and would undo the user's
-  # `exec 12>file`. Below 64, where its table would have to grow, and those at the top that `<(...)` gets.
-  { exec 58<&10; } 3<&-
-  { exec 59>&10; } 4>&-
+  # one is marked.
+  __igloo_fd=$2 __igloo_out=$3
+  eval "{ exec $__igloo_fd<&10; } 3<&-; { exec $__igloo_out>&10; } 4>&-"
   exec 3<&- 4>&-
   __igloo_driver=${BASH_SOURCE[0]} __igloo_file=$1 __igloo_order= __igloo_status=0 # the file: of code that is a whole program
   eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
   # There before it is needed. Never a file in a directory of the user's.
   if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
   BASH_ARGV0=$__igloo_file
-  builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&59
+  builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&"$__igloo_out"
   builtin return
 fi
 
@@ -63,7 +66,7 @@ __igloo_on_err='__igloo_last=$?; if [[ $- == *e* && $BASHPID == "$$" ]]; then
   __igloo_failed=$__igloo_last; '"$__igloo_unwind; fi"
 
 __igloo_send() {  # kind, id, payload (ASCII)
-  builtin printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&59
+  builtin printf '%s %s %s\n%s' "$1" "$2" "${#3}" "$3" >&"$__igloo_out"
 }
 
 # Ends the run that is open, if there is one. $1: what the code's last command said.
@@ -119,7 +122,7 @@ __igloo_take() {
   if [[ $flags == *,nul,* ]]; then
     __igloo_skip "$size"
   elif (( size > 0 )); then
-    builtin read -r -N "$size" -u 58 __igloo_code
+    builtin read -r -N "$size" -u "$__igloo_fd" __igloo_code
   fi
 }
 
@@ -129,7 +132,7 @@ __igloo_skip() {
   builtin local part left=$1
   while (( left > 0 )); do
     part=
-    builtin read -r -t 2 -N "$left" -u 58 part
+    builtin read -r -t 2 -N "$left" -u "$__igloo_fd" part
     if [[ ! $part ]]; then break; fi
     left=$(( left - ${#part} ))
   done
@@ -146,7 +149,7 @@ __igloo_begin() {
 __igloo_next() {
   builtin local IFS= LC_ALL=C flags
   while [[ 1 ]]; do
-    if [[ ! $__igloo_order ]]; then builtin read -r -N 64 -u 58 __igloo_order; fi
+    if [[ ! $__igloo_order ]]; then builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; fi
     __igloo_take
     __igloo_order=
     if [[ $flags != *,nul,* ]]; then break; fi
@@ -189,5 +192,5 @@ __igloo_prepare() {
 }
 
 builtin trap "$__igloo_on_int" INT
-builtin read -r -N 63 -u 58 __igloo_code  # the rest of the first order
+builtin read -r -N 63 -u "$__igloo_fd" __igloo_code  # the rest of the first order
 __igloo_order+=$__igloo_code

@@ -25,7 +25,7 @@ done 2>/dev/null
 builtin alias -p
 builtin printf 'umask %s\n' "$(builtin umask)"
 builtin printf 'set --'
-builtin printf ' %s' "${@@Q}"
+if (( $# )); then builtin printf ' %q' "$@"; fi
 builtin printf '\ncd -- %q\n' "${DIRSTACK[0]}"
 for ((__igloo_line = ${#DIRSTACK[@]} - 1; __igloo_line > 0; --__igloo_line)); do
   builtin printf 'pushd -n %q >/dev/null\n' "${DIRSTACK[__igloo_line]}"

@@ -95,6 +95,23 @@ TEST(BashProgramsTest, OneWhoseSandboxIsGoneHasNotEndedWell) {
   EXPECT_FALSE(result && result->exit_code == 0) << result->output.kept();
 }
 
+/// Its driver puts the channel where it is not in the way, if there is room for it.
+TEST(BashProgramsTest, FewOpenFilesAreEnough) {
+  for (const std::uint64_t most : {16, 59, 60}) {
+    Interpreters interpreters("bash");
+    interpreters.AllowOpenFiles(most);
+    const auto program = interpreters.Open(From::kStart);
+    ASSERT_TRUE(program) << interpreters.error();
+    const auto result = interpreters.Once(*program, "ulimit -n; exec 12>f; echo 1 >&12; cat f");
+    ASSERT_TRUE(result) << result.error().what;
+    EXPECT_EQ(result->output.kept(), std::to_string(most) + "\n1\n");
+    const auto session = interpreters.Open(From::kStart);
+    ASSERT_TRUE(session) << interpreters.error();
+    EXPECT_EQ(interpreters.Say(*session, "ulimit -n; file=x"), std::to_string(most) + "\n");
+    EXPECT_EQ(interpreters.Say(*session, "echo $file"), "x\n");
+  }
+}
+
 TEST(BashProgramsTest, NothingOfALargeOutputIsLost) {
   Interpreters interpreters("bash");
   const auto open = interpreters.Open(From::kStart);

@@ -1,6 +1,7 @@
 #include "support/interpreters.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -44,6 +45,12 @@ Interpreters::~Interpreters() {
   loop_.poll();
 }
 
+void Interpreters::AllowOpenFiles(std::uint64_t most) {
+  for (sandbox::ResourceLimit& limit : plan_.payload.limits) {
+    if (limit.resource == RLIMIT_NOFILE) limit.value = most;
+  }
+}
+
 void Interpreters::RunUntil(const std::function<bool()>& done) {
   loop_.restart();
   while (!done() && loop_.run_one() > 0) {
@@ -63,7 +70,7 @@ Result<std::shared_ptr<session::Zygote>> Interpreters::StartZygote(
 std::unique_ptr<session::Interpreter> Interpreters::Open(From from) {
   error_.clear();
   session::InterpreterOptions options;
-  auto group = session::TakeGroup(groups_, plan_);
+  auto group = session::TakeGroup(groups_, plan_, cgroup::OutOfMemory::kEndsOne);
   if (!group) {
     error_ = group.error().what;
     return nullptr;

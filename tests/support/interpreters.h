@@ -32,6 +32,8 @@ class Interpreters {
   /// What a call printed, or its error.
   std::string Say(session::Interpreter& interpreter, std::string code);
 
+  /// For those that are opened from now on.
+  void AllowOpenFiles(std::uint64_t most);
   Result<std::shared_ptr<session::Zygote>> StartZygote(std::vector<std::string> preload = {});
   void EndZygote() { zygote_.reset(); }
   const std::string& error() const { return error_; }
