@@ -116,7 +116,11 @@ std::vector<const sandbox::HostTree*> SourcesOf(const Environment& environment) 
 
 std::string Started(const Environment& environment) {
   std::string out;
-  for (const std::string& word : environment.interpreter) out += ShellQuote(Printable(word)) + " ";
+  for (const std::string& word : environment.interpreter) {
+    const std::size_t line = word.find('\n');
+    const std::string rest = line == word.npos ? "" : " ...";  // of a script
+    out += ShellQuote(Printable(word.substr(0, line)) + rest) + " ";
+  }
   return out + environment.code_file;
 }
 
