@@ -164,10 +164,16 @@ Result<json::object> AskServer(const SessionServer& server, const json::object& 
 }
 
 Result<std::vector<FoundSession>> FindSessions(const std::optional<std::string>& server) {
-  IGLOO_ASSIGN(const auto servers, FindSessionServers());
+  IGLOO_ASSIGN(auto servers, FindSessionServers());
+  if (server) {
+    std::erase_if(servers, [&](const auto& each) { return *server != std::to_string(each.pid); });
+    if (servers.empty()) {
+      return Fail(Errc::kNotFound, fmt::format("no server '{}' has sessions", Printable(*server)),
+                  "'igloo session list' shows those that live, and the number of their server");
+    }
+  }
   std::vector<FoundSession> sessions;
   for (const SessionServer& each : servers) {
-    if (server && *server != std::to_string(each.pid)) continue;
     const auto answer = AskServer(each, {{"do", "list"}});
     if (!answer) continue;  // it ended a moment ago
     const json::value* list = answer->if_contains("sessions");

@@ -177,7 +177,7 @@ Result<void> CheckAction(const json::object& arguments, SessionAction action) {
                 "leave one of them out; a call without session_action runs the code");
   }
   IGLOO_ASSIGN(const auto session, Text(arguments, "session"));
-  if (action == SessionAction::kList || session) return {};
+  if (action == SessionAction::kList || (session && !session->empty())) return {};
   return Fail(
       Errc::kInvalidArgument, "'session' is missing",
       fmt::format("name the session to {}; session_action \"list\" shows them", Name(action)));
@@ -211,6 +211,7 @@ Result<RunArguments> ReadArguments(const json::object& arguments) {
   IGLOO_TRY(CheckNames(arguments));
   RunArguments out;
   IGLOO_ASSIGN(out.session, Text(arguments, "session"));
+  if (out.session && out.session->empty()) out.session.reset();
   IGLOO_ASSIGN(out.action, ReadAction(arguments));
   if (out.action) {
     IGLOO_TRY(CheckAction(arguments, *out.action));
@@ -224,10 +225,6 @@ Result<RunArguments> ReadArguments(const json::object& arguments) {
   IGLOO_ASSIGN(out.fork_of, Text(arguments, "fork_of"));
   if (out.fork_of && out.fork_of->empty()) out.fork_of.reset();
   if (out.fork_of && !out.session) out.session = kNewSession;
-  if (out.echo.value_or(false) && !out.session) {
-    return Fail(Errc::kInvalidArgument, "values are echoed in sessions only",
-                "print what is needed, or give 'session'");
-  }
   IGLOO_ASSIGN(const auto seconds, Number(arguments, "timeout_seconds"));
   if (seconds) {
     if (!(*seconds > 0) || *seconds > static_cast<double>(kLongestSeconds)) {

@@ -124,11 +124,19 @@ TEST(ArgumentsTest, AnActionNeedsNoCode) {
               HasSubstr("cannot come in one call"));
 }
 
+TEST(ArgumentsTest, NothingIsAsGoodAsAbsent) {
+  const auto read = Read(R"({"code": "1", "env": "python", "session": "", "fork_of": "",
+                             "session_action": "", "echo": true})");
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_FALSE(read->session || read->fork_of || read->action);
+  EXPECT_THAT(Problem(R"({"session_action": "reset", "session": ""})"),
+              HasSubstr("'session' is missing"));
+}
+
 TEST(ArgumentsTest, EchoIsForSessions) {
   EXPECT_EQ(Read(R"({"code": "1", "env": "python", "session": "s", "echo": false})")->echo, false);
   EXPECT_TRUE(Read(R"({"code": "1", "env": "python", "echo": false})"));
-  EXPECT_THAT(Problem(R"({"code": "1", "env": "python", "echo": true})"),
-              HasSubstr("in sessions only"));
+  EXPECT_TRUE(Read(R"({"code": "1", "env": "python", "echo": true})")) << "the default is";
   EXPECT_THAT(Problem(R"({"code": "1", "env": "python", "session": "s", "echo": 1})"),
               HasSubstr("'echo' must be true or false"));
 }

@@ -49,18 +49,23 @@ Offer OfferOf(const std::vector<mcp::Tool>& tools) {
   return offer;
 }
 
-std::string HowToCall(const Offer& offer) {
+std::string HowToCall(const Offer& offer, const config::SessionConfig& session) {
   if (!offer.run && !offer.connected) {
     return "Each tool runs code in an environment of its own: it starts afresh and keeps nothing.";
   }
   std::string text = fmt::format(
       "Call {}(code, env){}", offer.run ? kRun : kConnected,
       offer.run && offer.connected ? ", or run_connected for environments that can do more" : "");
-  text +=
-      ": it starts afresh in an empty /workspace and keeps nothing. With session=NAME (python, "
-      "node, shell) variables, files and the working directory last from call to call; a session "
-      "belongs to the environment of its first call and ends five minutes after its last one, or "
-      "with session_action=\"close\"; session=\"new\" lets the server choose the name.";
+  const auto seconds = [](std::uint64_t ms) { return static_cast<double>(ms) / 1000; };
+  text += fmt::format(
+      ": it starts afresh in an empty /workspace and keeps nothing. With session=NAME files last "
+      "from call to call, and variables and the working directory where an interpreter can "
+      "(python, "
+      "node, shell); a session belongs to the environment of its first call and ends {:g} s after "
+      "its last one and {:g} s after its first, or with session_action=\"close\"; session=\"new\" "
+      "lets the server choose the name. display(x) in python and igloo.display(x) in node show "
+      "pictures, tables and JSON.",
+      seconds(session.idle_ms), seconds(session.lifetime_ms));
   if (offer.others) text += " The other tools run code in one environment each.";
   return text;
 }
@@ -93,7 +98,8 @@ std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools
   const Offer offer = OfferOf(tools);
   const bool connected =
       std::ranges::any_of(setup.offered(), [](const Offered& each) { return each.rights.network; });
-  std::string text = "Runs code in disposable sandboxes. " + HowToCall(offer) +
+  std::string text = "Runs code in disposable sandboxes. " +
+                     HowToCall(offer, setup.config().session) +
                      (connected ? " Only environments that say so reach the network, through "
                                   "proxy variables that are set; there is no access to the user's "
                                   "files"

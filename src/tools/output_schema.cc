@@ -32,6 +32,14 @@ mcp::JsonObject OutputSchema() {
       {"required", boost::json::array{"path", "size", "mime_type"}}};
   mcp::JsonObject files = Property("array", "new and changed files in the working directory");
   files["items"] = file;
+  mcp::JsonObject parts = Property("array", "what it displayed; pictures stand in the content");
+  parts["items"] = mcp::JsonObject{
+      {"type", "object"},
+      {"properties",
+       mcp::JsonObject{{"mime_type", Property("string", "its type")},
+                       {"text", Property("string", "if it is text that fits here")},
+                       {"uri", Property("string", "resource to read it from, if it does not")}}},
+      {"required", boost::json::array{"mime_type"}}};
   return {{"type", "object"},
           {"properties",
            mcp::JsonObject{
@@ -44,6 +52,7 @@ mcp::JsonObject OutputSchema() {
                {"signal", Property("integer", "that ended it; absent if none did")},
                {"session", Property("string", "the session it ran in; absent if it had none")},
                {"value", Property("string", "of a last expression; absent if there is none")},
+               {"parts", std::move(parts)},
                {"notes", TextsProperty("what became of the session, and what its network refused")},
                {"sessions", SessionsProperty()},
                {"timed_out", Property("boolean", "it hit its time limit")},
@@ -55,8 +64,8 @@ mcp::JsonObject OutputSchema() {
                {"full_output", TextsProperty("resources with what is cut here")},
                {"duration_ms", Property("integer", "wall-clock time")},
                {"queued_ms", Property("integer", "it waited before, for a free place")},
-               {"cpu_ms", Property("integer", "processor time")},
-               {"memory_bytes", Property("integer", "of its largest process")},
+               {"cpu_ms", Property("integer", "processor time; absent if unknown")},
+               {"memory_bytes", Property("integer", "of its largest process; absent if unknown")},
                {"files", std::move(files)},
                {"more_files",
                 Property("integer", "that are not listed here; resources/list has them")}}},

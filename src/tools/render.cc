@@ -164,6 +164,18 @@ class Contents {
   mcp::ToolResult& result_;
 };
 
+/// What a session showed: texts as they are, all else as where it can be read, if it can.
+boost::json::array PartsJson(const std::vector<Thing>& parts) {
+  boost::json::array out;
+  for (const Thing& part : parts) {
+    mcp::JsonObject each{{"mime_type", part.type}};
+    if (part.shown && !IsImage(part.type)) each["text"] = Clean(part.shown->bytes);
+    if (!part.uri.empty()) each["uri"] = part.uri;
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
 boost::json::array Texts(const std::vector<std::string>& texts) {
   boost::json::array out;
   for (const std::string& text : texts) out.emplace_back(text);
@@ -202,12 +214,15 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
                     {"stdout_bytes", run.output.total()},
                     {"stderr_bytes", run.error.total()},
                     {"duration_ms", run.usage.wall_micros / 1000},
-                    {"queued_ms", finished.queued_micros / 1000},
-                    {"cpu_ms", run.usage.cpu_micros / 1000},
-                    {"memory_bytes", run.usage.peak_kib * 1024}};
+                    {"queued_ms", finished.queued_micros / 1000}};
+  if (run.usage.peak_kib != 0) {  // not every interpreter knows
+    o["cpu_ms"] = run.usage.cpu_micros / 1000;
+    o["memory_bytes"] = run.usage.peak_kib * 1024;
+  }
   if (run.signal != 0) o["signal"] = run.signal;
   if (!finished.session.empty()) o["session"] = finished.session;
   if (streams.value) o["value"] = streams.value->text;
+  if (!named.parts.empty()) o["parts"] = PartsJson(named.parts);
   if (!finished.notes.empty()) o["notes"] = Texts(finished.notes);
   std::vector<std::string> kept = named.output;
   kept.insert(kept.end(), named.error.begin(), named.error.end());

@@ -198,6 +198,13 @@ TEST_F(RenderRunTest, PicturesOfASessionThatAreNotShownCanBeRead) {
   ASSERT_EQ(Count<mcp::content::Link>(result), 2U);
   const auto& uri = std::get<mcp::content::Link>(result.content.back()).resource.uri;
   EXPECT_EQ(std::get<std::string>(store_.Read(uri)->body).size(), 20'000U);
+  // Clients show a model either half.
+  const auto& parts = result.structured->at("parts").as_array();
+  ASSERT_EQ(parts.size(), 11U);
+  EXPECT_EQ(parts[0].at("mime_type"), "image/png");
+  EXPECT_FALSE(parts[0].as_object().contains("text"));
+  EXPECT_EQ(parts[9].as_object(), (mcp::JsonObject{{"mime_type", "text/html"}, {"text", "<b>"}}));
+  EXPECT_EQ(parts[10].as_object(), (mcp::JsonObject{{"mime_type", "text/html"}, {"uri", uri}}));
 }
 
 TEST_F(RenderRunTest, AValueSharesTheRoom) {

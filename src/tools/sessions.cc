@@ -269,8 +269,10 @@ Finished Sessions::Describe(const Living& living, session::CallResult result,
   }
   for (const auto* late : {&result.late_output, &result.late_error}) {
     if (late->total() == 0) continue;
-    notes.push_back(fmt::format("since the last call something printed: {}",
-                                Printable(late->kept().substr(0, 1000))));
+    std::string said = late->kept().substr(0, 1000);
+    if (said.ends_with('\n')) said.pop_back();
+    notes.push_back(
+        fmt::format("since the last call something printed: {}", Printable(said, Newlines::kKeep)));
   }
   Finished finished = FinishedFrom(std::move(result));
   finished.time_limit_ms = time_ms;

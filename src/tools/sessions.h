@@ -35,6 +35,7 @@ std::string_view InterpreterOf(const config::Configured& where);
 class Sessions {
  public:
   using Clock = std::chrono::steady_clock;
+  static_assert(Clock::is_steady, "nobody who sets a clock ends a session");
 
   /// What sessions are made of.
   struct Parts {

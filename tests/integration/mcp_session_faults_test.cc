@@ -100,6 +100,8 @@ TEST_F(McpSessionFaults, AGigabyteIsCountedAndNotKept) {
       In("python", "for i in range(1000): print('y' * 999_999)\nprint('the end')",
          {{"timeout_seconds", 600}});
   EXPECT_FALSE(IsError(printed));
+  EXPECT_EQ(printed.at("structuredContent").at("stdout_bytes").to_number<std::uint64_t>(),
+            1'000'000'008U);
   EXPECT_THAT(TextOf(printed), AllOf(HasSubstr("the end\n"), Not(HasSubstr("lost"))));
   EXPECT_LT(TextOf(printed).size(), 50'000U);
   EXPECT_THAT(Text("python", "x"), StartsWith("5\n"));

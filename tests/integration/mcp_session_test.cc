@@ -65,14 +65,18 @@ TEST_F(McpSession, ASessionBelongsToItsEnvironment) {
 }
 
 TEST_F(McpSession, AnInterpreterThatEndsTakesVariablesButNotFiles) {
-  for (const char* end :
-       {"exit(3)", "import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)"}) {
+  const std::pair<const char*, const char*> ends[] = {
+      {"exit(3)", "ended with exit code 3"},
+      {"import os; os._exit(3)", "ended with exit code 3"},
+      {"import os; os.kill(os.getpid(), 9)", "ended with exit code 137"}};
+  for (const auto& [end, why] : ends) {
     In("e", "python", "x = 1; open('kept', 'w').write('still here')");
     const JsonObject ended = In("e", "python", end);
     EXPECT_TRUE(IsError(ended)) << end;
     EXPECT_THAT(TextOf(ended), HasSubstr("variables are lost, files are kept")) << end;
     const std::string next = Text("e", "python", "print('x' in globals(), open('kept').read())");
-    EXPECT_THAT(next, AllOf(StartsWith("False still here\n"), HasSubstr("variables were lost")))
+    EXPECT_THAT(next, AllOf(StartsWith("False still here\n"), HasSubstr("variables were lost"),
+                            HasSubstr(why)))
         << end;
     EXPECT_THAT(Text("e", "python", "1"), Not(HasSubstr("lost"))) << end;
   }
@@ -99,7 +103,7 @@ TEST_F(McpSession, CodeThatWillNotStopIsKilled) {
   EXPECT_THAT(Text("k", "python", "print('x' in globals())"), StartsWith("False\n"));
 }
 
-TEST_F(McpSession, CallsOfOneSessionKeepTheirOrderAndOthersDoNotWait) {
+TEST_F(McpSession, CallsOfOneSessionKeepTheirOrder) {
   std::vector<std::int64_t> ids;
   for (int i = 0; i < 5; ++i) {
     ids.push_back(client_.Send(
@@ -115,6 +119,21 @@ TEST_F(McpSession, CallsOfOneSessionKeepTheirOrderAndOthersDoNotWait) {
     const JsonObject answer = client_.Wait(ids[static_cast<std::size_t>(i)]);
     EXPECT_THAT(TextOf(answer.at("result").as_object()), StartsWith(wanted + "\n"));
   }
+}
+
+TEST_F(McpSession, CallsOfOtherSessionsDoNotWait) {
+  const std::int64_t busy = client_.Send(
+      "tools/call", {{"name", "run"},
+                     {"arguments", JsonObject{{"env", "shell"},
+                                              {"session", "busy"},
+                                              {"timeout_seconds", 3600},
+                                              {"code", "while :; do sleep 0.02; done"}}}});
+  for (const char* session : {"x", "y", "x"}) {
+    EXPECT_THAT(Text(session, "shell", "echo here"), StartsWith("here\n"));
+  }
+  EXPECT_THAT(Text("z", "python", "print(1)"), StartsWith("1\n"));
+  client_.Notify("notifications/cancelled", {{"requestId", busy}});
+  EXPECT_THAT(Text("busy", "shell", "echo next"), StartsWith("next\n"));
 }
 
 TEST_F(McpSession, ACallThatIsCancelledWhileItsSessionBeginsDoesNotRunOn) {

@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "support/configured.h"
+#include "support/host.h"
 #include "support/mcp.h"
 
 namespace igloo::testing {
@@ -100,6 +101,18 @@ TEST_F(McpSettings, AnUnusedSessionMakesRoomAfterItsTime) {
     EXPECT_TRUE(WaitFor([&] { return !IsError(client->Run("shell", "true", {{"session", "b"}})); }))
         << key;
   }
+}
+
+TEST_F(McpSettings, AnUnusedSessionEndsByItself) {
+  const auto client = Start(
+      "[session]\nidle_timeout_seconds = 0.001\n"
+      "[environments.shell]\nwarm = 0\n");
+  EXPECT_FALSE(IsError(client->Run("shell", "true", {{"session", "a"}})));
+  // Nobody asks the server for anything any more.
+  EXPECT_TRUE(WaitFor([&] {
+    return std::ranges::none_of(DescendantsOf(client->running().pid()),
+                                [](const ProcessInfo& each) { return each.name == "bash"; });
+  }));
 }
 
 TEST_F(McpSettings, AProjectThatIsNotThereIsNamed) {

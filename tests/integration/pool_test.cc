@@ -209,6 +209,17 @@ TEST_F(PoolTest, FadesToNothingAndEndsItsZygote) {
   EXPECT_TRUE(RunUntil([&] { return pool_.waiting() == 1; }));
 }
 
+TEST_F(PoolTest, FadesByItself) {
+  Pool pool(*loop_, backend_, groups_, {.fade = std::chrono::milliseconds(100)});
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(
+        pool.Take(std::make_shared<const session::Recipe>(recipe_), Pool::Origin::kFastest));
+  }
+  EXPECT_TRUE(RunUntil([] { return !Pythons().empty(); }));
+  EXPECT_TRUE(RunUntil([&] { return pool.waiting() == 0 && Pythons().empty(); }));
+  pool.Close();
+}
+
 TEST_F(PoolTest, OneThatWasKilledWhileItWaitedIsNotHandedOut) {
   for (int i = 0; i < 8; ++i) Take();
   ASSERT_TRUE(RunUntil([&] { return pool_.waiting() == 3; }));

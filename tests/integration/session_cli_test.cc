@@ -80,6 +80,9 @@ TEST_F(SessionCli, ListsTheSessionsOfAllServers) {
   const auto& rows = json.at("sessions").as_array();
   ASSERT_EQ(rows.size(), 2U);
   const std::string pid = std::to_string(rows[0].at("server").as_int64());
+  const Outcome nobody = Session({"list", "--server", "1"});
+  EXPECT_EQ(nobody.status, 125);
+  EXPECT_THAT(nobody.err, HasSubstr("no server '1' has sessions"));
   const auto one = boost::json::parse(Session({"list", "--json", "--server", pid}).out);
   EXPECT_EQ(one.at("sessions").as_array().size(), 1U);
 }
