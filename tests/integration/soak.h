@@ -13,14 +13,11 @@ namespace igloo::testing {
 
 /// Everything of the machine that a run could use up.
 struct Machine {
-  std::string cgroups = ReadProc("/proc/cgroups");
   std::string mounts = MountTable();
   std::size_t children = ChildrenOf(::getpid()).size();
   int descriptors = CountDescriptors(::getpid());
-  bool operator==(const Machine&) const = default;
 };
 
-/// All but cgroups, which stay for others.
 inline void ExpectAsBefore(const Machine& before) {
   const auto same = [&] {
     const Machine now;
