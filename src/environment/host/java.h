@@ -9,7 +9,8 @@ namespace igloo::environment::host {
 //
 // What takes most of the time is loading the compiler. In a session Java keeps it as it is in
 // memory (an archive of classes), made behind the first answer by a program that is none of the
-// user's. One that does not fit any more is not used, and nothing is said about it.
+// user's. That is tried once; where it fails, or the archive does not fit any more, all is as
+// before.
 inline constexpr std::string_view kJavaStart[] = {"/bin/sh", "-c",
                                                   R"sh(kept=${IGLOO_CACHE:+$IGLOO_CACHE/java.jsa}
 options='-Xmx768m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData'
