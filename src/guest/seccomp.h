@@ -1,7 +1,7 @@
 #pragma once
 
-// The payload's system call filter: rules as data, compiled to BPF by the compiler itself, so that
-// nothing is built or linked for it at run time. The same tables generate the tests.
+// Compiles the rules of guest/filter_rules.h to BPF, in the compiler itself: nothing is built or
+// linked for it at run time.
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -11,120 +11,18 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+
+#include "guest/filter_rules.h"
 
 namespace igloo::guest {
 
-struct DeniedCall {
-  const char* name;
-  uint32_t number;
-  /// Also denied by the debug profile; the others are what debuggers need.
-  bool always = true;
-};
-
-// Numbers that this C library's headers do not know yet; equal on every 64-bit architecture.
-inline constexpr uint32_t kSysQuotactlFd = 443, kSysMemfdSecret = 447, kSysStatmount = 457,
-                          kSysListmount = 458, kSysLsmSetSelfAttr = 460,
-                          kSysSetMempolicyHomeNode = 450;
-/// SECURITY: calls newer than this list answer ENOSYS, so a new kernel never widens the wall.
-inline constexpr uint32_t kLastKnownCall = 462;
-
-#define IGLOO_DENY(name) \
-  DeniedCall { #name, SYS_##name }
-/// Every call that fails with EPERM whatever its arguments.
-inline constexpr DeniedCall kDeniedCalls[] = {
-    // Other processes' memory and descriptors.
-    {"ptrace", SYS_ptrace, false},
-    {"process_vm_readv", SYS_process_vm_readv, false},
-    {"process_vm_writev", SYS_process_vm_writev, false},
-    IGLOO_DENY(process_madvise),
-    IGLOO_DENY(pidfd_getfd),
-    IGLOO_DENY(kcmp),
-    // Large, young or historically broken parts of the kernel.
-    IGLOO_DENY(perf_event_open),
-    IGLOO_DENY(bpf),
-    IGLOO_DENY(userfaultfd),
-    IGLOO_DENY(io_uring_setup),
-    IGLOO_DENY(io_uring_enter),
-    IGLOO_DENY(io_uring_register),
-    IGLOO_DENY(vmsplice),
-    {"memfd_secret", kSysMemfdSecret},
-    // Keys.
-    IGLOO_DENY(add_key),
-    IGLOO_DENY(request_key),
-    IGLOO_DENY(keyctl),
-    // Mounts and namespaces.
-    IGLOO_DENY(mount),
-    IGLOO_DENY(umount2),
-    IGLOO_DENY(pivot_root),
-    IGLOO_DENY(chroot),
-    IGLOO_DENY(unshare),
-    IGLOO_DENY(setns),
-    IGLOO_DENY(open_tree),
-    IGLOO_DENY(move_mount),
-    IGLOO_DENY(fsopen),
-    IGLOO_DENY(fsconfig),
-    IGLOO_DENY(fsmount),
-    IGLOO_DENY(fspick),
-    IGLOO_DENY(mount_setattr),
-    {"statmount", kSysStatmount},
-    {"listmount", kSysListmount},
-    // Files behind handles, and file system wide watching.
-    IGLOO_DENY(name_to_handle_at),
-    IGLOO_DENY(open_by_handle_at),
-    IGLOO_DENY(fanotify_init),
-    IGLOO_DENY(fanotify_mark),
-    IGLOO_DENY(quotactl),
-    {"quotactl_fd", kSysQuotactlFd},
-    // The machine.
-    IGLOO_DENY(acct),
-    IGLOO_DENY(swapon),
-    IGLOO_DENY(swapoff),
-    IGLOO_DENY(reboot),
-    IGLOO_DENY(kexec_load),
-    IGLOO_DENY(init_module),
-    IGLOO_DENY(finit_module),
-    IGLOO_DENY(delete_module),
-    IGLOO_DENY(syslog),
-    IGLOO_DENY(sethostname),
-    IGLOO_DENY(setdomainname),
-    IGLOO_DENY(vhangup),
-    IGLOO_DENY(nfsservctl),
-    IGLOO_DENY(lookup_dcookie),
-    {"lsm_set_self_attr", kSysLsmSetSelfAttr},
-    IGLOO_DENY(settimeofday),
-    IGLOO_DENY(clock_settime),
-    IGLOO_DENY(adjtimex),
-    IGLOO_DENY(clock_adjtime),
-    // Placement of memory.
-    IGLOO_DENY(mbind),
-    IGLOO_DENY(set_mempolicy),
-    IGLOO_DENY(get_mempolicy),
-    IGLOO_DENY(migrate_pages),
-    IGLOO_DENY(move_pages),
-    {"set_mempolicy_home_node", kSysSetMempolicyHomeNode},
-#ifdef SYS_kexec_file_load
-    IGLOO_DENY(kexec_file_load),
-#endif
-#ifdef __x86_64__
-    IGLOO_DENY(iopl),
-    IGLOO_DENY(ioperm),
-    IGLOO_DENY(modify_ldt),
-    IGLOO_DENY(uselib),
-    IGLOO_DENY(sysfs),
-    IGLOO_DENY(ustat),
-    IGLOO_DENY(create_module),
-    IGLOO_DENY(get_kernel_syms),
-    IGLOO_DENY(query_module),
-    IGLOO_DENY(_sysctl),
-#endif
-};
-#undef IGLOO_DENY
-inline constexpr size_t kDeniedCount = sizeof kDeniedCalls / sizeof kDeniedCalls[0];
-
 inline constexpr uint32_t kNewNamespaceFlags =
     0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000;
-inline constexpr uint32_t kTiocsti = 0x5412, kTioclinux = 0x541C;
+inline constexpr uint32_t kTiocsti = 0x5412, kTioclinux = 0x541C, kTiocsetd = 0x5423;
+inline constexpr uint32_t kSetLease = 1024, kNotify = 1026, kSetPipeSize = 1031;  // fcntl's F_*
+inline constexpr uint32_t kSetIdBits = S_ISUID | S_ISGID;
+inline constexpr uint32_t kCreatingFlags = 0100 /* O_CREAT */ | 020000000 /* of O_TMPFILE */;
+inline constexpr uint32_t kMapHuge = 0x40000, kMemoryFileHuge = 4, kSharedMemoryHuge = 04000;
 
 #if defined(__x86_64__)
 inline constexpr uint32_t kNativeArch = AUDIT_ARCH_X86_64;
@@ -140,6 +38,7 @@ inline constexpr size_t kMaxFilter = 512;
 struct Filter {
   sock_filter code[kMaxFilter] = {};
   uint16_t size = 0;
+  bool valid = true;  ///< every jump is short enough for BPF
 };
 
 /// In what filters differ.
@@ -150,7 +49,8 @@ struct FilterRights {
   uint32_t granted = kLastKnownCall + 1;  ///< a call that is allowed although the tables deny it
 };
 
-/// Puts BPF instructions together; `Label` positions are patched forward.
+/// A binary search for the call's number, then the code of its rule. The kernel evaluates the
+/// filter once for every number when it is installed, so the depth of the search is what costs.
 class FilterBuilder {
  public:
   constexpr Filter Build(const FilterRights& rights) {
@@ -160,34 +60,11 @@ class FilterBuilder {
     Load(offsetof(seccomp_data, nr));
     Emit(BPF_JMP | BPF_JGT | BPF_K, kLastKnownCall, 0, 1);  // x32 numbers are far above, too
     ReturnErrno(ENOSYS);
-    if (rights.granted <= kLastKnownCall) {
-      const uint16_t block = BeginBlock(rights.granted);
-      Return(kAllow);
-      EndBlock(block);
+    FindRanges(rights);
+    EmitSearch(0, ranges_ - 1);
+    for (uint32_t i = 0; i < static_cast<uint32_t>(Rule::kCount); ++i) {
+      EmitRule(static_cast<Rule>(i), rights);
     }
-    OnlyErrno(SYS_clone3, ENOSYS);  // its flags are behind a pointer; libc falls back to clone
-    CloneRule();
-    IoctlRule();
-    RawSocketRule(rights.raw_sockets ? kAllow : SECCOMP_RET_ERRNO | EPERM);
-    SocketRule();
-    SocketPairRule();
-#ifdef SYS_mknod
-    MknodRule(SYS_mknod, 1);
-#endif
-    MknodRule(SYS_mknodat, 2);
-    PersonalityRule();
-    if (!rights.counted) {
-      OnlyErrno(SYS_memfd_create, ENOSYS);
-      OnlyErrno(SYS_shmget, ENOSYS);
-    }
-    InitRule(SYS_prlimit64);
-    InitRule(SYS_sched_setaffinity);
-    InitRule(SYS_sched_setscheduler);
-    InitRule(SYS_sched_setparam);
-    InitRule(SYS_sched_setattr);
-    PriorityRule(SYS_setpriority, 0 /* PRIO_PROCESS */, 2 /* PRIO_USER */);
-    PriorityRule(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 3 /* IOPRIO_WHO_USER */);
-    RangeSearch(rights.debug);
     return filter_;
   }
 
@@ -207,44 +84,182 @@ class FilterBuilder {
   constexpr void JumpIfEqual(uint32_t k, uint8_t jt, uint8_t jf) {
     Emit(BPF_JMP | BPF_JEQ | BPF_K, k, jt, jf);
   }
+  constexpr void JumpIfAnyBit(uint32_t bits, uint8_t jt, uint8_t jf) {
+    Emit(BPF_JMP | BPF_JSET | BPF_K, bits, jt, jf);
+  }
   constexpr void Return(uint32_t action) { Emit(BPF_RET | BPF_K, action); }
   constexpr void ReturnErrno(uint32_t error) { Return(SECCOMP_RET_ERRNO | error); }
 
-  /// Starts the block of one call; EndBlock makes every other call skip it.
-  constexpr uint16_t BeginBlock(uint32_t number) {
-    JumpIfEqual(number, 0, 0);
-    return static_cast<uint16_t>(filter_.size - 1);
+  struct Range {
+    uint32_t first;
+    Rule rule;
+  };
+  /// Runs of numbers that have the same rule.
+  constexpr void FindRanges(const FilterRights& rights) {
+    Rule rules[kLastKnownCall + 1] = {};
+    for (const DeniedCall& call : kDeniedCalls) {
+      if (call.always || !rights.debug) rules[call.number] = Rule::kEperm;
+    }
+    for (const RuledCall& call : kRuledCalls) {
+      const bool uncounted = call.rule == Rule::kMemoryFile || call.rule == Rule::kSharedMemory;
+      rules[call.number] = uncounted && !rights.counted ? Rule::kMissing : call.rule;
+    }
+    if (rights.granted <= kLastKnownCall) rules[rights.granted] = Rule::kAllow;
+    for (uint32_t number = 0; number <= kLastKnownCall; ++number) {
+      if (ranges_ == 0 || range_[ranges_ - 1].rule != rules[number]) {
+        range_[ranges_++] = {number, rules[number]};
+      }
+    }
   }
-  constexpr void EndBlock(uint16_t begin) {
-    filter_.code[begin].jf = static_cast<uint8_t>(filter_.size - begin - 1);
+  constexpr void EmitSearch(size_t low, size_t high) {
+    if (low == high) {
+      EmitAnswer(range_[low].rule);
+      return;
+    }
+    const size_t middle = (low + high + 1) / 2;
+    const uint16_t at = filter_.size;
+    Emit(BPF_JMP | BPF_JGE | BPF_K, range_[middle].first);
+    EmitSearch(low, middle - 1);
+    const int distance = filter_.size - at - 1;
+    filter_.valid = filter_.valid && distance <= UINT8_MAX;
+    filter_.code[at].jt = static_cast<uint8_t>(distance);
+    EmitSearch(middle, high);
+  }
+  constexpr void EmitAnswer(Rule rule) {
+    if (rule == Rule::kAllow) return Return(kAllow);
+    if (rule == Rule::kEperm) return ReturnErrno(EPERM);
+    if (rule == Rule::kMissing) return ReturnErrno(ENOSYS);
+    waiting_[waiting_count_++] = {filter_.size, rule};
+    Emit(BPF_JMP | BPF_JA, 0);  // EmitRule says where to
   }
 
-  constexpr void OnlyErrno(uint32_t number, uint32_t error) {
-    const uint16_t block = BeginBlock(number);
+  /// The code of one rule, if any call has it: always up to a return.
+  constexpr void EmitRule(Rule rule, const FilterRights& rights) {
+    bool used = false;
+    for (size_t i = 0; i < waiting_count_; ++i) {
+      if (waiting_[i].rule != rule) continue;
+      used = true;
+      filter_.code[waiting_[i].at].k = static_cast<uint32_t>(filter_.size - waiting_[i].at - 1);
+    }
+    if (used) EmitBody(rule, rights);
+  }
+  constexpr void EmitBody(Rule rule, const FilterRights& rights) {
+    switch (rule) {
+      case Rule::kAllow:
+      case Rule::kEperm:
+      case Rule::kMissing:
+      case Rule::kCount:
+        return;
+      case Rule::kClone:
+        return RefuseBits(0, kNewNamespaceFlags, EPERM);
+      case Rule::kIoctl:
+        return RefuseValues(1, {3, {kTiocsti, kTioclinux, kTiocsetd}}, EPERM);
+      case Rule::kFcntl:
+        // Leases hold up whoever opens a shared file on the host, F_NOTIFY is older than inotify
+        // and not counted like it, and larger pipes use up what all processes of an id share.
+        return RefuseValues(1, {3, {kSetLease, kNotify, kSetPipeSize}}, EPERM);
+      case Rule::kSocket:
+        RawSocketRule(rights.raw_sockets ? kAllow : SECCOMP_RET_ERRNO | EPERM);
+        return SocketRule();
+      case Rule::kSocketPair:
+        return AllowValues(0, {1, {AF_UNIX}}, EAFNOSUPPORT);
+      case Rule::kSocketOption:
+        return SocketOptionRule();
+      case Rule::kMode1:
+        return RefuseBits(1, kSetIdBits, EPERM);
+      case Rule::kMode2:
+        return RefuseBits(2, kSetIdBits, EPERM);
+      case Rule::kOpen2:
+        return OpenRule(2);
+      case Rule::kOpen3:
+        return OpenRule(3);
+      case Rule::kNode1:
+        return NodeRule(1);
+      case Rule::kNode2:
+        return NodeRule(2);
+      case Rule::kPersonality:
+        return AllowValues(0, {2, {0, 0xFFFFFFFF}}, EPERM);  // the last one asks, and sets nothing
+      case Rule::kNotInit:
+        // SECURITY: igloo-init has the payload's own id, so the kernel would let the payload take
+        // its descriptors or its processor away, and an init that cannot poll hears neither igloo
+        // nor the end of a child.
+        return RefuseValues(0, {1, {kInit}}, EPERM);
+      case Rule::kProcessPriority:
+        return PriorityRule(0 /* PRIO_PROCESS */, 2 /* PRIO_USER */);
+      case Rule::kIoPriority:
+        return PriorityRule(1 /* IOPRIO_WHO_PROCESS */, 3 /* IOPRIO_WHO_USER */);
+      // No limit counts huge pages. ENOMEM is what a kernel says that has none left.
+      case Rule::kMap:
+        return RefuseBits(3, kMapHuge, ENOMEM);
+      case Rule::kMemoryFile:
+        return RefuseBits(1, kMemoryFileHuge, ENOMEM);
+      case Rule::kSharedMemory:
+        return RefuseBits(2, kSharedMemoryHuge, ENOMEM);
+    }
+  }
+
+  constexpr void RefuseBits(uint32_t argument, uint32_t bits, uint32_t error) {
+    LoadArgument(argument);
+    JumpIfAnyBit(bits, 0, 1);
     ReturnErrno(error);
-    EndBlock(block);
+    Return(kAllow);
   }
-  constexpr void CloneRule() {
-    const uint16_t block = BeginBlock(SYS_clone);
-    LoadArgument(0);
-    Emit(BPF_JMP | BPF_JSET | BPF_K, kNewNamespaceFlags, 0, 1);
+  struct Values {
+    uint32_t count;
+    uint32_t value[3];
+  };
+  constexpr void RefuseValues(uint32_t argument, const Values& values, uint32_t error) {
+    LoadArgument(argument);
+    for (uint32_t i = 0; i < values.count; ++i) {
+      const auto left = static_cast<uint8_t>(values.count - i - 1);
+      // Each of them jumps to the error; behind the last one, everything else jumps over it.
+      JumpIfEqual(values.value[i], left, left == 0 ? 1 : 0);
+    }
+    ReturnErrno(error);
+    Return(kAllow);
+  }
+  constexpr void AllowValues(uint32_t argument, const Values& values, uint32_t error) {
+    LoadArgument(argument);
+    for (uint32_t i = 0; i < values.count; ++i) {
+      JumpIfEqual(values.value[i], static_cast<uint8_t>(values.count - i), 0);
+    }
+    ReturnErrno(error);
+    Return(kAllow);
+  }
+  /// SECURITY: in a project that is mounted read-write, a set-uid file would carry the id of the
+  /// project's owner on the host. The mode counts only where a file is made.
+  constexpr void OpenRule(uint32_t mode_argument) {
+    LoadArgument(mode_argument - 1);
+    JumpIfAnyBit(kCreatingFlags, 0, 3);
+    LoadArgument(mode_argument);
+    JumpIfAnyBit(kSetIdBits, 0, 1);
     ReturnErrno(EPERM);
     Return(kAllow);
-    EndBlock(block);
   }
-  constexpr void IoctlRule() {
-    const uint16_t block = BeginBlock(SYS_ioctl);
+  /// No set-uid files, no devices, not even the 0:0 that overlayfs takes for a whiteout.
+  constexpr void NodeRule(uint32_t mode_argument) {
+    LoadArgument(mode_argument);
+    JumpIfAnyBit(kSetIdBits, 3, 0);
+    Emit(BPF_ALU | BPF_AND | BPF_K, S_IFMT);
+    JumpIfEqual(S_IFCHR, 1, 0);
+    JumpIfEqual(S_IFBLK, 0, 1);
+    ReturnErrno(EPERM);
+    Return(kAllow);
+  }
+  /// Sizes of buffers stay as they are, and the call says that it worked: the kernel, too, answers
+  /// so and takes less than was asked for. A refusal would stop programs that only wanted speed.
+  constexpr void SocketOptionRule() {
     LoadArgument(1);
-    JumpIfEqual(kTiocsti, 1, 0);
-    JumpIfEqual(kTioclinux, 0, 1);
-    ReturnErrno(EPERM);
+    JumpIfEqual(SOL_SOCKET, 0, 4);
+    LoadArgument(2);
+    JumpIfEqual(SO_SNDBUF, 1, 0);
+    JumpIfEqual(SO_RCVBUF, 0, 1);
+    ReturnErrno(0);
     Return(kAllow);
-    EndBlock(block);
   }
   /// Packets of code's own making, and all that come. Who may not is told so in the words of the
-  /// right that is missing; what else this family of calls has is judged by the next rule.
+  /// right that is missing; what else this family of calls has is judged by the rule that follows.
   constexpr void RawSocketRule(uint32_t verdict) {
-    const uint16_t block = BeginBlock(SYS_socket);
     LoadArgument(0);
     JumpIfEqual(AF_PACKET, 5, 0);
     JumpIfEqual(AF_INET, 1, 0);
@@ -253,12 +268,9 @@ class FilterBuilder {
     Emit(BPF_ALU | BPF_AND | BPF_K, 0xF);  // without SOCK_CLOEXEC and SOCK_NONBLOCK
     JumpIfEqual(SOCK_RAW, 0, 1);
     Return(verdict);
-    Load(offsetof(seccomp_data, nr));
-    EndBlock(block);
   }
   /// Unix; Internet streams and datagrams of the everyday protocols; netlink routing.
   constexpr void SocketRule() {
-    const uint16_t block = BeginBlock(SYS_socket);
     LoadArgument(0);
     JumpIfEqual(AF_UNIX, 16, 0);
     JumpIfEqual(AF_INET, 4, 0);
@@ -278,52 +290,10 @@ class FilterBuilder {
     JumpIfEqual(58 /* ICMPv6 */, 1, 0);
     ReturnErrno(EAFNOSUPPORT);
     Return(kAllow);
-    EndBlock(block);
   }
-  constexpr void SocketPairRule() {
-    const uint16_t block = BeginBlock(SYS_socketpair);
-    LoadArgument(0);
-    JumpIfEqual(AF_UNIX, 1, 0);
-    ReturnErrno(EAFNOSUPPORT);
-    Return(kAllow);
-    EndBlock(block);
-  }
-  /// No devices, not even the 0:0 that overlayfs takes for a whiteout.
-  constexpr void MknodRule(uint32_t number, uint32_t mode_argument) {
-    const uint16_t block = BeginBlock(number);
-    LoadArgument(mode_argument);
-    Emit(BPF_ALU | BPF_AND | BPF_K, S_IFMT);
-    JumpIfEqual(S_IFCHR, 1, 0);
-    JumpIfEqual(S_IFBLK, 0, 1);
-    ReturnErrno(EPERM);
-    Return(kAllow);
-    EndBlock(block);
-  }
-  constexpr void PersonalityRule() {
-    const uint16_t block = BeginBlock(SYS_personality);
-    LoadArgument(0);
-    JumpIfEqual(0, 2, 0);
-    JumpIfEqual(0xFFFFFFFF, 1, 0);  // asks, does not set
-    ReturnErrno(EPERM);
-    Return(kAllow);
-    EndBlock(block);
-  }
-
-  /// SECURITY: igloo-init has the payload's own id, so the kernel would let the payload take its
-  /// descriptors or its processor away, and an init that cannot poll hears neither igloo nor the
-  /// end of a child. The first argument of these calls is a process number.
-  constexpr void InitRule(uint32_t number) {
-    const uint16_t block = BeginBlock(number);
-    LoadArgument(0);
-    JumpIfEqual(kInit, 0, 1);
-    ReturnErrno(EPERM);
-    Return(kAllow);
-    EndBlock(block);
-  }
-  /// The same where the first argument says what the second one is: init itself, or all processes
-  /// of its user.
-  constexpr void PriorityRule(uint32_t number, uint32_t process, uint32_t user) {
-    const uint16_t block = BeginBlock(number);
+  /// The first argument says what the second one is: refused are igloo-init itself, and all
+  /// processes of its user.
+  constexpr void PriorityRule(uint32_t process, uint32_t user) {
     LoadArgument(0);
     JumpIfEqual(user, 3, 0);
     JumpIfEqual(process, 0, 3);
@@ -331,41 +301,17 @@ class FilterBuilder {
     JumpIfEqual(kInit, 0, 1);
     ReturnErrno(EPERM);
     Return(kAllow);
-    EndBlock(block);
-  }
-
-  struct Range {
-    uint32_t first;
-    bool denied;
-  };
-  /// A binary search over runs of equal verdict: the kernel evaluates the filter once for every
-  /// call number at install time, so depth is what costs.
-  constexpr void RangeSearch(bool debug) {
-    bool denied[kLastKnownCall + 1] = {};
-    for (const DeniedCall& call : kDeniedCalls) denied[call.number] = call.always || !debug;
-    for (uint32_t number = 0; number <= kLastKnownCall; ++number) {
-      if (ranges_ == 0 || range_[ranges_ - 1].denied != denied[number]) {
-        range_[ranges_++] = {number, denied[number]};
-      }
-    }
-    EmitSearch(0, ranges_ - 1);
-  }
-  constexpr void EmitSearch(size_t low, size_t high) {
-    if (low == high) {
-      Return(range_[low].denied ? (SECCOMP_RET_ERRNO | EPERM) : kAllow);
-      return;
-    }
-    const size_t middle = (low + high + 1) / 2;
-    const uint16_t at = filter_.size;
-    Emit(BPF_JMP | BPF_JGE | BPF_K, range_[middle].first);
-    EmitSearch(low, middle - 1);
-    filter_.code[at].jt = static_cast<uint8_t>(filter_.size - at - 1);
-    EmitSearch(middle, high);
   }
 
   Filter filter_ = {};
-  Range range_[2 * kDeniedCount + 2] = {};
+  Range range_[2 * (kDeniedCount + kRuledCount) + 2] = {};
   size_t ranges_ = 0;
+  struct Waiting {
+    uint16_t at;
+    Rule rule;
+  };
+  Waiting waiting_[kRuledCount] = {};  ///< jumps whose rule has no code yet
+  size_t waiting_count_ = 0;
 };
 
 inline constexpr Filter kDefaultFilter = FilterBuilder().Build({});
@@ -380,5 +326,9 @@ inline constexpr Filter kCountedRawFilter =
 /// second filter before they do.
 inline constexpr Filter kZygoteFilter =
     FilterBuilder().Build({.counted = true, .granted = SYS_setns});
+
+static_assert(kDefaultFilter.valid && kDebugFilter.valid && kRawFilter.valid &&
+              kCountedFilter.valid && kCountedDebugFilter.valid && kCountedRawFilter.valid &&
+              kZygoteFilter.valid);
 
 }  // namespace igloo::guest
