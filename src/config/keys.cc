@@ -219,7 +219,7 @@ constexpr Key kKeys[] = {
      kNow, kEveryone, StoreLimit<&Limits::cpu_ms>},
     {"limits.processes", Count(1, 1'000'000), "256", "",
      "processes and threads at once", kNow, kEveryone, StoreLimit<&Limits::processes>},
-    {"limits.open_files", Count(16, 1'000'000), "4096", "",
+    {"limits.open_files", Count(16, 1'000'000), "512", "",
      "open files of one process", kNow, kEveryone, StoreLimit<&Limits::open_files>},
     {"limits.file_mb", Megabytes(1, kTerabyte), "256", "",
      "size of one file", kNow, kEveryone, StoreLimit<&Limits::file_bytes>},

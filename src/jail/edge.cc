@@ -37,12 +37,8 @@ enum class Need { kRequired, kWhereThere, kOptional };
 bool Set(const Setup& setup, const char* name, const char* text, Need need) {
   char path[128];
   snprintf(path, sizeof path, "proc/sys/net/%s", name);
-  const int fd = openat(setup.root_fd, path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return need == Need::kOptional || (need == Need::kWhereThere && errno == ENOENT);
-  const auto size = static_cast<ssize_t>(strlen(text));
-  const bool written = write(fd, text, static_cast<size_t>(size)) == size;
-  CloseQuietly(fd);
-  return written || need == Need::kOptional;
+  return WriteTextAt(setup.root_fd, path, text) || need == Need::kOptional ||
+         (need == Need::kWhereThere && errno == ENOENT);
 }
 
 bool ParseAddress(const char* text, in_addr& address) {

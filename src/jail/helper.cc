@@ -15,12 +15,13 @@ namespace {
 
 alignas(16) unsigned char g_stack[16384];
 int g_socket;
+int g_proc;  ///< a /proc
 
 /// Shares memory with the process it helps, but no descriptors: a shared table would slow down
 /// every call of the other one and make it wait for the kernel when it grows.
 int HelperMain(void*) {
   // errno is shared, too: nothing here may write it but on the way to a failure that is told.
-  const bool made = unshare(CLONE_NEWNET) == 0 && RaiseLoopback();
+  const bool made = unshare(CLONE_NEWNET) == 0 && PrepareNetwork(g_proc);
   const int fd = made ? CurrentNetwork() : -1;
   int result = fd >= 0 ? 0 : errno;
   SendWithFds(g_socket, &result, sizeof result, &fd, fd >= 0 ? 1 : 0);
@@ -64,6 +65,7 @@ bool StartHelper(Setup& setup) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return false;
   setup.helper_socket = sockets[0];
   g_socket = sockets[1];
+  g_proc = setup.proc_fd;
   const pid_t pid = clone(HelperMain, g_stack + sizeof g_stack, CLONE_VM | SIGCHLD, nullptr);
   CloseQuietly(sockets[1]);
   if (pid < 0) return false;

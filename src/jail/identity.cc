@@ -14,12 +14,7 @@ namespace {
 bool WriteProc(int proc_fd, pid_t pid, const char* name, const char* text) {
   char path[64];
   snprintf(path, sizeof path, "%d/%s", pid, name);
-  const int fd = openat(proc_fd, path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const auto size = static_cast<ssize_t>(strlen(text));
-  const bool written = write(fd, text, static_cast<size_t>(size)) == size;
-  CloseQuietly(fd);
-  return written;
+  return WriteTextAt(proc_fd, path, text);
 }
 
 bool WriteMap(int proc_fd, pid_t pid, const char* name, uint32_t inner, uint32_t outer,

@@ -4,8 +4,9 @@
 
 namespace igloo::jail {
 
-/// Raises the loopback of this process's network namespace.
-bool RaiseLoopback();
+/// Raises the loopback of this process's new network namespace and bounds its buffers. `proc_fd` is
+/// any /proc whose settings can be written.
+bool PrepareNetwork(int proc_fd);
 
 /// That namespace as a descriptor. By socket, not by /proc: the root may be changing meanwhile.
 int CurrentNetwork();

@@ -38,7 +38,7 @@ class Networks {
       if (setns(network.fd, CLONE_NEWNET) == 0) return network;
       CloseQuietly(network.fd);
     }
-    if (unshare(CLONE_NEWNET) != 0 || !RaiseLoopback()) return {-1, 0};
+    if (unshare(CLONE_NEWNET) != 0 || !PrepareNetwork(proc_fd)) return {-1, 0};
     return {CurrentNetwork(), CountersOf(proc_fd)};
   }
 

@@ -96,6 +96,7 @@ struct Hostname {
   std::string name;
   bool operator==(const Hostname&) const = default;
 };
+/// The jail also bounds inotify there; bubblewrap cannot.
 struct NoMoreNamespaces {
   bool operator==(const NoMoreNamespaces&) const = default;
 };

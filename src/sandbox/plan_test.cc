@@ -242,6 +242,8 @@ TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
                          .limits = {{"core", RLIMIT_CORE, 1},
                                     {"memlock", RLIMIT_MEMLOCK, 65536},
                                     {"msgqueue", RLIMIT_MSGQUEUE, 65536},
+                                    {"sigpending", RLIMIT_SIGPENDING, 256},
+                                    {"nice", RLIMIT_NICE, 0},
                                     {"rtprio", RLIMIT_RTPRIO, 0},
                                     {"data", RLIMIT_DATA, 3},
                                     {"nproc", RLIMIT_NPROC, 4},

@@ -151,7 +151,9 @@ struct Limits {
   std::uint64_t grace_ms = 500;  ///< between the interrupt and the kill
   std::uint64_t memory_bytes = 512ULL << 20;
   std::uint64_t processes = 256;
-  std::uint64_t open_files = 4096;
+  /// Also bounds descriptors that wait in Unix sockets. The kernel counts those for each id, so
+  /// with the usual 1024 of a user there is room left for the starter's own programs.
+  std::uint64_t open_files = 512;
   std::uint64_t file_bytes = 256ULL << 20;
   std::uint64_t stack_bytes = 8ULL << 20;
   std::uint64_t cpu_seconds = 0;

@@ -164,7 +164,7 @@ TEST(PerEnvironmentOffers, WhatTheFileDoesNotLimitTheEnvironmentDoes) {
   own.image = "shell";
   const auto tools = ToolsOf({.found = {{"/s", own}}});
   EXPECT_EQ(Find(tools, "mine").spec.resources,
-            (SandboxSpec::Resources{.memory_mb = 512, .processes = 256, .files = 4096}));
+            (SandboxSpec::Resources{.memory_mb = 512, .processes = 256, .files = 512}));
 }
 
 // BUG-B1: users, networks, capabilities and limits were read and then ignored.
