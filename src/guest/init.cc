@@ -19,6 +19,7 @@
 #include "guest/adopt.h"
 #include "guest/memory.h"
 #include "guest/payload.h"
+#include "guest/sockets.h"
 #include "guest/start.h"
 
 namespace igloo::guest {
@@ -121,7 +122,9 @@ class Watch {
   Watch(pid_t pid, int signals, uint64_t init_micros, int landlock_abi)
       : signals_(signals), init_micros_(init_micros), landlock_abi_(landlock_abi) {
     Begin(pid);
-    if (g_start.memory_limit_bytes != 0 && g_start.memory == wire::MemoryWatch::kInit) {
+    const bool watches =
+        g_start.memory == wire::MemoryWatch::kInit || g_start.sockets == wire::SocketWatch::kOwn;
+    if (g_start.memory_limit_bytes != 0 && watches) {
       // The first look comes late enough that a short run never pays for it.
       proc_fd_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
       memory_check_ = start_micros_ + kMemoryCheckMicros;
@@ -161,13 +164,19 @@ class Watch {
   }
 
   /// A limit for each process alone (RLIMIT_DATA) does not bound many of them, nor what they share.
+  /// Nobody else counts buffers of sockets.
   void WatchMemory() {
     if (memory_check_ == 0 || NowMicros() < memory_check_) return;
     const uint64_t limit = g_start.memory_limit_bytes;
-    const MemoryUse use = ReadMemoryUse(proc_fd_, limit);
+    const uint64_t little = limit / 4;  // so much is not looked at more closely
+    const bool own = g_start.sockets == wire::SocketWatch::kOwn;
+    const uint64_t sockets = own ? ReadSocketUse(proc_fd_, little) : 0;
+    const bool by_init = g_start.memory == wire::MemoryWatch::kInit;
+    const MemoryUse use =
+        by_init || sockets > little ? ReadMemoryUse(proc_fd_, limit) : MemoryUse{};
     // Pages that processes share since a fork are counted for each of them: one process is judged
     // by its sum, several by twice as much.
-    if (use.bytes > (use.processes > 1 ? 2 * limit : limit)) {
+    if (sockets > limit || use.bytes + sockets > (use.processes > 1 ? 2 * limit : limit)) {
       if (cause_ == EndCause::kItself) cause_ = EndCause::kMemory;
       KillAll();
     }

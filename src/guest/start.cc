@@ -92,6 +92,9 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   const uint8_t birth = fields.U8();
   if (birth > static_cast<uint8_t>(wire::Birth::kAdopted)) return false;
   view.birth = static_cast<wire::Birth>(birth);
+  const uint8_t sockets = fields.U8();
+  if (sockets > static_cast<uint8_t>(wire::SocketWatch::kOwn)) return false;
+  view.sockets = static_cast<wire::SocketWatch>(sockets);
   view.argv = TakeStrings(fields, room);
   if (view.argv == nullptr) return false;
   view.env = TakeStrings(fields, room);

@@ -37,6 +37,7 @@ struct StartView {
   wire::Terminal terminal;
   wire::Life life;
   wire::Birth birth;
+  wire::SocketWatch sockets;
 
   static constexpr size_t kMaxStrings = wire::kMaxStrings;
   const char* const* argv;  ///< closed by a null

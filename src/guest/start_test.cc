@@ -26,6 +26,7 @@ wire::Start Example() {
           .terminal = wire::Terminal::kOwn,
           .life = wire::Life::kStays,
           .birth = wire::Birth::kAdopted,
+          .sockets = wire::SocketWatch::kNone,
           .argv = {"/bin/echo", "", "a b"},
           .env = {"A=1", "B="}};
 }
@@ -47,7 +48,8 @@ wire::Start ValueOf(const StartView& view) {
                     .extra_descriptors = view.extra_descriptors,
                     .terminal = view.terminal,
                     .life = view.life,
-                    .birth = view.birth};
+                    .birth = view.birth,
+                    .sockets = view.sockets};
   for (uint32_t i = 0; i < view.limit_count; ++i) {
     start.limits.push_back({view.limits[i].resource, view.limits[i].value});
   }

@@ -23,6 +23,9 @@ Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, 
   wire::Start message = backend::StartMessage(plan_.payload, nonce_);
   message.life = life_ = life;
   message.birth = birth;
+  if (std::holds_alternative<sandbox::HostNetwork>(plan_.network)) {
+    message.sockets = wire::SocketWatch::kNone;
+  }
   if (group != nullptr) {
     channels.group = group->leaf().entrance();
     channels.born_into = group->leaf().kind() == cgroup::Kind::kV2;

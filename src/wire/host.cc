@@ -108,6 +108,7 @@ Result<std::string> EncodeStart(const Start& start) {
   out.U8(static_cast<std::uint8_t>(start.terminal));
   out.U8(static_cast<std::uint8_t>(start.life));
   out.U8(static_cast<std::uint8_t>(start.birth));
+  out.U8(static_cast<std::uint8_t>(start.sockets));
   for (const auto* strings : {&start.argv, &start.env}) {
     out.U32(static_cast<std::uint32_t>(strings->size()));
     for (const std::string& text : *strings) out.Text(text);

@@ -40,6 +40,7 @@ struct Start {
   Terminal terminal = Terminal::kNone;
   Life life = Life::kOnce;
   Birth birth = Birth::kStarted;
+  SocketWatch sockets = SocketWatch::kOwn;
   std::vector<std::string> argv = {};
   std::vector<std::string> env = {};
   bool operator==(const Start&) const = default;

@@ -48,6 +48,10 @@ enum class SeccompProfile : uint8_t {
 /// Who sees to it that all processes together keep the memory limit.
 enum class MemoryWatch : uint8_t { kInit = 0, kCgroup = 1 };
 
+/// Whether igloo-init counts what lies in buffers of sockets: those of the sandbox's own network
+/// namespace, never the host's.
+enum class SocketWatch : uint8_t { kNone = 0, kOwn = 1 };
+
 /// Whether the payload's standard input is a terminal that becomes its controlling one.
 enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
 
@@ -119,7 +123,7 @@ struct Refused {
 //   u64 memory_limit_bytes, u8 MemoryWatch, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u8 Birth,
+//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u8 Birth, u8 SocketWatch,
 //   u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire
