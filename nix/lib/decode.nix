@@ -174,6 +174,7 @@ let
     else if length given > 1 then problem at "this comes from '${head given}' already: keep either that or '${builtins.elemAt given 1}'"
     else [ ])
     ++ (if values.secrets.${name}.hosts or [ ] == [ ] then problem at "this does not say whom it is for: add hosts" else [ ])
+    ++ (if values.secrets.${name}.header or "" == "" then problem at "this names no header that it may stand in: add header" else [ ])
     ++ (if builtins.match "[0-9].*" name != null then problem at "this cannot be a variable of that name: let it begin with a letter" else [ ])
     ++ (if builtins.any (other: other < name && inside other == inside name) (attrNames secrets)
     then problem at "another secret would be the same variable" else [ ]);

@@ -64,7 +64,7 @@ Result<network::Record> DecodeDecision(std::string_view line) {
   fields.Text("protocol", protocol);
   const auto known_event = network::FindEvent(event);
   const auto known_protocol = network::FindProtocol(protocol);
-  if (!known_event) fields.Wrong("event", "refused, opened or ended");
+  if (!known_event) fields.Wrong("event", "refused, opened, ended, returned or unsearched");
   if (!known_protocol) fields.Wrong("protocol", "one that is known");
   record.event = known_event.value_or(record.event);
   record.protocol = known_protocol.value_or(record.protocol);

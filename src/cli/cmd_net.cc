@@ -34,8 +34,11 @@ Result<void> ShowDecisions(const ParsedArgs& args, Console& console) {
       .show = [&](const std::string& line) -> Result<std::optional<std::string>> {
         IGLOO_ASSIGN(const network::Record record, audit::DecodeDecision(line));
         const audit::Time time{std::chrono::milliseconds(record.time_ms)};
-        const bool other = (sandbox && *sandbox != record.sandbox) || time < query.since ||
-                           (refused && record.event != network::Record::Event::kRefused);
+        using Event = network::Record::Event;
+        const bool fine = record.event != Event::kRefused && record.event != Event::kReturned &&
+                          record.event != Event::kUnsearched;
+        const bool other =
+            (sandbox && *sandbox != record.sandbox) || time < query.since || (refused && fine);
         if (other) return std::nullopt;
         // As it was written: a later igloo may have put more into it.
         return as_json ? line + "\n" : DecisionLine(record, console);
@@ -101,7 +104,7 @@ constexpr Word kWords[] = {
 
 constexpr Flag kFlags[] = {
     {"--sandbox", "NAME", "log: only decisions about this sandbox"},
-    {"--refused", "", "log: only refusals"},
+    {"--refused", "", "log: only refusals, and secrets that servers sent back"},
     {"--follow", "", "log: go on showing decisions as they are made, until Ctrl-C"},
     {"--since", "TIME", "log: only decisions since then: 15m, 2h, 3d, 2026-01-31"},
     {"--limit", "N", "log: the last N of them (20)"},

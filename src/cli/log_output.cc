@@ -62,6 +62,7 @@ std::string DecisionLine(const network::Record& record, const Console& console) 
   using enum Console::Tone;
   using Event = network::Record::Event;
   const bool refused = record.event == Event::kRefused;
+  const bool suspect = record.event == Event::kReturned || record.event == Event::kUnsearched;
   std::string what = record.method.empty() ? "" : Printable(record.method) + " ";
   const bool device = record.protocol == network::Record::Protocol::kDevice;
   what += Shown(record.host);
@@ -69,7 +70,8 @@ std::string DecisionLine(const network::Record& record, const Console& console) 
     what += fmt::format(":{}", record.port) + Printable(record.path);
   std::string line =
       console.Paint(kDim, LocalTime(audit::Time(std::chrono::milliseconds(record.time_ms)))) +
-      "  " + console.Paint(refused ? kBad : kGood, fmt::format("{:<7}", ToText(record.event))) +
+      "  " +
+      console.Paint(refused || suspect ? kBad : kGood, fmt::format("{:<7}", ToText(record.event))) +
       fmt::format("  {:<14}  {:<7}  {}", Shown(record.sandbox), ToText(record.protocol), what);
   if (!record.address.empty() && record.address != record.host) {
     line += " at " + Printable(record.address);

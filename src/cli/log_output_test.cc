@@ -45,6 +45,21 @@ TEST(DecisionLineTest, SaysWhatAllowedItAndHowItEnded) {
                "secret key  100 B out, 2 KB in  (2 before it were lost)\n"));
 }
 
+TEST(DecisionLineTest, NamesTheSecretThatCameBack) {
+  const Console console(-1, -1);
+  const Record returned{.event = Record::Event::kReturned,
+                        .protocol = Record::Protocol::kHttps,
+                        .sandbox = "web",
+                        .host = "api.example.org",
+                        .port = 443,
+                        .method = "GET",
+                        .path = "/v1",
+                        .secrets = {"key"}};
+  EXPECT_THAT(DecisionLine(returned, console),
+              EndsWith("  returned  web             https    GET api.example.org:443/v1  "
+                       "secret key\n"));
+}
+
 TEST(DecisionLineTest, NothingReachesTheTerminalAsItIs) {
   const Console console(-1, -1);
   const Record evil{.sandbox = "\x1b[2J", .host = "a\nb", .path = "\x07", .refusal = "\x1b]0;x"};

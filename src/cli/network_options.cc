@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/console.h"
 #include "environment/names.h"
-#include "network/http_fields.h"
+#include "network/secret.h"
 
 namespace igloo::cli {
 namespace {
@@ -16,9 +16,9 @@ namespace {
 using config::SecretSource;
 
 constexpr const char* kSecretForm =
-    "write NAME=SOURCE@HOST[:HEADER], for example --secret "
+    "write NAME=SOURCE@HOST:HEADER, for example --secret "
     "GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:Authorization; SOURCE can also be file:PATH or "
-    "command:WORDS, and without HEADER code may put it into any header";
+    "command:WORDS";
 
 std::unexpected<Error> BadSecret(std::string_view name, std::string_view what) {
   return Fail(Errc::kInvalidArgument,
@@ -91,11 +91,17 @@ Result<config::SecretConfig> ParseSecret(const std::string& text) {
   if (!network::Name::Parse(secret.hosts[0])) {
     return BadSecret(name, "is for something that is no host name");
   }
-  if (colon != std::string_view::npos) {
-    secret.header = target.substr(colon + 1);
-    if (!network::IsToken(secret.header)) {
-      return BadSecret(name, "is for something that is no name of a header");
-    }
+  if (colon == std::string_view::npos) {
+    // The host is one, so it can be shown; the source may be the value itself.
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("'--secret {}=...' names no header that it may stand in", name),
+                fmt::format("write --secret {}=SOURCE@{}:Authorization, with the header that the "
+                            "server takes it in; {}",
+                            name, secret.hosts[0], kSecretForm));
+  }
+  secret.header = target.substr(colon + 1);
+  if (!network::ParseHeaderNames(secret.header)) {
+    return BadSecret(name, "is for something that is no name of a header");
   }
   return secret;
 }

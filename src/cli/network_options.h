@@ -11,7 +11,7 @@ namespace igloo::cli {
 /// "none", "allow", "internet" or "host".
 Result<network::Level> ParseNetwork(const std::string& text);
 
-/// NAME=SOURCE@HOST[:HEADER]; SOURCE is env:VARIABLE or only VARIABLE, file:PATH or command:WORDS.
+/// NAME=SOURCE@HOST:HEADER; SOURCE is env:VARIABLE or only VARIABLE, file:PATH or command:WORDS.
 /// SECURITY: no error repeats what stands behind the "=": it may be the secret itself.
 Result<config::SecretConfig> ParseSecret(const std::string& text);
 
@@ -44,10 +44,10 @@ inline constexpr Flag kReachFlag = {
     .times = Times::kOften};
 inline constexpr Flag kSecretFlag = {
     .name = "--secret",
-    .value = "NAME=SOURCE@HOST[:HEADER]",
+    .value = "NAME=SOURCE@HOST:HEADER",
     .description =
-        "requests to HOST carry a value that it never sees, in HEADER only, or in any header "
-        "that code puts it into; SOURCE is env:VARIABLE, file:PATH or command:WORDS",
+        "requests to HOST carry a value that it never sees, in HEADER only (several: with commas); "
+        "SOURCE is env:VARIABLE, file:PATH or command:WORDS",
     .times = Times::kOften};
 
 inline constexpr Flag kRawSocketsFlag = {

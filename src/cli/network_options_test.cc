@@ -23,6 +23,7 @@ allow = ["pypi.org"]
 [secrets.token]
 variable = "TOKEN"
 hosts = ["example.org"]
+header = "Authorization"
 [environments.web]
 preset = "python"
 network = "allow"
@@ -79,7 +80,7 @@ TEST(TakeNetworkTest, NothingChangesNothing) {
 TEST(TakeNetworkTest, WhatIsAddedIsAdded) {
   const auto web = Take("web", {"--allow", "a.example", "--allow=*.b.example:8443", "--publish",
                                 "8080:81", "--publish", "90", "--reach", "5432", "--reach", "6379",
-                                "--secret", "KEY=X@c.example"});
+                                "--secret", "KEY=X@c.example:X-Key"});
   ASSERT_TRUE(web) << web.error().what;
   EXPECT_EQ(web->network,
             (network::Wanted{.level = Level::kAllow,
@@ -138,7 +139,7 @@ TEST(TakeNetworkTest, ErrorsSayWhatToWrite) {
 }
 
 TEST(TakeNetworkTest, ASecretOfTheSameVariableGivesWay) {
-  const auto web = Take("web", {"--secret", "TOKEN=env:OTHER@other.example"});
+  const auto web = Take("web", {"--secret", "TOKEN=env:OTHER@other.example:X-Key"});
   ASSERT_TRUE(web);
   ASSERT_EQ(web->secrets.size(), 1U);
   EXPECT_EQ(web->secrets[0].source.value, "OTHER");
@@ -147,7 +148,7 @@ TEST(TakeNetworkTest, ASecretOfTheSameVariableGivesWay) {
 TEST(ParseSecretTest, TakesEverySource) {
   using Kind = SecretSource::Kind;
   const auto source = [](const std::string& text) {
-    const auto parsed = ParseSecret("KEY=" + text + "@example.org");
+    const auto parsed = ParseSecret("KEY=" + text + "@example.org:X-Key,X-Other");
     EXPECT_TRUE(parsed) << text;
     return parsed ? parsed->source : SecretSource{};
   };
@@ -167,14 +168,24 @@ TEST(ParseSecretTest, NoErrorRepeatsWhatMayBeTheSecret) {
   for (const char* text :
        {"hunter2", "KEY", "KEY=hunter2", "KEY=hunter-2@example.org", "KEY=env:hunter 2@example.org",
         "KEY=@example.org", "KEY=file:@example.org", "KEY=X@", "KEY=X@hunter2.example/x",
-        "KEY=X@*.example.org", "KEY=X@example.org:", "KEY=X@example.org:hunter 2",
-        "hunter-2=X@example.org", "=X@example.org"}) {
+        "KEY=X@*.example.org", "KEY=X@example.org:X-Key,", "KEY=X@example.org:X-Key,hunter 2",
+        "KEY=X@example.org:", "KEY=X@example.org:hunter 2", "hunter-2=X@example.org",
+        "=X@example.org"}) {
     const auto parsed = ParseSecret(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, Errc::kInvalidArgument);
     EXPECT_THAT(parsed.error().what, Not(HasSubstr("hunter"))) << text;
-    EXPECT_THAT(parsed.error().hint, HasSubstr("NAME=SOURCE@HOST[:HEADER]"));
+    EXPECT_THAT(parsed.error().hint, HasSubstr("NAME=SOURCE@HOST:HEADER"));
   }
+}
+
+TEST(ParseSecretTest, ASecretNamesItsHeader) {
+  const auto parsed = ParseSecret("KEY=hunter2@api.example.org");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().what, "'--secret KEY=...' names no header that it may stand in");
+  EXPECT_THAT(parsed.error().hint,
+              HasSubstr("write --secret KEY=SOURCE@api.example.org:Authorization"));
+  EXPECT_THAT(parsed.error().hint, Not(HasSubstr("hunter2")));
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ json::object StreamJson(const session::CappedText& text) {
   return {{"text", ToUtf8(text.kept())}, {"bytes", text.total()}, {"cut", text.cut()}};
 }
 
-json::array RefusalsJson(const session::Refusals& refusals) {
+json::array RefusalsJson(const session::Refusals& refusals, session::Refusal::Kind kind) {
   json::array out;
   for (const session::Refusal& each : refusals.list) {
+    if (each.kind != kind) continue;
     out.push_back(json::object{{"place", ToUtf8(each.place)},
                                {"reason", ToUtf8(each.reason)},
                                {"rule", ToUtf8(each.rule)},
@@ -45,7 +46,8 @@ std::string ResultJson(const session::RunResult& result) {
       {"cpu_ms", static_cast<double>(result.usage.cpu_micros) / 1000.0},
       {"peak_memory_kb", result.usage.peak_kib},
       {"landlock_abi", result.usage.landlock_abi},
-      {"refused", RefusalsJson(result.refused)},
+      {"refused", RefusalsJson(result.refused, session::Refusal::Kind::kRefused)},
+      {"warned", RefusalsJson(result.refused, session::Refusal::Kind::kWarned)},
       {"refused_more", result.refused.more}};
   return json::serialize(document) + "\n";
 }

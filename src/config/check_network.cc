@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "network/http_fields.h"
+#include "network/secret.h"
 
 namespace igloo::config {
 namespace {
@@ -68,7 +68,12 @@ void CheckSecret(const SecretConfig& secret, const Table& table, std::vector<Pro
     complain(secret.where, fmt::format("secret '{}' does not say whom it is for", secret.name),
              "add hosts, for example hosts = [\"api.github.com\"]");
   }
-  if (!secret.header.empty() && !network::IsToken(secret.header)) {
+  // SECURITY: without one, code would choose which header holds the value, and servers repeat many.
+  if (secret.header.empty()) {
+    complain(secret.where,
+             fmt::format("secret '{}' names no header that it may stand in", secret.name),
+             "add the header that its hosts take it in, for example header = \"Authorization\"");
+  } else if (!network::ParseHeaderNames(secret.header)) {
     complain(secret.where, fmt::format("'{}' is no name of a header", Printable(secret.header)),
              "write one such as header = \"Authorization\"");
   }

@@ -114,7 +114,7 @@ TEST(NetworkKeysTest, PortsAreNumbersOrPairs) {
 }
 
 TEST(NetworkKeysTest, RulesAndSecretsNeedALevelThatHasThem) {
-  const std::string secret = "[secrets.x]\nvariable = 'X'\nhosts = ['example.org']\n";
+  const std::string secret = "[secrets.x]\nvariable = 'X'\nhosts = ['example.org']\nheader = 'A'\n";
   EXPECT_THAT(Problems(Web("allow = ['pypi.org']")),
               ElementsAre("1:15: environment 'python': rules are of no use with the network 'none' "
                           "| use the network 'allow', or leave the rules out"));
@@ -146,18 +146,25 @@ TEST(NetworkKeysTest, RawSocketsAreARightOverADevice) {
 TEST(NetworkKeysTest, ASecretComesFromOnePlaceAndIsForSomebody) {
   EXPECT_THAT(Problems("[secrets.x]\n"),
               ElementsAre(HasSubstr("1:10: secret 'x' does not say where its value comes from"),
-                          HasSubstr("1:10: secret 'x' does not say whom it is for")));
-  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = []\n"),
+                          HasSubstr("1:10: secret 'x' does not say whom it is for"),
+                          HasSubstr("1:10: secret 'x' names no header that it may stand in")));
+  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = []\nheader = 'A'\n"),
               ElementsAre(HasSubstr("1:10: secret 'x' does not say whom it is for")));
-  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nfile = '/x'\nhosts = ['a.example']\n"),
+  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nfile = '/x'\nhosts = ['a.example']\n"
+                       "header = 'A'\n"),
               ElementsAre("3:1: secret 'x' comes from 'variable' already | keep either 'variable' "
                           "or 'file'"));
   EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = ['a.example']\nheader = 'A B'\n"),
               ElementsAre(HasSubstr("'A B' is no name of a header")));
-  EXPECT_THAT(Problems("[secrets.1x]\nvariable = 'X'\nhosts = ['a.example']\n"),
+  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = ['a.example']\n"),
+              ElementsAre("1:10: secret 'x' names no header that it may stand in | add the header "
+                          "that its hosts take it in, for example header = \"Authorization\""));
+  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = ['a.example']\nheader = 'A, B'\n"),
+              IsEmpty());
+  EXPECT_THAT(Problems("[secrets.1x]\nvariable = 'X'\nhosts = ['a.example']\nheader = 'A'\n"),
               ElementsAre(HasSubstr("secret '1x' cannot be a variable of that name")));
-  EXPECT_THAT(Problems("[secrets.a-b]\nvariable = 'X'\nhosts = ['a.example']\n"
-                       "[secrets.a_b]\nvariable = 'X'\nhosts = ['a.example']\n"),
+  EXPECT_THAT(Problems("[secrets.a-b]\nvariable = 'X'\nhosts = ['a.example']\nheader = 'A'\n"
+                       "[secrets.a_b]\nvariable = 'X'\nhosts = ['a.example']\nheader = 'A'\n"),
               ElementsAre(HasSubstr("secrets 'a-b' and 'a_b' would both be the variable 'A_B'")));
 }
 

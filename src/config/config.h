@@ -79,7 +79,7 @@ struct SecretConfig {
   std::string inside = {};  ///< the variable that holds its placeholder
   SecretSource source = {};
   std::vector<std::string> hosts = {};
-  std::string header = {};  ///< the only one that may hold it; empty: any
+  std::string header = {};  ///< the only one that may hold it, or several with commas
   bool operator==(const SecretConfig&) const = default;
 };
 /// "GITHUB_TOKEN" for "github-token".

@@ -294,7 +294,7 @@ constexpr Key kKeys[] = {
     {"secrets.NAME.hosts", kHosts, "", "[\"api.github.com\"]",
      "the only hosts it is sent to", kNow, kSecrets, StoreSecretHosts},
     {"secrets.NAME.header", kText, "", "\"Authorization\"",
-     "the only header it is sent in; name it: if absent, any that code puts it into", kNow, kSecrets, StoreSecretHeader},
+     "the only header it is sent in, or several with commas; needed", kNow, kSecrets, StoreSecretHeader},
 
     {"backends.microvm.hypervisor", Choice("qemu cloud-hypervisor firecracker"), "\"qemu\"", "",
      "the program that runs the machine", kLater, kBackend},

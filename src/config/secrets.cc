@@ -76,6 +76,10 @@ bool Secrets::Awaits(const std::vector<SecretConfig>& secrets) const {
 Result<void> Secrets::Use(const std::vector<SecretConfig>& secrets,
                           environment::RunRequest& request) const {
   for (const SecretConfig& secret : secrets) {
+    auto headers = network::ParseHeaderNames(secret.header);
+    if (!headers) {
+      return Wrap(fmt::format("the secret '{}'", secret.name), std::move(headers).error());
+    }
     IGLOO_ASSIGN(const Held held, Get(secret));
     std::string url;  // of the first host
     for (const std::string& host : secret.hosts) {
@@ -84,7 +88,7 @@ Result<void> Secrets::Use(const std::vector<SecretConfig>& secrets,
                            .value = held.value,
                            .placeholder = held.placeholder,
                            .domain = std::move(domain),
-                           .header = secret.header};
+                           .headers = *headers};
       IGLOO_TRY(network::CheckSecret(each));
       if (url.empty()) url = UrlOf(each.domain.text());
       request.network.secrets.push_back(std::move(each));

@@ -27,6 +27,7 @@ header = "Authorization"
 [secrets.openai_api_key]
 command = "pass show openai"
 hosts = ["api.openai.com"]
+header = "Authorization, X-Api-Key"
 [environments.web]
 preset = "python"
 network = "allow"
@@ -76,7 +77,8 @@ TEST_F(SecretsTest, ARequestGetsAllThatTheFileSaysAboutTheNetwork) {
   ASSERT_EQ(wanted.secrets.size(), 3U) << "one for each host";
   EXPECT_EQ(wanted.secrets[0].name, "github-token");
   EXPECT_EQ(wanted.secrets[0].value, "value of GH");
-  EXPECT_EQ(wanted.secrets[0].header, "Authorization");
+  EXPECT_THAT(wanted.secrets[0].headers, ElementsAre("Authorization"));
+  EXPECT_THAT(wanted.secrets[2].headers, ElementsAre("Authorization", "X-Api-Key"));
   EXPECT_EQ(wanted.secrets[0].domain.text(), "api.github.com");
   EXPECT_EQ(wanted.secrets[1].domain.text(), "github.com");
   EXPECT_EQ(wanted.secrets[1].placeholder, wanted.secrets[0].placeholder);
@@ -101,10 +103,11 @@ TEST_F(SecretsTest, TheCodeFindsPlaceholdersAndWhereToSendThem) {
 
 TEST_F(SecretsTest, EveryWellKnownKeyHasItsServer) {
   const auto url = [&](const std::string& secret, const std::string& variable) {
-    const std::string text = "[secrets." + secret +
-                             "]\nvariable = 'X'\nhosts = ['a.example']\n[environments.web]\n"
-                             "preset = 'python'\nnetwork = 'allow'\nsecrets = ['" +
-                             secret + "']\n";
+    const std::string text =
+        "[secrets." + secret +
+        "]\nvariable = 'X'\nhosts = ['a.example']\nheader = 'A'\n[environments.web]\n"
+        "preset = 'python'\nnetwork = 'allow'\nsecrets = ['" +
+        secret + "']\n";
     const auto request = Complete(MakeSecrets(), text);
     return request && request->variables.contains(variable) ? request->variables.at(variable) : "";
   };
@@ -160,11 +163,11 @@ TEST_F(SecretsTest, WhatSomebodyElseReadsIsWaitedFor) {
   secrets.Expect(slow);
   EXPECT_TRUE(secrets.Awaits(both));
   EXPECT_EQ(Complete(secrets).error().what, "the secret 'openai_api_key' is still being read");
-  secrets.Tell(slow, "told");
+  secrets.Tell(slow, "it was told");
   EXPECT_FALSE(secrets.Awaits(both));
   const auto request = Complete(secrets);
   ASSERT_TRUE(request) << request.error().what;
-  EXPECT_EQ(request->network.secrets.back().value, "told");
+  EXPECT_EQ(request->network.secrets.back().value, "it was told");
   EXPECT_THAT(asked_, ElementsAre("GH")) << "nobody here ran the command";
   const Secrets others = MakeSecrets();
   others.Expect(slow);

@@ -174,8 +174,10 @@ Result<void> AddNetwork(const RunRequest& request, sandbox::Policy& policy) {
                                     .reach = wanted.reach,
                                     .raw_sockets = wanted.raw_sockets};
   for (const network::Secret& secret : wanted.secrets) {
-    std::string text = secret.name + " for " + secret.domain.text();
-    if (!secret.header.empty()) text += ", in " + secret.header;
+    std::string text = secret.name + " for " + secret.domain.text() + ", in ";
+    for (const std::string& header : secret.headers) {
+      text += (&header == &secret.headers.front() ? "" : " or ") + header;
+    }
     network.secrets.push_back(std::move(text));
   }
   for (const network::PublishedPort& port : wanted.publish) {

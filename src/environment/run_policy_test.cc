@@ -266,17 +266,18 @@ TEST(PolicyForRunTest, ANetworkIsWhatItsPlanSays) {
                                  .secrets = {{.name = "TOKEN",
                                               .value = "very-secret",
                                               .placeholder = *network::NewPlaceholder("TOKEN"),
-                                              .domain = *domain}},
+                                              .domain = *domain,
+                                              .headers = {"X-Key", "X-Other"}}},
                                  .publish = {{8080, 80}},
                                  .reach = {5432}},
                      .variables = {{"NO_PROXY", "mine"}}};
   const Policy policy = PolicyOf(request);
-  EXPECT_EQ(policy.network,
-            sandbox::Network(sandbox::ConnectedNetwork{.tier = "allow",
-                                                       .rules = {"api.example"},
-                                                       .secrets = {"TOKEN for api.example"},
-                                                       .publish = {{8080, 80}},
-                                                       .reach = {5432}}));
+  EXPECT_EQ(policy.network, sandbox::Network(sandbox::ConnectedNetwork{
+                                .tier = "allow",
+                                .rules = {"api.example"},
+                                .secrets = {"TOKEN for api.example, in X-Key or X-Other"},
+                                .publish = {{8080, 80}},
+                                .reach = {5432}}));
   EXPECT_THAT(policy.listen, ::testing::ElementsAre(network::kProxyPort, 5432));
   EXPECT_EQ(policy.sockets, network::kSocketsPerPort);
   EXPECT_EQ(policy.variables.at("https_proxy"), "http://127.0.0.1:3128");

@@ -56,11 +56,12 @@ void Body::Skip(std::uint64_t count) {
   state_ = state_ == State::kPlain ? State::kEnded : State::kChunkReturn;
 }
 
-HttpResult<std::size_t> Body::Take(std::string_view bytes) {
+HttpResult<std::size_t> Body::Take(std::string_view bytes, std::string* content) {
   std::size_t taken = 0;
   while (taken < bytes.size() && !ended()) {
     if (const std::uint64_t plain_left = plain(); plain_left > 0) {
       const std::uint64_t count = std::min<std::uint64_t>(plain_left, bytes.size() - taken);
+      if (content != nullptr) content->append(bytes.substr(taken, count));
       Skip(count);
       taken += count;
       continue;

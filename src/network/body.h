@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "network/http_head.h"
@@ -14,7 +15,8 @@ class Body {
   explicit Body(const Framing& framing);
 
   /// How many of `bytes` belong to the body; afterwards ended() tells whether it is whole.
-  HttpResult<std::size_t> Take(std::string_view bytes);
+  /// What they carry, without sizes and trailers of chunks, is added to `content`.
+  HttpResult<std::size_t> Take(std::string_view bytes, std::string* content = nullptr);
   bool ended() const { return state_ == State::kEnded; }
   /// How much is sure to come as plain bytes: of a known length, or of the present chunk.
   std::uint64_t plain() const;

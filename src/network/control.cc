@@ -26,10 +26,12 @@ using Words = std::array<std::pair<E, std::string_view>, N>;
 constexpr Words<Tier, 2> kTiers = {{{Tier::kAllow, "allow"}, {Tier::kInternet, "internet"}}};
 constexpr Words<AddForward::Kind, 2> kForwards = {
     {{AddForward::Kind::kPublish, "publish"}, {AddForward::Kind::kReach, "reach"}}};
-constexpr Words<Record::Event, 4> kEvents = {{{Record::Event::kRefused, "refused"},
+constexpr Words<Record::Event, 6> kEvents = {{{Record::Event::kRefused, "refused"},
                                               {Record::Event::kOpened, "opened"},
                                               {Record::Event::kEnded, "ended"},
-                                              {Record::Event::kUsed, "used"}}};
+                                              {Record::Event::kUsed, "used"},
+                                              {Record::Event::kReturned, "returned"},
+                                              {Record::Event::kUnsearched, "unsearched"}}};
 constexpr Words<Record::Protocol, 7> kProtocols = {{{Record::Protocol::kConnect, "connect"},
                                                     {Record::Protocol::kHttp, "http"},
                                                     {Record::Protocol::kHttps, "https"},
@@ -72,7 +74,7 @@ json::array EncodeSecrets(const std::vector<Secret>& secrets) {
                                  {"value", secret.value},
                                  {"placeholder", secret.placeholder},
                                  {"domain", secret.domain.text()},
-                                 {"header", secret.header}});
+                                 {"headers", ArrayOf(secret.headers)}});
   }
   return array;
 }
@@ -86,14 +88,14 @@ Result<std::vector<Secret>> DecodeSecrets(const json::array* array) {
     std::string name = reader.Text("name", kLongestId);
     std::string value = reader.Text("value", kLongestText);
     std::string placeholder = reader.Text("placeholder", kLongestText);
-    std::string header = reader.Text("header", kLongestId);
+    auto headers = reader.Texts("headers", kMostSecretHeaders, kLongestId);
     IGLOO_TRY(reader.Finish());
     IGLOO_ASSIGN(Name place, Name::Parse(domain));
     secrets.push_back({.name = std::move(name),
                        .value = std::move(value),
                        .placeholder = std::move(placeholder),
                        .domain = std::move(place),
-                       .header = std::move(header)});
+                       .headers = std::move(headers)});
     IGLOO_TRY(CheckSecret(secrets.back()));
   }
   return secrets;

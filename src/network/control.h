@@ -80,7 +80,10 @@ struct Record {
     kRefused,
     kOpened,
     kEnded,
-    kUsed,  ///< a rule for one connection is used up, whatever becomes of that
+    kUsed,        ///< a rule for one connection is used up, whatever becomes of that
+    kReturned,    ///< the server sent the values of `secrets` back; they were taken out
+    kUnsearched,  ///< the answer was compressed: nobody could look for the values of `secrets` in
+                  ///< it
   } event = Event::kRefused;
   enum class Protocol : std::uint8_t {
     kConnect,
@@ -105,7 +108,7 @@ struct Record {
   std::uint64_t lost = 0;  ///< records before this one that could not be sent
   bool operator==(const Record&) const = default;
 };
-std::string_view ToText(Record::Event event);        ///< "refused", "opened" or "ended"
+std::string_view ToText(Record::Event event);        ///< "refused", "opened", ...
 std::string_view ToText(Record::Protocol protocol);  ///< "connect", "http", ...
 std::optional<Record::Event> FindEvent(std::string_view text);
 std::optional<Record::Protocol> FindProtocol(std::string_view text);

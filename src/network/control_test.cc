@@ -21,7 +21,7 @@ AddSandbox Sandbox() {
                        .value = "v \"quoted\"",
                        .placeholder = *NewPlaceholder("KEY"),
                        .domain = *Name::Parse("api.example.com"),
-                       .header = "X-Key"}},
+                       .headers = {"X-Key", "X-Other"}}},
           .max_connections = 7};
 }
 
@@ -61,6 +61,9 @@ TEST(Orders, ThatAreNotExactlyOneAreRefused) {
   AddSandbox evil = Sandbox();
   evil.secrets[0].value = "a\r\nX: y";
   EXPECT_FALSE(DecodeOrder(Encode(Order{1, evil})));
+  AddSandbox anywhere = Sandbox();
+  anywhere.secrets[0].headers.clear();
+  EXPECT_FALSE(DecodeOrder(Encode(Order{1, anywhere}))) << "the proxy itself refuses it, too";
 }
 
 TEST(News, IsReadAsItWasWritten) {

@@ -10,12 +10,12 @@ namespace {
 
 const std::string kPlaceholder = "igloo-placeholder-KEY-0123456789abcdef0123456789abcdef";
 
-Secret Key(const char* header = "") {
+Secret Key(std::vector<std::string> headers = {"Authorization", "X-Api-Key"}) {
   return {.name = "KEY",
           .value = "sk-real",
           .placeholder = kPlaceholder,
           .domain = *Name::Parse("api.example.com"),
-          .header = header};
+          .headers = std::move(headers)};
 }
 
 RequestHead Head(const char* host, Request::Way way, std::vector<Header> headers) {
@@ -55,10 +55,10 @@ TEST(Secrets, GoIntoHeadersOfTheirOwnDomainOnly) {
   }
 }
 
-TEST(Secrets, CanBeBoundToOneHeader) {
+TEST(Secrets, AreBoundToTheirHeaders) {
   RequestHead head = Head("api.example.com", Request::Way::kHttps,
                           {{"x-echo", kPlaceholder}, {"x-api-key", kPlaceholder}});
-  EXPECT_EQ(UseSecrets({Key("X-API-Key")}, head).size(), 1U);
+  EXPECT_EQ(UseSecrets({Key({"X-API-Key"})}, head).size(), 1U);
   EXPECT_EQ(head.headers[0].value, kPlaceholder);
   EXPECT_EQ(head.headers[1].value, "sk-real");
 }
@@ -85,7 +85,27 @@ TEST(Secrets, ThatCouldWriteHeadersAreRefused) {
   Secret guessable = Key();
   guessable.placeholder = "KEY";
   EXPECT_FALSE(CheckSecret(guessable)) << "it would be replaced in innocent text";
-  EXPECT_FALSE(CheckSecret(Key("a b")));
+  EXPECT_FALSE(CheckSecret(Key({"a b"})));
+  Secret common = Key();
+  common.value = "12345";
+  EXPECT_FALSE(CheckSecret(common)) << "it would be taken out of innocent answers";
+}
+
+TEST(Secrets, NameTheHeadersTheyMayStandIn) {
+  const auto nowhere = CheckSecret(Key(std::vector<std::string>{}));
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().what, "the secret 'KEY' names no header that it may stand in");
+  EXPECT_EQ(nowhere.error().hint,
+            "write --secret KEY=SOURCE@HOST:Authorization, or header = \"Authorization\" in its "
+            "section");
+  EXPECT_EQ(*ParseHeaderNames("Authorization, X-Api-Key"),
+            (std::vector<std::string>{"Authorization", "X-Api-Key"}));
+  for (const char* text : {"", ",", "A,", ",A", "A B", "A:", "A\r\nB"}) {
+    EXPECT_FALSE(ParseHeaderNames(text)) << text;
+  }
+  std::string many = "A";
+  for (std::size_t i = 0; i < kMostSecretHeaders; ++i) many += ",A";
+  EXPECT_FALSE(ParseHeaderNames(many));
 }
 
 }  // namespace

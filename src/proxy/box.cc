@@ -31,6 +31,7 @@ Connection::~Connection() {
 Box::Box(Shared& shared, network::AddSandbox order, network::RuleSet rules)
     : shared_(shared),
       order_(std::move(order)),
+      patterns_(order_.secrets),
       rules_(std::make_shared<const network::RuleSet>(std::move(rules))),
       backlog_(std::make_shared<Backlog>(shared.executor)),
       room_(shared.executor, asio::steady_timer::time_point::max()) {}

@@ -7,6 +7,7 @@
 
 #include "base/unique_fd.h"
 #include "network/control.h"
+#include "network/scan.h"
 #include "proxy/pump.h"
 #include "proxy/records.h"
 #include "proxy/resolver.h"
@@ -68,6 +69,8 @@ class Box : public std::enable_shared_from_this<Box> {
   const std::string& id() const { return order_.sandbox; }
   const std::shared_ptr<const network::RuleSet>& rules() const { return rules_; }
   const std::vector<network::Secret>& secrets() const { return order_.secrets; }
+  /// What no answer may hold.
+  const network::SecretPatterns& patterns() const { return patterns_; }
 
   /// Adds a record; only what was decided while the backlog was not full has any.
   void Tell(network::Record record, Records::Place place = Records::Place::kNew) {
@@ -88,6 +91,7 @@ class Box : public std::enable_shared_from_this<Box> {
 
   Shared& shared_;
   network::AddSandbox order_;
+  network::SecretPatterns patterns_;
   // Shared with decisions under way, which see one list from begin to end.
   std::shared_ptr<const network::RuleSet> rules_;
   network::ReplaceRules listed_ = {};  ///< what they were made of, when some are for once

@@ -141,7 +141,13 @@ asio::awaitable<After> Exchange::Serve(RequestHead& head) {
   Upgrade(client_.box()->secrets(), head);
   const bool reached = co_await Reach(head);
   if (!reached) co_return after_;
-  client_.current_->record.secrets = network::UseSecrets(client_.box()->secrets(), head);
+  const auto& secrets = client_.box()->secrets();
+  client_.current_->record.secrets = network::UseSecrets(secrets, head);
+  network::AskForPlainText(secrets, head);
+  scan_.reset();
+  // SECURITY: every answer that the proxy reads, not only those to requests with a secret: a server
+  // may show what an earlier request held.
+  if (!secrets.empty()) scan_.emplace(client_.box()->patterns());
   after_ = head.keep_alive ? After::kKeepOpen : After::kClose;
   body_sent_ = answered_ = false;
   problem_.clear();
@@ -224,9 +230,11 @@ asio::awaitable<HttpResult<ResponseHead>> Exchange::ReadAnswer(std::string_view 
     const auto end = network::FindHeadEnd(pending, scanned);
     if (!end) co_return std::unexpected(end.error());
     if (*end) {
-      auto head = network::ParseResponseHead(std::string_view(pending).substr(0, **end), method);
+      std::string text = pending.substr(0, **end);
       pending.erase(0, **end);
-      co_return head;
+      // SECURITY: before it is read, because errors repeat what is no header.
+      if (scan_) scan_->CleanHead(text);
+      co_return network::ParseResponseHead(text, method);
     }
     const std::size_t count = co_await server_->stream->Read(pending);
     if (count == 0) co_return std::unexpected(HttpProblem{502, "the server has closed"});
@@ -238,6 +246,7 @@ asio::awaitable<void> Exchange::Receive(const RequestHead& head) {
   std::string text;
   while (true) {
     auto read = co_await ReadAnswer(head.request.method);
+    if (scan_) TellFound();
     if (!read) {
       problem_ = "no proper answer: " + read.error().reason;
       client_.socket_.CancelWaits();
@@ -262,8 +271,15 @@ asio::awaitable<void> Exchange::Receive(const RequestHead& head) {
     client_.current_->record.bytes_in += text.size();
   }
   Body body(answer.body);
-  const bool whole = co_await Move(text, *server_->stream, server_->pending, client_.socket_, body,
-                                   client_.current_->record.bytes_in);
+  bool whole = false;
+  if (scan_) {
+    auto& used = client_.current_->record.secrets;
+    if (!used.empty() && network::IsEncoded(answer)) Tell(Record::Event::kUnsearched, used);
+    whole = co_await MoveScanned(text, answer.body);
+  } else {
+    whole = co_await Move(text, *server_->stream, server_->pending, client_.socket_, body,
+                          client_.current_->record.bytes_in);
+  }
   answered_ = text.empty();
   if (!whole && problem_.empty()) problem_ = "the answer broke off";
   // The answer may have come before the body's sender had its turn.

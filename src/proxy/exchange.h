@@ -6,6 +6,7 @@
 
 #include "network/body.h"
 #include "network/http_head.h"
+#include "network/scan.h"
 #include "proxy/client.h"
 
 namespace igloo::proxy {
@@ -42,6 +43,11 @@ class Exchange {
   asio::awaitable<void> Send(const network::RequestHead& head);
   asio::awaitable<void> Receive(const network::RequestHead& head);
   asio::awaitable<network::HttpResult<network::ResponseHead>> ReadAnswer(std::string_view method);
+  /// Sends an answer's head, and its body without the values of secrets; false when it broke off.
+  asio::awaitable<bool> MoveScanned(std::string& head, const network::Framing& framing);
+  /// Tells igloo which values stood in the answer so far.
+  void TellFound();
+  void Tell(network::Record::Event event, std::vector<std::string> secrets);
   /// Sends a head and moves its body to its end; false when it broke off. What has come of the body
   /// goes out together with the head, which is empty afterwards, unless nothing was sent.
   asio::awaitable<bool> Move(std::string& head, ByteStream& from, std::string& pending,
@@ -57,6 +63,8 @@ class Exchange {
   network::After after_ = network::After::kClose;
   bool body_sent_ = false, answered_ = false;
   std::string problem_ = {};
+  /// Of the present answer, where the sandbox has secrets.
+  std::optional<network::SecretScan> scan_ = {};
 };
 
 }  // namespace igloo::proxy

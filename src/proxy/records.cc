@@ -32,7 +32,7 @@ void Shorten(Record& record) {
 /// bytes go to, even if they are what brings the proxy down.
 bool CanWait(const Record& record, Records::Place place) {
   if (!record.refusal.empty() || record.event == Event::kRefused) return false;
-  if (record.event == Event::kUsed) return false;
+  if (record.event == Event::kUsed || record.event == Event::kReturned) return false;
   return record.event == Event::kEnded || place == Records::Place::kKnown;
 }
 

@@ -16,6 +16,11 @@ constexpr std::size_t kLastSentence = 512;
 }  // namespace
 
 std::string ToText(const Refusal& refusal) {
+  if (refusal.kind == Refusal::Kind::kWarned) {
+    const std::string times =
+        refusal.times > 1 ? " (" + std::to_string(refusal.times) + " times)" : "";
+    return Printable(refusal.place) + ": " + Printable(refusal.reason) + times;
+  }
   std::string text =
       refusal.place.empty() ? "the network is closed" : Printable(refusal.place) + " was refused";
   if (refusal.times > 1) text += " " + std::to_string(refusal.times) + " times";

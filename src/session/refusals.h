@@ -7,11 +7,13 @@
 
 namespace igloo::session {
 
-/// Something that code wanted to reach and may not.
+/// Something that code wanted to reach and may not, or a place that did what the user should hear
+/// of.
 struct Refusal {
+  enum class Kind : std::uint8_t { kRefused, kWarned } kind = Kind::kRefused;
   std::string sandbox = {};  ///< its name
   std::string place = {};    ///< host and port
-  std::string reason = {};   ///< why not
+  std::string reason = {};   ///< why not, or what the place did
   std::string rule = {};     ///< the one that would allow it; empty: none does
   std::uint64_t times = 1;
   bool operator==(const Refusal&) const = default;

@@ -31,6 +31,11 @@ TEST(RefusalTest, SaysWhatAndWhyInOneSentence) {
             "a\\x1b:80 was refused 3 times: no\\x0a");
   EXPECT_EQ(ToText(Refusal{.reason = "igloo-proxy has ended"}),
             "the network is closed: igloo-proxy has ended");
+  EXPECT_EQ(ToText(Refusal{.kind = Refusal::Kind::kWarned,
+                           .place = "a.example:443",
+                           .reason = "the server sent it back",
+                           .times = 2}),
+            "a.example:443: the server sent it back (2 times)");
 }
 
 TEST(RefusalsTest, EachPlaceIsSaidOnceWithWhatCanBeDone) {

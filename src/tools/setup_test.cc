@@ -75,7 +75,8 @@ TEST(SetupTest, AnEnvironmentWhoseSecretIsNotThereIsNotOffered) {
     config.secrets[name] = {.name = name,
                             .inside = name,
                             .source = {config::SecretSource::Kind::kVariable, name},
-                            .hosts = {"example.org"}};
+                            .hosts = {"example.org"},
+                            .header = "Authorization"};
     config.environments[name] = {.name = name,
                                  .source = {config::SourceKind::kPreset, "shell"},
                                  .network = {.level = network::Level::kAllow, .secrets = {name}}};

@@ -36,7 +36,7 @@ TEST(Json, IsOneDocumentWithEveryField) {
   EXPECT_EQ(KeysOf(document),
             (std::set<std::string>{"verdict", "exit_code", "signal", "stdout", "stderr",
                                    "duration_ms", "cpu_ms", "peak_memory_kb", "landlock_abi",
-                                   "refused", "refused_more"}));
+                                   "refused", "warned", "refused_more"}));
   EXPECT_EQ(document.at("verdict"), "exit");
   EXPECT_EQ(document.at("exit_code"), 3);
   EXPECT_TRUE(document.at("signal").is_null());
@@ -156,7 +156,7 @@ TEST(CommandLine, ListsEveryOptionOfRun) {
   EXPECT_EQ(outcome.status, 0);
   for (const char* flag : {"--env NAME", "--file FILE", "--project DIR[:MODE]", "--timeout SECONDS",
                            "--memory MB", "--network TIER", "--allow RULE", "--publish HOST:BOX",
-                           "--reach PORT", "--secret NAME=SOURCE@HOST[:HEADER]", "--backend NAME",
+                           "--reach PORT", "--secret NAME=SOURCE@HOST:HEADER", "--backend NAME",
                            "--json", "--dry-run", "--as bwrap", "--timing", "--help"}) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string("\n  ") + flag + " "));
   }

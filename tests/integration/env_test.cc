@@ -135,17 +135,19 @@ TEST(Network, WhatContradictsItselfIsRefused) {
   EXPECT_THAT(refused({"--network", "bridge"}), HasSubstr("choose none, allow, internet or host"));
   EXPECT_THAT(refused({"--network", "none", "--allow", "example.org"}),
               HasSubstr("rules are of no use with the network 'none'"));
-  EXPECT_THAT(refused({"--secret", "KEY=env:HOME@example.org"}),
+  EXPECT_THAT(refused({"--secret", "KEY=env:HOME@example.org:X-Key"}),
               HasSubstr("secrets need igloo's proxy"));
+  EXPECT_THAT(refused({"--allow", "example.org", "--secret", "KEY=env:HOME@example.org"}),
+              HasSubstr("write --secret KEY=SOURCE@example.org:Authorization"));
   EXPECT_THAT(refused({"--network", "host", "--reach", "80"}), HasSubstr("has all ports"));
-  EXPECT_THAT(refused({"--allow", "example.org", "--secret", "KEY=NOT_SET_HERE@example.org"}),
+  EXPECT_THAT(refused({"--allow", "example.org", "--secret", "KEY=NOT_SET_HERE@example.org:X-Key"}),
               HasSubstr("the secret 'KEY': your variable 'NOT_SET_HERE' is not set"));
 }
 
 TEST(Network, NoSecretStandsInAPlan) {
   const std::vector<std::string> text = {
       "run",     "--env",       "shell",    "--dry-run",
-      "--allow", "example.org", "--secret", "KEY=command:printf hunter2@example.org",
+      "--allow", "example.org", "--secret", "KEY=command:printf hunter2@example.org:X-Key",
       "true"};
   std::vector<std::string> as_json = text;
   as_json.emplace_back("--json");

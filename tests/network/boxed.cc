@@ -20,6 +20,7 @@ const std::string& ConfigurationHome() {
            "[environments.web]\npreset = \"python\"\nnetwork = \"allow\"\n"
            "allow = [\"example.com\"]\n"
            "[secrets.TOKEN]\nvariable = \"REAL_KEY\"\nhosts = [\"example.com\"]\n"
+           "header = \"X-Key\"\n"
            "[environments.keyed]\npreset = \"python\"\nnetwork = \"allow\"\n"
            "allow = [\"example.com\"]\nsecrets = [\"TOKEN\"]\n";
     Shell("chmod -R a+rX " + made.path());

@@ -195,7 +195,7 @@ Outcome LookForSecret(const std::string& path, const std::string& before = {}) {
   std::string backwards(kValue);
   std::ranges::reverse(backwards);
   return Boxed({"--env", "python", "--allow", "api.example", "--secret",
-                "API_KEY=env:REAL_KEY@api.example", before + kLook},
+                "API_KEY=env:REAL_KEY@api.example:Authorization", before + kLook},
                backwards + "\n" + path + "\n", {"REAL_KEY=" + std::string(kValue)});
 }
 
@@ -205,28 +205,40 @@ TEST_F(Sandbox, ASecretIsUsedAndIsNowhereInside) {
   EXPECT_EQ(outcome.out, "True True []\n") << outcome.err;
   EXPECT_THAT(outcome.err, Not(HasSubstr(kValue)));
   EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 443 GET /big/1000"));
-  // Control: this server sends back what it was sent, so the value was used, and the look finds it.
-  EXPECT_THAT(LookForSecret("/v1").out, HasSubstr("'memory'"));
+  // A server that sends back what it was sent: the value was used, stays outside, and the user
+  // hears of it.
+  const Outcome echoed = LookForSecret("/v1");
+  EXPECT_EQ(echoed.out, "True True []\n") << echoed.err;
+  EXPECT_THAT(echoed.err,
+              AllOf(HasSubstr("api.example:443: the server sent the value of the secret "
+                              "'API_KEY' back; igloo took it out of the answer"),
+                    Not(HasSubstr(kValue))));
+  EXPECT_THAT(World::Get().Seen(), Contains("SENT Authorization Bearer " + std::string(kValue)));
+  // Controls: the look finds the value, in memory and in a file.
+  EXPECT_THAT(LookForSecret("/v1", "leak = '" + std::string(kValue) + "'\n").out,
+              HasSubstr("'memory'"));
   EXPECT_THAT(
       LookForSecret("/big/1000", "open('/tmp/leak', 'w').write('" + std::string(kValue) + "')\n")
           .out,
       HasSubstr("/tmp/leak"));
   // Nor is it in what igloo writes down.
   const Outcome log = RunProgram(OutsideInvocation({"net", "log", "--json", "--limit", "1000"}));
-  EXPECT_THAT(log.out, AllOf(HasSubstr("API_KEY"), Not(HasSubstr(kValue))));
+  EXPECT_THAT(log.out, AllOf(HasSubstr("API_KEY"), HasSubstr("\"event\":\"returned\""),
+                             Not(HasSubstr(kValue))));
 }
 
 TEST_F(Sandbox, SecretsOfOneNameAreKeptApart) {
   // The file's secret of this name is for another host than the command line's.
-  const Outcome outcome = Boxed(
-      {"--env", "keyed", "--allow", "api.example", "--secret", "TOKEN=env:OTHER_KEY@api.example",
-       "import os, urllib.request\n"
-       "request = urllib.request.Request(os.environ['TOKEN_URL'] + '/v1', headers="
-       "{'X-Key': os.environ['TOKEN']})\n"
-       "print(urllib.request.urlopen(request).read().decode())\n"},
-      "", {"REAL_KEY=the-value-of-the-file", "OTHER_KEY=the-value-of-the-command-line"});
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("the-value-of-the-command-line"),
-                                 Not(HasSubstr("the-value-of-the-file"))))
+  const Outcome outcome =
+      Boxed({"--env", "keyed", "--allow", "api.example", "--secret",
+             "TOKEN=env:OTHER_KEY@api.example:X-Key",
+             "import os, urllib.request\n"
+             "request = urllib.request.Request(os.environ['TOKEN_URL'] + '/v1', headers="
+             "{'X-Key': os.environ['TOKEN']})\n"
+             "print(urllib.request.urlopen(request).read().decode())\n"},
+            "", {"REAL_KEY=the-value-of-the-file", "OTHER_KEY=the-value-of-the-command-line"});
+  EXPECT_THAT(World::Get().Seen(), AllOf(Contains("SENT X-Key the-value-of-the-command-line"),
+                                         Not(Contains(HasSubstr("the-value-of-the-file")))))
       << outcome.err;
 }
 

@@ -1,5 +1,7 @@
 """The Internet, as far as tests need one: name servers, web servers and others on addresses that the test has
 made. Whatever reaches one of them is written to standard output, one line each."""
+import base64
+import gzip
 import http.server
 import json
 import pathlib
@@ -111,6 +113,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         address = self.connection.getsockname()
         body = self.body()
         say("HIT", address[0], address[1], self.command, self.path)
+        for name in ("Authorization", "X-Key", "X-Other", "Accept-Encoding"):
+            if name in self.headers:
+                say("SENT", name, self.headers[name])
+        if self.path.startswith("/quiet"):
+            return self.send_parts([b"quiet"])
+        if self.path.startswith("/echo/"):
+            return self.echo(self.path.split("/")[2])
         if self.path.startswith("/redirect/"):
             self.send_response(302)
             self.send_header("Location", "http://" + self.path[len("/redirect/"):])
@@ -142,6 +151,49 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(text)
+
+    def send_parts(self, parts, headers=()):
+        """A body of known length, one write each, so that each is a TLS record of its own."""
+        self.send_response(200)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(sum(map(len, parts))))
+        self.end_headers()
+        for part in parts:
+            self.wfile.write(part)
+
+    def echo(self, how):
+        """Sends X-Key back in the way that the path names."""
+        value = self.headers.get("X-Key", "")
+        text = value.encode("latin-1")
+        if how == "header":
+            return self.send_parts([b"."], [("X-Echo", value), ("Set-Cookie", "key=" + value)])
+        if how == "status":
+            self.send_response(200, "it was " + value)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        if how == "nonsense":
+            self.close_connection = True
+            return self.wfile.write(b"HTTP/1.1 200 OK\r\n" + text + b" is no header\r\n\r\n")
+        if how == "bytes":
+            return self.send_parts([b"<"] + [text[i:i + 1] for i in range(len(text))] + [b">"])
+        if how == "chunks":
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for i in range(len(text)):
+                self.wfile.write(b"1;ext=" + text + b"\r\n%s\r\n" % text[i:i + 1])
+            return self.wfile.write(b"0\r\nX-Trailer: " + text + b"\r\n\r\n")
+        if how == "close":
+            self.close_connection = True
+            self.send_response(200)
+            self.end_headers()
+            return self.wfile.write(b"<" + text + b">" + text[:-1])
+        if how == "base64":
+            return self.send_parts([base64.b64encode(b"x" * n + text + b"yz") + b"\n" for n in range(3)])
+        if how == "gzip":
+            return self.send_parts([gzip.compress(text)], [("Content-Encoding", "gzip")])
+        return self.send_parts([text])
 
     def send_file(self, name):
         """What lies in the directory of stand-ins; of a directory, its index."""
