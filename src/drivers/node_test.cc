@@ -193,6 +193,15 @@ TEST_F(NodeDriver, LeavesOutPartsThatAreTooLarge) {
   EXPECT_THAT(run.parts[1].data, SizeIs(8'000'000));
 }
 
+TEST_F(NodeDriver, SendsLargePartsInPiecesOfWholeCharacters) {
+  const DrivenRun run =
+      driven_.Run("igloo.display(('x'.repeat(131071) + '\\u{1f600}\\x01').repeat(8), 'text/html')");
+  ASSERT_THAT(run.parts, SizeIs(1));
+  std::string expected;
+  for (int i = 0; i < 8; ++i) expected += std::string(131071, 'x') + "\U0001f600\1";
+  EXPECT_TRUE(run.parts[0].data == expected);
+}
+
 TEST_F(NodeDriver, TakesTheExitCodeThatCodeSetForItsStatus) {
   EXPECT_EQ(driven_.Run("process.exitCode = 4").status, 4);
   EXPECT_EQ(driven_.Run("1").status, 0);

@@ -46,6 +46,25 @@ TEST_F(PythonRichDriver, SendsEveryFormThatAnObjectHas) {
   EXPECT_THAT(driven_.Run("display(P()); 1", "-").parts, ::testing::SizeIs(4));
 }
 
+TEST_F(PythonRichDriver, SendsLargePartsInPieces) {
+  // Driven refuses a message of more than 1 MB.
+  const DrivenRun run = driven_.Run(
+      "class P:\n  def __init__(self, data): self.data = data\n"
+      "  def _repr_png_(self): return self.data\n"
+      "class H(P):\n  _repr_png_ = None\n  def _repr_html_(self): return self.data\n"
+      "display(P(bytes(range(256)) * 20000))\n"
+      "display(H(('x' * 131071 + '\\U0001f600\\1\"') * 8))\n"
+      "display(H('y' * 131072)); display(H(''))",
+      "-");
+  ASSERT_EQ(run.parts.size(), 4U) << run.err;
+  EXPECT_EQ(run.parts[0].data.size(), 20000U * 256 / 3 * 4 + 4);
+  std::string expected;
+  for (int i = 0; i < 8; ++i) expected += std::string(131071, 'x') + "\U0001f600\1\"";
+  EXPECT_TRUE(run.parts[1].data == expected);
+  EXPECT_EQ(run.parts[2].data, std::string(131072, 'y'));
+  EXPECT_EQ(run.parts[3].data, "");
+}
+
 TEST_F(PythonRichDriver, IsNotFooledByObjectsThatHaveEveryAttribute) {
   const DrivenRun run = driven_.Run("from unittest.mock import MagicMock\nMagicMock()");
   EXPECT_EQ(run.status, 0);

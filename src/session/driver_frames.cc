@@ -72,16 +72,50 @@ std::optional<std::string> TextOf(const json::object& object, std::string_view n
   return std::string(value->as_string());
 }
 
-Result<Said> ReadPart(std::uint64_t id, const json::object& object) {
-  const auto type = TextOf(object, "type");
-  auto data = TextOf(object, "data");
-  const auto encoding = TextOf(object, "encoding");
-  if (!type || type->size() > 100 || !data || !encoding) return Nonsense("a part without a type");
-  if (*encoding == "base64") {
-    data = FromBase64(*data);
-    if (!data) return Nonsense("a part that is not base64");
+/// What each kind of message may say. "error" is for people who look at the channel.
+struct Known {
+  std::string_view kind;
+  std::array<std::string_view, 6> names;
+};
+constexpr Known kKinds[] = {
+    {"ready", {"pid"}},
+    {"standin", {"pid"}},
+    {"piece", {"data"}},
+    {"part", {"type", "data", "encoding"}},
+    {"done", {"status", "value", "error", "interrupted", "cpu_us", "peak_kib"}},
+};
+
+/// Nothing that a driver says has anything within its values.
+constexpr std::size_t kDeepest = 1;
+
+/// SECURITY: code chooses these bytes. What no driver says is not read at all, so a message cannot
+/// make igloo hold more than its own length.
+Result<json::object> ReadObject(std::string_view kind, std::string_view payload) {
+  const auto* known = std::ranges::find(kKinds, kind, &Known::kind);
+  if (known == std::end(kKinds)) return Nonsense("a kind of message that nobody knows");
+  boost::system::error_code error;
+  json::parse_options options;
+  options.max_depth = kDeepest;
+  json::value value = json::parse(payload, error, {}, options);
+  if (error || !value.is_object()) return Nonsense("a message that is not JSON");
+  for (const auto& member : value.as_object()) {
+    const std::string_view name = member.key();
+    if (name.empty() || std::ranges::find(known->names, name) == known->names.end()) {
+      return Nonsense("a field that nobody knows");
+    }
   }
-  return said::Shown{id, {*type, *std::move(data)}};
+  return std::move(value.as_object());
+}
+
+Result<Said> ReadProcess(std::string_view kind, const json::object& object) {
+  const json::value* pid = object.if_contains("pid");
+  const bool none = kind == "standin" && pid != nullptr && *pid == 0;
+  const bool fine = none || (pid != nullptr && pid->is_int64() && pid->as_int64() > 1 &&
+                             pid->as_int64() < (1 << 22));
+  if (!fine) return Nonsense("a process without a number");
+  const int number = static_cast<int>(pid->as_int64());
+  if (kind == "ready") return said::Ready{number};
+  return said::StandsIn{number};
 }
 
 Result<Said> ReadDone(std::uint64_t id, const json::object& object) {
@@ -107,43 +141,63 @@ Result<Said> ReadDone(std::uint64_t id, const json::object& object) {
 
 }  // namespace
 
+Result<void> DriverFrames::TakePiece(std::uint64_t id, std::string data) {
+  if (!pieces_) pieces_ = Pieces{.id = id};
+  if (pieces_->id != id) return Nonsense("a piece of another part");
+  if (data.size() > kLongestPart - pieces_->data.size()) return Nonsense("a part that is too long");
+  pieces_->data += data;
+  return {};
+}
+
+Result<Said> DriverFrames::TakePart(std::uint64_t id, std::string type, std::string_view encoding,
+                                    std::string data) {
+  IGLOO_TRY(TakePiece(id, std::move(data)));
+  Part part{std::move(type), std::move(pieces_->data)};
+  pieces_.reset();
+  if (encoding == "base64") {
+    auto bytes = FromBase64(part.bytes);
+    if (!bytes) return Nonsense("a part that is not base64");
+    part.bytes = *std::move(bytes);
+  }
+  return said::Shown{id, std::move(part)};
+}
+
 Result<std::optional<Said>> DriverFrames::Next() {
-  const std::size_t end = bytes_.find('\n');
-  if (end == std::string::npos || end > kLongestHeader) {
-    if (bytes_.size() <= kLongestHeader) return std::nullopt;
-    return Nonsense("a message without a header");
+  while (true) {
+    const std::size_t end = bytes_.find('\n');
+    if (end == std::string::npos || end > kLongestHeader) {
+      if (bytes_.size() <= kLongestHeader) return std::nullopt;
+      return Nonsense("a message without a header");
+    }
+    const std::string_view line = std::string_view(bytes_).substr(0, end);
+    const bool exits = line.starts_with("exit ");
+    const auto header = exits ? Header{.kind = "exit"} : ReadHeader(line);
+    if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
+    if (bytes_.size() - end - 1 < header->size) return std::nullopt;
+    const std::string kind(header->kind);
+    if (pieces_ && kind != "piece" && kind != "part") return Nonsense("half of a part");
+    if (exits) {
+      auto said = ReadExit(line);
+      bytes_.erase(0, end + 1);
+      return said;
+    }
+    const std::uint64_t id = header->id;
+    auto object = ReadObject(kind, std::string_view(bytes_).substr(end + 1, header->size));
+    bytes_.erase(0, end + 1 + header->size);
+    if (!object) return std::unexpected(std::move(object).error());
+    if (kind == "ready" || kind == "standin") return ReadProcess(kind, *object);
+    if (kind == "done") return ReadDone(id, *object);
+    auto data = TextOf(*object, "data");
+    if (!data) return Nonsense("a part without data");
+    if (kind == "piece") {
+      IGLOO_TRY(TakePiece(id, *std::move(data)));
+      continue;
+    }
+    auto type = TextOf(*object, "type");
+    const auto encoding = TextOf(*object, "encoding");
+    if (!type || type->size() > 100 || !encoding) return Nonsense("a part without a type");
+    return TakePart(id, *std::move(type), *encoding, *std::move(data));
   }
-  const std::string_view line = std::string_view(bytes_).substr(0, end);
-  if (line.starts_with("exit ")) {
-    auto said = ReadExit(line);
-    bytes_.erase(0, end + 1);
-    return said;
-  }
-  const auto header = ReadHeader(line);
-  if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
-  if (bytes_.size() - end - 1 < header->size) return std::nullopt;
-  boost::system::error_code error;
-  json::parse_options options;
-  options.max_depth = 8;
-  const json::value value =
-      json::parse(std::string_view(bytes_).substr(end + 1, header->size), error, {}, options);
-  const std::string kind(header->kind);
-  const std::uint64_t id = header->id;
-  bytes_.erase(0, end + 1 + header->size);
-  if (error || !value.is_object()) return Nonsense("a message that is not JSON");
-  if (kind == "ready" || kind == "standin") {
-    const json::value* pid = value.as_object().if_contains("pid");
-    const bool none = kind == "standin" && pid != nullptr && *pid == 0;
-    const bool fine = none || (pid != nullptr && pid->is_int64() && pid->as_int64() > 1 &&
-                               pid->as_int64() < (1 << 22));
-    if (!fine) return Nonsense("a process without a number");
-    const int number = static_cast<int>(pid->as_int64());
-    if (kind == "ready") return said::Ready{number};
-    return said::StandsIn{number};
-  }
-  if (kind == "part") return ReadPart(id, value.as_object());
-  if (kind == "done") return ReadDone(id, value.as_object());
-  return Nonsense("a kind of message that nobody knows");
 }
 
 std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,

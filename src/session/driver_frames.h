@@ -48,18 +48,33 @@ struct StandsIn {
 using Said = std::variant<said::Ready, said::Shown, said::Done, said::StandsIn>;
 
 /// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON, or "exit ID STATUS CPU
-/// PEAK\n" for the end of a run about which there is no more to say.
+/// PEAK\n" for the end of a run about which there is no more to say. The data of a part that is too
+/// long for one message comes before it in messages of the kind "piece".
 class DriverFrames {
  public:
-  static constexpr std::size_t kLongestHeader = 64, kLongestPayload = 12U << 20;
+  static constexpr std::size_t kLongestHeader = 64, kLongestPayload = 1U << 20;
+  static constexpr std::size_t kLongestPart = 12U << 20;  ///< of its data, as it is encoded
 
   void Append(std::string_view bytes) { bytes_ += bytes; }
   /// The next message, or none yet. Fails for good on anything that a driver does not say.
   Result<std::optional<Said>> Next();
-  void Clear() { bytes_.clear(); }
+  void Clear() {
+    bytes_.clear();
+    pieces_.reset();
+  }
 
  private:
+  /// The first data of a part.
+  struct Pieces {
+    std::uint64_t id = 0;
+    std::string data = {};
+  };
+  Result<void> TakePiece(std::uint64_t id, std::string data);
+  Result<Said> TakePart(std::uint64_t id, std::string type, std::string_view encoding,
+                        std::string data);
+
   std::string bytes_ = {};
+  std::optional<Pieces> pieces_ = {};  ///< none: no part is under way
 };
 
 /// How code is run.

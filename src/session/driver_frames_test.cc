@@ -68,6 +68,57 @@ TEST(DriverFramesTest, AnythingElseIsNonsense) {
   EXPECT_FALSE(deep.Next());
 }
 
+TEST(DriverFramesTest, ALongPartComesInPieces) {
+  const std::string piece(600'000, 'A');
+  const std::string all = Frame("piece", 7, R"({"data":")" + piece + R"("})") +
+                          Frame("piece", 7, R"({"data":")" + piece + R"("})") +
+                          Frame("part", 7,
+                                R"({"type":"image/png","data":"AAH/","encoding":)"
+                                R"("base64"})");
+  DriverFrames frames;
+  frames.Append(all);
+  const auto said = frames.Next();
+  ASSERT_TRUE(said) << said.error().what;
+  const auto* shown = std::get_if<said::Shown>(&**said);
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(shown->part.bytes, std::string(900'000, '\0') + std::string("\0\x01\xff", 3));
+  EXPECT_EQ(frames.Next().value(), std::nullopt);
+}
+
+TEST(DriverFramesTest, NoMessageIsLongAndNothingElseIsRead) {
+  const auto refused = [](const std::string& text) {
+    DriverFrames frames;
+    frames.Append(text);
+    for (;;) {
+      const auto next = frames.Next();
+      if (!next) return true;
+      if (!*next) return false;
+    }
+  };
+  const std::string text = R"({"type":"text/plain","encoding":"utf-8","data":")";
+  const auto part = [&](std::size_t size) {
+    return Frame("part", 1, text + std::string(size - text.size() - 2, 'x') + "\"}");
+  };
+  EXPECT_FALSE(refused(part(DriverFrames::kLongestPayload)));
+  EXPECT_TRUE(refused(part(DriverFrames::kLongestPayload + 1)));
+  EXPECT_TRUE(refused("part 1 1048577\n")) << "before any of it has come";
+  // Fields of no driver, and what is nested.
+  EXPECT_TRUE(refused(Frame("done", 1, R"({"status":0,"more":1})")));
+  EXPECT_TRUE(refused(Frame("done", 1, R"({"status":0,"":1})")));
+  EXPECT_TRUE(refused(Frame("done", 1, R"({"status":0,"value":[1]})")));
+  EXPECT_TRUE(refused(Frame("ready", 0, R"({"pid":7,"status":0})")));
+  // Pieces that never become a part, or too large a one.
+  const std::string piece =
+      Frame("piece", 1, R"({"data":")" + std::string(1'000'000, 'x') + R"("})");
+  std::string endless;
+  for (std::size_t i = 0; i * 1'000'000 <= DriverFrames::kLongestPart; ++i) endless += piece;
+  EXPECT_TRUE(refused(endless));
+  EXPECT_TRUE(refused(piece + "exit 1 0\n"));
+  EXPECT_TRUE(refused(piece + Frame("done", 1, R"({"status":0})")));
+  EXPECT_TRUE(refused(piece + Frame("piece", 2, R"({"data":"x"})")));
+  EXPECT_FALSE(refused(piece)) << "control";
+}
+
 TEST(DriverFramesTest, AnEndCanBeALine) {
   DriverFrames frames;
   frames.Append("exit 7 3\nexit 8           0 1500 20480\nexit 9");

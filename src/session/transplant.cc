@@ -44,7 +44,10 @@ Error Cannot(std::string why) {
           "begin another session and run the same code there", 0};
 }
 
-/// Open descriptors of a process, by number.
+/// Each costs the copy a system call while both are held.
+constexpr std::size_t kMostDescriptors = 4096;
+
+/// Open descriptors of a process, by number; no more are listed than a fork takes over.
 Result<std::set<int>> DescriptorsOf(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/fd";
   DIR* directory = ::opendir(path.c_str());
@@ -58,6 +61,7 @@ Result<std::set<int>> DescriptorsOf(pid_t pid) {
     int number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (error == std::errc() && end == name.data() + name.size()) numbers.insert(number);
+    if (numbers.size() > kMostDescriptors) break;
   }
   ::closedir(directory);
   return numbers;
@@ -359,7 +363,10 @@ Result<std::optional<Supply>> Operate(const Newborn& source, const Inmate& copy)
   IGLOO_ASSIGN(AddressSpace to, AddressSpace::Open(target.pid()));
   IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(source.tracee.pid()));
   IGLOO_ASSIGN(const std::set<int> own, DescriptorsOf(target.pid()));
-  if (numbers.size() > 4096) return std::unexpected(Cannot("it has too many open files"));
+  // SECURITY: code chooses how many there are; more would hold igloo and the copy for long.
+  if (numbers.size() > kMostDescriptors) {
+    return std::unexpected(Cannot("it has more than 4096 open files"));
+  }
   // SECURITY: whoever writes to the source writes to what the copy has yet to get. It is as it was
   // born: if it is closed, nobody has ever opened it.
   const Haste haste = source.alone && from.IsClosed() ? Haste::kGoesOn : Haste::kWaits;

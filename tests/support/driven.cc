@@ -208,13 +208,18 @@ void Driven::TakeMessages() {
     if (buffer_.size() < line + 1 + size) return;
     const std::string payload = buffer_.substr(line + 1, size);
     buffer_.erase(0, line + 1 + size);
+    EXPECT_LE(payload.size(), session::DriverFrames::kLongestPayload) << kind;
     const auto object = boost::json::parse(payload).as_object();
     if (kind == "ready") {
       ready_ = payload;
+    } else if (kind == "piece") {
+      EXPECT_EQ(id, std::to_string(last_id_));
+      pieces_ += TextOf(object, "data");
     } else if (kind == "part") {
       EXPECT_EQ(id, std::to_string(last_id_));
-      run_.parts.push_back(
-          {id, TextOf(object, "type"), TextOf(object, "data"), TextOf(object, "encoding")});
+      run_.parts.push_back({id, TextOf(object, "type"),
+                            std::exchange(pieces_, {}) + TextOf(object, "data"),
+                            TextOf(object, "encoding")});
     } else if (kind != "standin") {  // which answers no run
       EXPECT_EQ(kind, "done");
       EXPECT_EQ(id, std::to_string(last_id_));

@@ -79,6 +79,7 @@ class Driven {
   bool done_ = false;
   bool ends_by_reading_ = false;  ///< the run may (session::kPlainOrder)
   std::string buffer_ = {}, ready_ = {};
+  std::string pieces_ = {};  ///< of a part that is still to come
   DrivenRun run_ = {};
 };
 

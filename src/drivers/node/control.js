@@ -1,6 +1,6 @@
 'use strict';
 // The driver of Node: runs the code that comes over descriptor 3, one piece after the other, in one
-// realm. `run ID SIZE FLAGS` comes, a line of 64 bytes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE`
+// realm. `run ID SIZE FLAGS` comes, a line of 64 bytes; `ready 0 SIZE`, `part ID SIZE` (`piece ID SIZE` before it) and `done ID SIZE`
 // go over descriptor 4, each with JSON behind it, or `exit ID STATUS CPU PEAK`. Descriptors 1 and 2 are the
 // user's alone. The others keep their numbers, because Node cannot move one, but Node marks everything above
 // 2 close-on-exec before this file runs.
@@ -18,6 +18,7 @@ const vm = require('node:vm');
 const KEPT_SOURCES = 100; // runs whose lines later errors can quote
 const MAX_VALUE = 10000; // characters of a value
 const MAX_PART = 8 << 20; // bytes of a part
+const PIECE = 128 << 10; // of its UTF-16 in one message: none takes more than 6 bytes, and 1 MB is allowed
 const CODE_FILE = process.argv[2] ?? 'main.js'; // of code that is a whole program
 const { createRequire, isBuiltin } = Module;
 
@@ -37,9 +38,25 @@ function toJson(value) {
   return JSON.stringify(value, (_, each) => (typeof each === 'string' ? wellFormed(each) : each));
 }
 
-function send(kind, id, payload) {
+function frame(kind, id, payload) {
   const data = Buffer.from(toJson(payload));
-  sendBytes(Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]));
+  return Buffer.concat([Buffer.from(`${kind} ${id} ${data.length}\n`), data]);
+}
+
+const send = (kind, id, payload) => sendBytes(frame(kind, id, payload));
+
+// What was displayed. A part that is too long for one message comes in pieces.
+function sendParts(id) {
+  for (const { type, data, encoding } of parts.splice(0)) {
+    let at = 0;
+    while (data.length - at > PIECE) {
+      // Never between the halves of a character.
+      const end = at + PIECE - (/[\ud800-\udbff]/.test(data[at + PIECE - 1]) ? 1 : 0);
+      send('piece', id, { data: data.slice(at, end) });
+      at = end;
+    }
+    send('part', id, { type, data: data.slice(at), encoding });
+  }
 }
 
 function sendBytes(bytes) {

@@ -116,6 +116,6 @@ async function execute(id, code, echo) {
   process.exitCode = undefined;
   inspector.post('Runtime.releaseObjectGroup', { objectGroup: 'run' });
   run = null;
-  for (const part of parts.splice(0)) send('part', id, part);
+  sendParts(id);
   send('done', id, result);
 }

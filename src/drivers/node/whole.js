@@ -17,7 +17,7 @@ function prepareWhole() {
 
 function leaveWhole(status) {
   try {
-    for (const part of parts.splice(0)) send('part', whole.id, part);
+    sendParts(whole.id);
     if (whole.failed || process.listenerCount('exit') > 1) return; // more is to come
     sendExit(4, whole.id, status & 255);
     // Taking an engine apart takes longer than most programs, on a processor that the host may need for

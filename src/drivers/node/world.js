@@ -91,7 +91,7 @@ function prepareSession() {
       if (run) run.failed ??= describe(error);
     });
   }
-  process.on('exit', () => { for (const part of parts.splice(0)) send('part', run?.id ?? 0, part); });
+  process.on('exit', () => sendParts(run?.id ?? 0));
   define(globalThis, {
     require: createRequire(`${process.cwd()}/`),
     module,

@@ -1,5 +1,5 @@
 """The driver of Python: runs the code that comes over descriptor 3, one piece after the other, in
-one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` and `done ID SIZE` go over
+one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` (`piece ID SIZE` before it) and `done ID SIZE` go over
 descriptor 4, each with JSON behind it, and `exit ID STATUS CPU PEAK` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
 and those beside it (CMakeLists.txt).
 
@@ -30,6 +30,7 @@ import _signal as signal  # without its enumerations, which cost more than all e
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part
+PIECE = 128 << 10  # characters of a part in one message: none takes more than 6 bytes, and 1 MB is allowed
 HEAD = 64  # bytes of an order's line
 MARK = 64  # of the channel, set as the signal that it would send, which it never does: no other file has it
 CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
@@ -113,8 +114,18 @@ class Control:
         return word, number, code, flags
 
     def send(self, kind, number, payload):
+        self.write(self.frame(kind, number, payload))
+
+    def frame(self, kind, number, payload):
         data = to_json(payload).encode(errors="replace")  # half a surrogate pair is no text
-        self.write(f"{kind} {number} {len(data)}\n".encode() + data)
+        return f"{kind} {number} {len(data)}\n".encode() + data
+
+    def send_part(self, number, mime, data, encoding):
+        """All in one write: another thread may show something, too."""
+        last = (len(data) - 1) // PIECE * PIECE if data else 0
+        frames = [self.frame("piece", number, {"data": data[at:at + PIECE]}) for at in range(0, last, PIECE)]
+        frames.append(self.frame("part", number, {"type": mime, "data": data[last:], "encoding": encoding}))
+        self.write(b"".join(frames))
 
     def write(self, data):
         sent = os.write(self.out, data)

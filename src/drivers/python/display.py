@@ -19,7 +19,7 @@ class Display:
         if len(data) > MAX_PART - 4096:
             mime, encoding = "text/plain", "utf-8"
             data = f"[a part of {len(data)} bytes was left out: at most {MAX_PART} fit]"
-        self.control.send("part", self.number, {"type": mime, "data": data, "encoding": encoding})
+        self.control.send_part(self.number, mime, data, encoding)
 
     def show(self, value):
         """Every rich form of a value; returns whether there was one."""
