@@ -43,6 +43,10 @@ struct Wanted {
   std::vector<std::uint16_t> reach = {};  ///< ports of the host's loopback, by the same numbers
   /// Its code makes packets itself; a right that must be named, with kInternet only.
   bool raw_sockets = false;
+  /// Whom the sandbox belongs to: who presented which token to a server. Sandboxes of different
+  /// principals never share an igloo-proxy, nor interpreters that wait. Empty: the user who runs
+  /// igloo.
+  std::string principal = {};
 
   /// Whether its programs reach others through igloo-proxy.
   bool proxied() const { return Proxied(level); }

@@ -103,8 +103,19 @@ Connection::~Connection() {
   RecordDevice(Record::Event::kEnded);
   Unpublish();
   proxy_.Leave(name_);
-  if (handed_over_ && served_by_ > 0 && proxy_.pid() == served_by_)
-    proxy_.Send(network::RemoveSandbox{name_}, {}, [](auto) {});
+  if (!process_) return;
+  if (!removed_) Send(network::RemoveSandbox{name_}, {}, [](auto) {});
+  proxy_.Release(process_);
+}
+
+void Connection::Send(network::Command command, std::vector<UniqueFd> descriptors,
+                      Proxy::Answer answer) {
+  if (!process_ || !process_->alive()) {
+    return answer(Fail(Errc::kFailedPrecondition,
+                       "the network of '" + name_ + "' is closed: igloo-proxy has ended",
+                       "start another sandbox"));
+  }
+  process_->Send(std::move(command), std::move(descriptors), std::move(answer));
 }
 
 void Connection::Rename(std::string name) {
@@ -196,10 +207,20 @@ void Connection::HandOver() {
                           .tier = TierOf(wanted_),
                           .rules = wanted_.rules,
                           .secrets = wanted_.secrets};
+  auto joined = proxy_.Join(TrustDomainOf(wanted_));
+  if (!joined) {
+    // SECURITY: closed, and not served by the process of somebody else.
+    const Error& why = joined.error();
+    Refuse("", why.hint.empty() ? why.what : why.what + "; " + why.hint, "");
+    boost::system::error_code ignored;
+    listener_.close(ignored);
+    inside_.clear();
+    return Unpublish();
+  }
+  process_ = *std::move(joined);
   std::vector<UniqueFd> own;
   if (listener_.is_open()) own.emplace_back(listener_.release());
-  proxy_.Send(std::move(add), std::move(own), Told());
-  served_by_ = proxy_.pid();
+  Send(std::move(add), std::move(own), Told());
   PassOn(inside_);
   PassOn(outside_);
   if (!once_.empty()) ReplaceRules([](auto) {});
@@ -215,7 +236,7 @@ void Connection::PassOn(std::vector<Door>& doors) {
       std::move(begin, sockets_.end(), std::back_inserter(descriptors));
       sockets_.erase(begin, sockets_.end());
     }
-    proxy_.Send(door.order, std::move(descriptors), Told());
+    Send(door.order, std::move(descriptors), Told());
   }
   doors.clear();
 }
@@ -253,14 +274,9 @@ void Connection::Allow(const std::string& rule, Duration duration, Proxy::Answer
 
 void Connection::ReplaceRules(Proxy::Answer answer) {
   if (!handed_over_) return answer({});  // they count from the first connection on
-  if (proxy_.pid() != served_by_) {
-    return answer(Fail(Errc::kFailedPrecondition,
-                       "the network of '" + name_ + "' is closed: igloo-proxy has ended",
-                       "start another sandbox"));
-  }
   network::ReplaceRules replace{
       .sandbox = name_, .tier = TierOf(wanted_), .rules = wanted_.rules, .once = once_};
-  proxy_.Send(std::move(replace), {}, std::move(answer));
+  Send(std::move(replace), {}, std::move(answer));
 }
 
 void Connection::Hear(const Record& record) {
@@ -269,16 +285,28 @@ void Connection::Hear(const Record& record) {
     if (used != once_.end()) once_.erase(used);
     return;
   }
-  if (record.event == Record::Event::kOpened || record.refusal.empty()) return;
+  const bool returned = record.event == Record::Event::kReturned;
+  const bool warns = returned || record.event == Record::Event::kUnsearched;
+  if (record.event == Record::Event::kOpened || (record.refusal.empty() && !warns)) return;
   const bool six = record.host.find(':') != std::string::npos && !record.host.starts_with('[');
   const std::string host = six ? "[" + record.host + "]" : record.host;
   // What could not be read names no place.
   const std::string place = host.empty() ? "" : host + ":" + std::to_string(record.port);
-  Refuse(place, record.refusal, record.remedy);
+  if (!warns) return Refuse(place, record.refusal, record.remedy);
+  for (const std::string& secret : record.secrets) {
+    refusals_.Add({.kind = Refusal::Kind::kWarned,
+                   .sandbox = name_,
+                   .place = place,
+                   .reason = returned ? "the server sent the value of the secret '" + secret +
+                                            "' back; igloo took it out of the answer"
+                                      : "the answer is compressed, so igloo could not look for the "
+                                        "value of the secret '" +
+                                            secret + "' in it"});
+  }
 }
 
-void Connection::Lose(const Error& why) {
-  if (handed_over_) Refuse("", why.what, "");
+void Connection::Lose(const ProxyProcess& process, const Error& why) {
+  if (process_.get() == &process) Refuse("", why.what, "");
 }
 
 void Connection::GainDevice() {
@@ -316,13 +344,12 @@ void Connection::Refuse(std::string place, std::string reason, std::string rule)
 void Connection::End(Proxy::Answer answer) {
   RecordDevice(Record::Event::kEnded);
   Unpublish();
-  if (!handed_over_ || served_by_ <= 0 || proxy_.pid() != served_by_) return answer({});
-  served_by_ = -1;
-  proxy_.Send(network::RemoveSandbox{name_}, {}, std::move(answer));
+  if (!process_ || !process_->alive() || std::exchange(removed_, true)) return answer({});
+  Send(network::RemoveSandbox{name_}, {}, std::move(answer));
 }
 
 Refusals Connection::TakeRefusals() {
-  if (handed_over_) proxy_.Settle();
+  if (process_) process_->Settle();
   return std::exchange(refusals_, {});
 }
 

@@ -60,8 +60,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// A decision about it.
   void Hear(const network::Record& record);
-  /// igloo-proxy has ended.
-  void Lose(const Error& why);
+  /// An igloo-proxy has ended, perhaps its own.
+  void Lose(const ProxyProcess& process, const Error& why);
   /// Ends everything that is under way; when the answer comes, all of it was told.
   void End(Proxy::Answer answer);
   /// It has a device: what goes through that is recorded by nobody, but that it was there is.
@@ -82,6 +82,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void WatchAll(std::vector<Door>& doors);
   /// Somebody connects, or the rules change: from here on igloo-proxy has everything.
   void HandOver();
+  /// An order to the igloo-proxy that has everything.
+  void Send(network::Command command, std::vector<UniqueFd> descriptors, Proxy::Answer answer);
   void PassOn(std::vector<Door>& doors);
   Proxy::Answer Told();
   void ReplaceRules(Proxy::Answer answer);
@@ -99,7 +101,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<UniqueFd> ports_ = {};    ///< the listeners outside, wherever they are used
   bool attached_ = false, handed_over_ = false, published_ = false;
   enum class DeviceState : std::uint8_t { kNone, kThere, kRecorded } device_ = DeviceState::kNone;
-  pid_t served_by_ = -1;  ///< the igloo-proxy that has everything
+  /// The igloo-proxy that has everything, once it is handed over; null: none could be had.
+  std::shared_ptr<ProxyProcess> process_ = {};  // shared with the sandboxes of its trust domain
+  bool removed_ = false;                        ///< it was told to end everything
   Refusals refusals_ = {};
 };
 

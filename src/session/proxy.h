@@ -1,8 +1,8 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <deque>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,17 +11,22 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/spawn.h"
-#include "base/unique_fd.h"
 #include "network/control.h"
+#include "session/proxy_process.h"
 
 namespace igloo::session {
 
 class Connection;
 
-/// igloo-proxy, one for all sandboxes of this process. It is started when the first of them has
-/// something for it. Should it end, the network of all sandboxes that it served is closed and stays
-/// so; the next sandbox gets another one. One thread; outlives the event loop.
+/// Who may share an igloo-proxy: sandboxes of one principal that use the same secrets. A process
+/// that hostile code takes over knows its own secrets and nobody else's. Placeholders stand for the
+/// secrets: each value has one of its own, and they are no secret.
+std::string TrustDomainOf(const network::Wanted& wanted);
+
+/// The igloo-proxy processes of this process, one for each trust domain. One is started when a
+/// sandbox of its domain has something for it, and ended when there has been none for a while.
+/// Should one end, the network of all sandboxes that it served is closed and stays so; the next
+/// sandbox gets another one. One thread; outlives the event loop.
 class Proxy {
  public:
   struct Options {
@@ -32,6 +37,9 @@ class Proxy {
     std::function<void(const network::Record&)> record = {};
     /// Hears what goes wrong in the background, a sentence each.
     std::function<void(std::string_view)> note = {};
+    /// One that serves nobody ends after this time. Starting one takes some 10 ms.
+    std::chrono::milliseconds idle{30'000};
+    std::size_t most = 32;  ///< processes at once
   };
 
   Proxy(boost::asio::io_context& loop, Options options);
@@ -39,9 +47,12 @@ class Proxy {
   Proxy& operator=(const Proxy&) = delete;
   ~Proxy();
 
-  using Answer = std::function<void(Result<void>)>;
-  /// Orders are carried out in the order in which they come. The answer may come at once.
-  void Send(network::Command command, std::vector<UniqueFd> descriptors, Answer answer);
+  using Answer = ProxyProcess::Answer;
+  /// The process for a domain, which serves one sandbox more from now on. Fails when it cannot be
+  /// started, or when too many serve others.
+  Result<std::shared_ptr<ProxyProcess>> Join(const std::string& domain);
+  /// It serves one sandbox less.
+  void Release(const std::shared_ptr<ProxyProcess>& process);
 
   /// The network of the sandbox of this name; null: there is none.
   Connection* Find(std::string_view sandbox) const;
@@ -55,42 +66,31 @@ class Proxy {
   void Tell(const network::Record& record) const {
     if (options_.record) options_.record(record);
   }
-  /// Takes all that it has said until now: a refusal comes here before the sandbox hears of it.
-  void Settle();
   /// The event loop has ended.
   void Close();
 
   /// For the next one that is started: one that runs goes on with what it was given.
   void set_resolver(std::string addresses) { options_.resolver = std::move(addresses); }
-  /// Its process; -1: there is none.
-  pid_t pid() const { return child_ ? child_.pid() : -1; }
+  /// How many processes there are.
+  std::size_t size() const { return served_.size(); }
 
  private:
-  struct Waiting {
-    std::uint64_t number = 0;
-    std::string text = {};
-    std::vector<UniqueFd> descriptors = {};
+  /// A process and whom it serves.
+  struct Served {
+    std::shared_ptr<ProxyProcess> process;  // shared with the connections of its sandboxes
+    std::size_t sandboxes = 0;
+    std::unique_ptr<boost::asio::steady_timer> idle = {};  ///< while it serves none
   };
 
-  Result<void> Start();
-  void Flush();
-  void Listen();
-  void Take(const network::News& news);
-  void Answered(std::uint64_t number, Result<void> result);
-  /// It is gone, or says what it may not.
-  void Lose(const Error& why);
-  void Note(std::string_view text) const;
+  Result<std::shared_ptr<ProxyProcess>> Start(const std::string& domain);
+  /// Ends the one that has served nobody for the longest time; false: all serve somebody.
+  bool EndIdle();
+  void Hear(const network::Record& record) const;
+  void Lost(const std::string& domain, const Error& why);
 
   boost::asio::io_context& loop_;
   Options options_;
-  Child child_ = {};
-  /// None where there is no process: they end before the event loop does.
-  std::unique_ptr<boost::asio::posix::stream_descriptor> control_ = {}, writable_ = {};
-  bool ready_ = false, flushing_ = false;
-  std::string last_words_ = {};  ///< why it ends
-  std::uint64_t orders_ = 0;
-  std::deque<Waiting> waiting_ = {};
-  std::map<std::uint64_t, Answer> asked_ = {};
+  std::map<std::string, Served> served_ = {};                         ///< by trust domain
   std::map<std::string, Connection*, std::less<>> connections_ = {};  ///< they leave by themselves
 };
 

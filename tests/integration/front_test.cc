@@ -27,27 +27,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Whether the memory of a process holds `text` anywhere.
-bool MemoryHolds(pid_t pid, const std::string& text) {
-  const std::string place = "/proc/" + std::to_string(pid);
-  std::istringstream maps(ReadProc(place + "/maps"));
-  std::ifstream memory(place + "/mem", std::ios::binary);
-  EXPECT_TRUE(memory.is_open()) << place;
-  for (std::string line; std::getline(maps, line);) {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
-    char dash = 0;
-    std::istringstream(line) >> std::hex >> begin >> dash >> end;
-    // The frames for code of 64 MB lie in memory that was never touched.
-    std::string bytes(std::min<std::uint64_t>(end - begin, 4U << 20), '\0');
-    memory.clear();
-    memory.seekg(static_cast<std::streamoff>(begin));
-    memory.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (bytes.find(text) != std::string::npos) return true;
-  }
-  return false;
-}
-
 TEST(Front, LeavesNothingOfTheCallerInTheSandbox) {
   const std::string secret = "word-" + UniqueMarker();
   const std::string marker = UniqueMarker();

@@ -26,6 +26,7 @@ class Client {
   /// What it said of itself.
   const std::string& instructions() const { return instructions_; }
   std::string errors() { return server_.errors(); }
+  pid_t pid() const { return server_.pid(); }
 
   /// Sends a request; its number.
   int Send(const std::string& method, const std::string& params) {

@@ -300,7 +300,7 @@ TEST(Proxy, StandsBehindAWallOfItsOwn) {
                            "CapPrm:\t0000000000000000", "Threads:\t1"}) {
     EXPECT_THAT(status, HasSubstr(line));
   }
-  // Its memory holds the secrets of all sandboxes. Root may read it anyway: it may do everything.
+  // Its memory holds the secrets of its sandboxes. Root may read it anyway: it may do everything.
   if (!RunningAsRoot()) EXPECT_EQ(ReadProc("/proc/" + std::to_string(proxy.pid()) + "/maps"), "");
   EXPECT_EQ(proxy.Curl({"https://example.com/"}).status, 0) << "and it works there";
 }

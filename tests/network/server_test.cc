@@ -3,15 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/file.h"
 #include "client.h"
 #include "device.h"
+#include "support/host.h"
 #include "world.h"
 
 namespace igloo::testing {
@@ -45,27 +48,104 @@ std::string Printed(const std::string& text) { return R"("stdout":")" + text + R
 constexpr const char* kUseSecret =
     "import os, urllib.request\n"
     "assert os.environ['TOKEN'].startswith('igloo-placeholder-')\n"
-    "request = urllib.request.Request(os.environ['TOKEN_URL'] + '/v1', headers="
+    "request = urllib.request.Request(os.environ['TOKEN_URL'] + '/quiet', headers="
     "{'X-Key': os.environ['TOKEN']})\n"
-    "answer = urllib.request.urlopen(request).read().decode()\n"
-    "print('the value' if 'value-of-the-server' in answer else answer)";
+    "print(urllib.request.urlopen(request).read().decode())";
+constexpr const char* kSent = "SENT X-Key the-value-of-the-server";
 constexpr const char* kKeyed =
-    "hosts = [\"api.example\"]\n[environments.keyed]\npreset = \"python\"\n"
+    "hosts = [\"api.example\"]\nheader = \"X-Key\"\n[environments.keyed]\npreset = \"python\"\n"
     "network = \"allow\"\nallow = [\"api.example\"]\nsecrets = [\"TOKEN\"]\n";
 
 TEST_F(ServerNetwork, SecretsAreUsedByRunsSessionsAndForks) {
   Client client(Configuration(std::string("[secrets.TOKEN]\nvariable = \"REAL\"\n") + kKeyed), {},
                 {"REAL=the-value-of-the-server"});
-  EXPECT_THAT(client.Run("keyed", kUseSecret), HasSubstr(Printed("the value")));
-  EXPECT_THAT(client.Run("keyed", kUseSecret, {{"session", "one"}}),
-              HasSubstr(Printed("the value")));
-  EXPECT_THAT(client.Run("keyed", kUseSecret, {{"session", "two"}, {"fork_of", "one"}}),
-              HasSubstr(Printed("the value")));
-  EXPECT_THAT(World::Get().Seen(), Contains("HIT 93.184.216.34 443 GET /v1"));
+  for (const boost::json::object& how : std::vector<boost::json::object>{
+           {}, {{"session", "one"}}, {{"session", "two"}, {"fork_of", "one"}}}) {
+    EXPECT_THAT(client.Run("keyed", kUseSecret, how), HasSubstr(Printed("quiet")));
+    EXPECT_THAT(World::Get().Seen(),
+                AllOf(Contains("HIT 93.184.216.34 443 GET /quiet"), Contains(kSent)));
+  }
   EXPECT_THAT(client.Run("keyed",
                          "import os\nprint(sorted(k for k, v in os.environ.items() "
                          "if 'value-of' in v))"),
               HasSubstr(Printed("[]")));
+}
+
+constexpr const char* kTwoKeyed = R"([secrets.FIRST]
+variable = "REAL_FIRST"
+hosts = ["api.example"]
+header = "X-Key"
+[secrets.SECOND]
+variable = "REAL_SECOND"
+hosts = ["api.example"]
+header = "X-Key"
+[environments.one]
+preset = "python"
+network = "allow"
+allow = ["api.example"]
+secrets = ["FIRST"]
+[environments.two]
+preset = "python"
+network = "allow"
+allow = ["api.example"]
+secrets = ["SECOND"]
+[environments.none]
+preset = "python"
+network = "allow"
+allow = ["api.example"]
+[environments.other]
+preset = "python"
+network = "allow"
+allow = ["api.example"]
+)";
+
+std::vector<pid_t> ProxiesOf(const Client& client) {
+  std::vector<pid_t> proxies;
+  for (const ProcessInfo& each : DescendantsOf(client.pid())) {
+    if (each.name == "igloo-proxy" && !IsGone(each.pid)) proxies.push_back(each.pid);
+  }
+  return proxies;
+}
+
+TEST_F(ServerNetwork, EnvironmentsWithDifferentSecretsShareNoProxy) {
+  const std::string first = "value-of-the-first-9d1f", second = "value-of-the-second-71c3";
+  Client client(Configuration(kTwoKeyed), {}, {"REAL_FIRST=" + first, "REAL_SECOND=" + second});
+  const auto use = [&](const std::string& environment, const std::string& variable) {
+    const std::string key = variable.empty() ? "'nothing'" : "os.environ['" + variable + "']";
+    return client.Run(environment,
+                      "import os, urllib.request\n"
+                      "request = urllib.request.Request('http://api.example/quiet', headers="
+                      "{'X-Key': " +
+                          key +
+                          "})\n"
+                          "print(urllib.request.urlopen(request).read().decode())",
+                      {{"session", environment}});
+  };
+  EXPECT_THAT(use("one", "FIRST"), HasSubstr(Printed("quiet")));
+  EXPECT_THAT(use("two", "SECOND"), HasSubstr(Printed("quiet")));
+  EXPECT_THAT(World::Get().Seen(),
+              AllOf(Contains("SENT X-Key " + first), Contains("SENT X-Key " + second)));
+  const std::vector<pid_t> proxies = ProxiesOf(client);
+  ASSERT_EQ(proxies.size(), 2U) << "one for each set of secrets";
+  for (const pid_t each : proxies) {
+    const bool is_first = MemoryHolds(each, first);
+    EXPECT_NE(MemoryHolds(each, second), is_first)
+        << "a proxy holds the value of its own secret (control) and of no other";
+  }
+  EXPECT_NE(MemoryHolds(proxies[0], first), MemoryHolds(proxies[1], first));
+  // Those without a secret share one that knows none.
+  EXPECT_THAT(use("none", ""), HasSubstr(Printed("quiet")));
+  EXPECT_THAT(use("other", ""), HasSubstr(Printed("quiet")));
+  std::vector<pid_t> more = ProxiesOf(client);
+  std::erase_if(more,
+                [&](pid_t each) { return std::ranges::find(proxies, each) != proxies.end(); });
+  ASSERT_EQ(more.size(), 1U);
+  EXPECT_FALSE(MemoryHolds(more[0], first) || MemoryHolds(more[0], second));
+  // One that is killed takes no other's network with it.
+  ASSERT_EQ(::kill(more[0], SIGKILL), 0);
+  ASSERT_TRUE(WaitFor([&] { return IsGone(more[0]); }));
+  EXPECT_THAT(use("one", "FIRST"), HasSubstr(Printed("quiet")));
+  EXPECT_THAT(use("none", ""), HasSubstr("igloo-proxy ended"));
 }
 
 TEST_F(ServerNetwork, ASecretThatTakesLongHoldsUpItsOwnEnvironmentAlone) {
@@ -84,7 +164,8 @@ TEST_F(ServerNetwork, ASecretThatTakesLongHoldsUpItsOwnEnvironmentAlone) {
     const UniqueFd writer(::open(fifo.c_str(), O_WRONLY | O_CLOEXEC));
     ASSERT_TRUE(WriteAll(writer.get(), "the-value-of-the-server\n"));
   }
-  EXPECT_THAT(boost::json::serialize(client.AnswerTo(waiting)), HasSubstr(Printed("the value")));
+  EXPECT_THAT(boost::json::serialize(client.AnswerTo(waiting)), HasSubstr(Printed("quiet")));
+  EXPECT_THAT(World::Get().Seen(), Contains(kSent));
 }
 
 TEST_F(ServerNetwork, ASecretThatCannotBeReadIsNamedWhereItIsNeeded) {

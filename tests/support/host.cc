@@ -8,8 +8,10 @@
 #include <atomic>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/file.h"
 #include "support/igloo.h"
@@ -139,6 +141,32 @@ int CountDescriptors(pid_t pid) {
   const fs::directory_iterator open("/proc/" + std::to_string(pid) + "/fd", error);
   if (error) return -1;
   return static_cast<int>(std::distance(begin(open), end(open)));
+}
+
+bool MemoryHolds(pid_t pid, const std::string& text) {
+  constexpr std::uint64_t kLargest = 1U << 30, kPiece = 4U << 20;
+  std::istringstream maps(ProcFile(pid, "maps"));
+  std::ifstream memory("/proc/" + std::to_string(pid) + "/mem", std::ios::binary);
+  if (!memory.is_open())
+    throw std::runtime_error("cannot look into process " + std::to_string(pid));
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    char dash = 0;
+    std::istringstream(line) >> std::hex >> begin >> dash >> end;
+    if (end - begin > kLargest) continue;
+    std::string bytes;  // the end of the piece before, so that none is cut in two
+    for (std::uint64_t at = begin; at < end; at += kPiece) {
+      if (bytes.size() > text.size()) bytes.erase(0, bytes.size() - text.size());
+      const std::size_t kept = bytes.size();
+      bytes.resize(kept + std::min(kPiece, end - at), '\0');
+      memory.clear();
+      memory.seekg(static_cast<std::streamoff>(at));
+      memory.read(bytes.data() + kept, static_cast<std::streamsize>(bytes.size() - kept));
+      if (bytes.find(text) != std::string::npos) return true;
+    }
+  }
+  return false;
 }
 
 std::string ReadProc(const std::string& path) {

@@ -44,6 +44,10 @@ pid_t LauncherAbove(pid_t pid, pid_t starter);
 /// How many descriptors a process has open; -1 when it may not be looked at.
 int CountDescriptors(pid_t pid);
 
+/// Whether the memory of a process holds `text` anywhere; throws when it may not be looked at. What
+/// the sanitizers map for themselves is left out: they map more than any machine has.
+bool MemoryHolds(pid_t pid, const std::string& text);
+
 /// A whole file of /proc; empty when it cannot be read.
 std::string ReadProc(const std::string& path);
 /// The host's mount table.
