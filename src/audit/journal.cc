@@ -6,38 +6,20 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
+#include "base/private_directory.h"
 #include "base/text.h"
 
 namespace igloo::audit {
 namespace {
 
 /// SECURITY: whoever may rename files there could put a file of their own in the log's place.
-Result<void> CheckDirectory(const std::string& directory) {
-  struct stat info{};
-  if (::stat(directory.c_str(), &info) != 0) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot look at '" + directory + "', the place of the audit log");
-  }
-  const bool own = info.st_uid == ::geteuid();
-  const bool closed = (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (info.st_mode & S_ISVTX) != 0;
-  if (closed && (own || info.st_uid == 0)) return {};
-  // A generous umask made it so; whose files are in it is looked at, too.
-  if (own && ::chmod(directory.c_str(), 0700) == 0) return {};
-  return Fail(Errc::kPermissionDenied,
-              "others may replace files in '" + directory + "', the place of the audit log",
-              "move it away: igloo makes a new one");
-}
-
 Result<void> MakeDirectory(const std::string& directory) {
-  std::error_code ignored;  // a parent that cannot be made shows in the next call
-  std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), ignored);
-  if (::mkdir(directory.c_str(), 0700) == 0) return {};
-  const int saved_errno = errno;
-  if (saved_errno == EEXIST) return CheckDirectory(directory);
-  return FailSys(saved_errno, "cannot make '" + directory + "' for the audit log",
-                 "let yourself write there, or set audit.enabled = false");
+  auto made = OpenPrivateDirectory(directory);
+  if (made) return {};
+  Error error = Wrap("there is no place for the audit log", std::move(made).error()).error();
+  if (error.hint.empty()) error.hint = "let yourself write there, or set audit.enabled = false";
+  return std::unexpected(std::move(error));
 }
 
 Result<struct stat> Look(int fd, const std::string& path) {

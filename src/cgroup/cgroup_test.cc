@@ -101,6 +101,42 @@ TEST(CgroupFind, VersionTwoWithoutAPlaceSaysWhatToDo) {
   EXPECT_EQ(Find(tree.root(), Own("nonsense")).kind, Kind::kNone);
 }
 
+mode_t ModeOf(const std::string& path) {
+  struct stat info{};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+TEST(CgroupFind, TheDirectoryIsClosedToOthersWhateverTheUmask) {
+  const FakeTree tree;
+  tree.Put("/memory/tasks", "");
+  const mode_t before = ::umask(0);
+  const Found found = Find(tree.root(), Own(""));
+  ::umask(before);
+  EXPECT_EQ(ModeOf(found.place), 0700U);
+  // One that an earlier version made.
+  ASSERT_EQ(::chmod(found.place.c_str(), 0755), 0);
+  EXPECT_EQ(Find(tree.root(), Own("")).kind, Kind::kV1);
+  EXPECT_EQ(ModeOf(found.place), 0700U);
+  // The kernel removes what is in it with the directory; this tree cannot.
+  PutLeaf(tree, "/memory/igloo/7");
+  ASSERT_TRUE(Leaf::Make(found, 7)->locked());
+  EXPECT_FALSE(Leaf::Make(found, 8)) << "without the kernel's files it is none, but it was made";
+  EXPECT_EQ(ModeOf(found.place + "/8"), 0700U);
+}
+
+TEST(CgroupFind, OneThatOthersCouldFillIsNotUsed) {
+  const FakeTree tree;
+  tree.PutV2("", "1\n");
+  tree.PutV2("/user", "");
+  tree.PutV2("/user/igloo", "");
+  tree.PutV2("/igloo", "");
+  tree.PutV2("/user/session", "77\n");
+  ASSERT_EQ(::chmod((tree.root() + "/user/igloo").c_str(), 0777), 0);
+  const Found found = Find(tree.root(), Own("0::/user/session\n"));
+  EXPECT_EQ(found.place, tree.root() + "/igloo") << "the next one above";
+}
+
 TEST(CgroupLeaf, OfVersionOneCountsMemory) {
   const FakeTree tree;
   tree.Put("/memory/tasks", "");

@@ -4,10 +4,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 
 #include "base/file.h"
+#include "base/private_directory.h"
 #include "cgroup/groups.h"
 
 namespace igloo::cgroup {
@@ -41,10 +41,18 @@ bool HandsDown(const std::string& directory) {
 }
 
 /// Our directory below `parent`, which counts memory and processes for its own children.
+/// SECURITY: closed to others (0700): a leaf in it is taken by locking its directory, and whoever
+/// can open a directory can lock it. One that another user made first is not used.
 bool MakeOurs(const std::string& parent) {
   const std::string ours = parent + kOurs;
-  return HandsDown(parent) && (::mkdir(ours.c_str(), 0755) == 0 || errno == EEXIST) &&
-         HandsDown(ours);
+  return HandsDown(parent) && OpenPrivateDirectory(ours) && HandsDown(ours);
+}
+
+/// The usual case: the directory is there, ours, and closed to others.
+bool IsOurs(const std::string& path) {
+  struct stat info{};
+  return ::access(path.c_str(), W_OK) == 0 && ::lstat(path.c_str(), &info) == 0 &&
+         S_ISDIR(info.st_mode) && info.st_uid == ::geteuid() && (info.st_mode & 0777U) == 0700U;
 }
 
 /// A directory with processes in it cannot hand controllers down, the topmost excepted. One that
@@ -89,16 +97,18 @@ Found FindV2(const std::string& root, std::string_view own) {
 
 Found FindV1(const std::string& root) {
   Found found{.kind = Kind::kV1, .place = root + "/memory" + kOurs};
-  // The usual case first: it is there, and it is ours.
-  if (::access(found.place.c_str(), W_OK) == 0) return found;
-  if (errno != ENOENT || !Exists(root + "/memory/tasks")) {
-    return {.why = Exists(found.place) ? "'" + found.place + "' is root's; so are version 1 cgroups"
-                                       : "no cgroups that count memory at '" + root + "'"};
+  if (IsOurs(found.place)) return found;
+  if (!Exists(root + "/memory/tasks")) {
+    return {.why = "no cgroups that count memory at '" + root + "'"};
   }
-  if (::mkdir(found.place.c_str(), 0755) == 0 || errno == EEXIST) return found;
-  const int saved_errno = errno;
-  return {.why = "cannot make '" + found.place + "' (" + std::strerror(saved_errno) +
-                 "); version 1 cgroups are root's"};
+  // SECURITY: as in MakeOurs; also closes one that an earlier version made with mode 0755.
+  const auto made = OpenPrivateDirectory(found.place);
+  if (made && ::access(found.place.c_str(), W_OK) == 0) return found;
+  if (Exists(found.place)) {
+    return {.why = "'" + found.place + "' is root's; so are version 1 cgroups"};
+  }
+  return {.why = (made ? "'" + found.place + "' is gone" : made.error().what) +
+                 "; version 1 cgroups are root's"};
 }
 
 }  // namespace

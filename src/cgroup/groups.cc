@@ -53,11 +53,12 @@ std::uint64_t CountOf(std::string_view text, std::string_view label) {
 
 std::string Number(std::uint64_t value) { return std::to_string(value); }
 
-/// A directory of ours, made when it is missing.
+/// A directory of ours, made when it is missing. SECURITY: locked by whoever uses it, so nobody
+/// else may open it: the directory above is closed to others (see find.cc), and so is this one.
 UniqueFd OpenLeaf(const std::string& path) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
   UniqueFd fd(::open(path.c_str(), kFlags));
-  if (!fd && errno == ENOENT && (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST)) {
+  if (!fd && errno == ENOENT && (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST)) {
     fd.Reset(::open(path.c_str(), kFlags));
   }
   return fd;

@@ -112,6 +112,7 @@ class Groups {
   explicit Groups(Found found) : found_(std::move(found)) {}
 
   Kind kind() const { return found_.kind; }
+  const Found& found() const { return found_; }
   /// Never called for kNone.
   Result<Lease> Take(const Limits& limits);
 

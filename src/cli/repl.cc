@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/json/array.hpp>
 #include <cctype>
-#include <filesystem>
 #include <iostream>
 #include <set>
 
 #include "base/base64.h"
+#include "base/private_directory.h"
 #include "base/text.h"
 #include "cli/repl_language.h"
 #include "cli/settings.h"
@@ -55,9 +54,7 @@ std::string HistoryFile(Language language) {
                                                               {Language::kOther, "other"}};
   const auto place = StatePlace();
   if (!place) return "";
-  std::error_code failure;
-  std::filesystem::create_directories(*place, failure);
-  if (failure || ::chmod(place->c_str(), 0700) != 0) return "";
+  if (!OpenPrivateDirectory(*place)) return "";
   const auto row =
       std::ranges::find(kNames, language, &std::pair<Language, std::string_view>::first);
   return fmt::format("{}/repl-history-{}", *place, row->second);

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/private_directory.h"
 #include "base/replace_file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -92,13 +93,7 @@ Result<std::optional<std::string>> TrustDirectory::Find(const std::string& direc
 }
 
 Result<void> TrustDirectory::Add(const Trusted& trusted) {
-  std::error_code failure;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), failure);
-  // A parent that cannot be made shows in the next call.
-  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot make '" + path_ + "'");
-  }
+  IGLOO_TRY(OpenPrivateDirectory(path_, OwnLevels::kTwo));
   return ReplaceFile(EntryOf(trusted.directory), trusted.digest + "\n" + trusted.directory + "\n");
 }
 

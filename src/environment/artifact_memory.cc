@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/private_directory.h"
 #include "base/replace_file.h"
 #include "environment/artifact.h"
 #include "environment/artifact_places.h"
@@ -134,9 +135,7 @@ void WriteMemory(const std::string& path, std::string_view places) {
   // A home that is another user's is no place for files of ours.
   struct stat info{};
   if (::stat(nearest.c_str(), &info) != 0 || info.st_uid != ::geteuid()) return;
-  if (fs::create_directories(directory, ignored)) {
-    fs::permissions(directory, fs::perms::owner_all, ignored);
-  }
+  if (!OpenPrivateDirectory(directory)) return;
   std::string text(kHeader);
   text += '\0';
   text += places;

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/private_directory.h"
 #include "base/replace_file.h"
 #include "base/temp_dir.h"
 #include "base/text.h"
@@ -78,14 +79,8 @@ std::string Store::PlaceOf(const std::string& digest) const {
 }
 
 Result<void> Store::MakeDirectory() const {
-  std::error_code error;
-  fs::create_directories(fs::path(directory_).parent_path(), error);
-  if (error) return FailSys(error.value(), "cannot make '" + Printable(directory_) + "'");
-  // SECURITY: nobody else's to look at: what an image holds may be somebody's secret.
-  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot make '" + Printable(directory_) + "'");
-  }
+  // SECURITY: an image may hold secrets, and others could lock or replace what is in here.
+  IGLOO_TRY(OpenPrivateDirectory(directory_, OwnLevels::kTwo));
   return {};
 }
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,6 +13,7 @@
 #include <cerrno>
 
 #include "base/overloaded.h"
+#include "base/private_directory.h"
 
 namespace igloo::mcp {
 
@@ -64,11 +64,11 @@ sockaddr_un NameOf(const UnixSocket& socket) {
   return name;
 }
 
-/// The directory of a socket, in which nobody else may put anything.
-Result<UniqueFd> OpenDirectory(const UnixSocket& socket) {
+/// Looks at the directory of a socket, in which nobody else may put anything.
+Result<void> CheckDirectory(const UnixSocket& socket) {
   const std::string directory =
       socket.path.substr(0, std::max<std::size_t>(socket.path.rfind('/'), 1));
-  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat info{};
   if (!fd || ::fstat(fd.get(), &info) != 0) {
     const int saved_errno = errno;
@@ -82,8 +82,44 @@ Result<UniqueFd> OpenDirectory(const UnixSocket& socket) {
     return Fail(Errc::kPermissionDenied, "others may write to '" + directory + "'",
                 "use a directory of your own with mode 0700");
   }
-  return fd;
+  return {};
 }
+
+/// Of two servers that start at the same moment, the second would take the first for stale; a lock
+/// file beside the socket keeps them apart while they start.
+/// SECURITY: not the directory itself: others may open it, and could hold a lock on it for ever.
+class StartLock {
+ public:
+  static Result<StartLock> Take(const UnixSocket& socket) {
+    const std::string path = socket.path + ".lock";
+    for (int tries = 0; tries < 3; ++tries) {
+      auto fd = LockPrivateFile(path);
+      if (!fd) {
+        Error error = Wrap("cannot listen on " + ToText(socket), std::move(fd).error()).error();
+        if (error.hint.empty()) error.hint = "choose a path where you may write";
+        return std::unexpected(std::move(error));
+      }
+      // Another server has removed the file that was opened, and perhaps a third one made a new
+      // one.
+      struct stat named{}, open{};
+      const bool same = ::lstat(path.c_str(), &named) == 0 && ::fstat(fd->get(), &open) == 0 &&
+                        named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+      if (same) return StartLock(path, *std::move(fd));
+    }
+    return Fail(Errc::kFailedPrecondition,
+                "other servers are starting on '" + socket.path + "' at this moment", "try again");
+  }
+  StartLock(StartLock&&) = default;
+  StartLock& operator=(StartLock&&) = delete;
+  ~StartLock() {
+    if (fd_) ::unlink(path_.c_str());  // while it is still locked
+  }
+
+ private:
+  StartLock(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  std::string path_;
+  UniqueFd fd_;
+};
 
 /// Makes room for a socket: what a server left that has ended, and nothing else, is removed.
 Result<void> RemoveStale(const UnixSocket& socket, sockaddr_un name) {
@@ -132,13 +168,8 @@ Result<HttpListener> HttpListener::OpenTcp(const TcpAddress& address) {
 
 Result<HttpListener> HttpListener::OpenUnix(const UnixSocket& socket) {
   IGLOO_TRY(ParseHttpAddress(ToText(socket)));  // its form
-  IGLOO_ASSIGN(const UniqueFd directory, OpenDirectory(socket));
-  // Of two servers that start at the same moment, the second would take the first for stale.
-  if (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
-    return Fail(Errc::kFailedPrecondition,
-                "another program holds the directory of '" + socket.path + "'",
-                "try again; if it stays so, use a directory of its own for the socket");
-  }
+  IGLOO_TRY(CheckDirectory(socket));
+  IGLOO_ASSIGN(const StartLock lock, StartLock::Take(socket));
   sockaddr_un name = NameOf(socket);
   IGLOO_TRY(RemoveStale(socket, name));
   UniqueFd fd(::socket(AF_UNIX, kSocketFlags, 0));

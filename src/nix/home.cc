@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/private_directory.h"
 #include "base/replace_file.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -91,13 +92,7 @@ Result<void> Place::WriteAdded(const std::string& reference) const {
 Result<std::string> Place::ReadLock() const { return ReadFile(flake() + "/flake.lock", kMostLock); }
 
 Result<void> Place::Make() const {
-  std::error_code failure;
-  fs::create_directories(fs::path(path_).parent_path(), failure);
-  // A parent that cannot be made shows in the next call.
-  if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot make '" + path_ + "'");
-  }
+  IGLOO_TRY(OpenPrivateDirectory(path_, OwnLevels::kTwo));
   return {};
 }
 

@@ -1,18 +1,15 @@
 #include "tools/control_socket.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <deque>
-#include <filesystem>
 #include <optional>
 #include <thread>
 
+#include "base/private_directory.h"
 #include "mcp/http_listener.h"
 #include "mcp/lines.h"
 #include "mcp/pch.h"
@@ -28,22 +25,6 @@ namespace {
 constexpr std::size_t kMostClients = 32;
 /// Output that somebody does not read is dropped from here on; answers are not.
 constexpr std::size_t kMostUnread = 8U << 20;
-
-Result<void> MakeDirectory(const std::string& path) {
-  std::error_code failure;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failure);
-  if (!failure && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    failure = std::error_code(errno, std::generic_category());
-  }
-  if (failure) return FailSys(failure.value(), "cannot make '" + path + "'");
-  struct stat info{};
-  // SECURITY: it may have been there before, with another mode or as somebody else's.
-  const bool ours = ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
-                    info.st_uid == ::geteuid() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-  if (ours) return {};
-  return Fail(Errc::kPermissionDenied, "'" + path + "' is not a directory of your own alone",
-              "remove it, or give it mode 0700");
-}
 
 /// Somebody who asks for something.
 class Client : public std::enable_shared_from_this<Client> {
@@ -133,19 +114,13 @@ class Client : public std::enable_shared_from_this<Client> {
 }  // namespace
 
 Result<UniqueFd> LockSockets(const std::string& directory) {
-  const std::string path = directory + "/lock";
-  UniqueFd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   // Nobody holds it for longer than it takes to make a socket, unless he was stopped in the middle:
   // a server does not wait for such a one.
-  int saved_errno = errno;
-  for (int tries = 0; lock && tries < 20; ++tries) {
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
-    saved_errno = errno;
-    if (saved_errno != EINTR && saved_errno != EWOULDBLOCK) break;
+  for (int tries = 0;; ++tries) {
+    auto lock = LockPrivateFile(directory + "/lock");
+    if (lock || lock.error().code != Errc::kFailedPrecondition || tries == 20) return lock;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  return FailSys(saved_errno, "cannot lock '" + path + "'",
-                 "another igloo holds it; end that one if it is stopped");
 }
 
 struct ControlSocket::State : std::enable_shared_from_this<State> {
@@ -188,7 +163,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::Open(asio::io_context& loo
                                                            const std::string& state,
                                                            SessionControl& control) {
   const std::string directory = DirectoryIn(state);
-  IGLOO_TRY(MakeDirectory(directory));
+  IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
   IGLOO_ASSIGN(const UniqueFd lock, LockSockets(directory));
   const mcp::UnixSocket name{.path = fmt::format("{}/{}{}", directory, ::getpid(), kEnding)};
   IGLOO_ASSIGN(mcp::HttpListener listener, mcp::HttpListener::Open(name));

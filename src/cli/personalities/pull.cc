@@ -1,10 +1,11 @@
 #include "cli/personalities/pull.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 
+#include "base/private_directory.h"
 #include "base/replace_file.h"
 #include "config/sandbox_mcp_builtin.h"
 
@@ -23,9 +24,8 @@ Result<Made> MakeDirectory(const std::string& path) {
 }  // namespace
 
 Result<Pulled> PullSandboxes(const std::string& place, Existing existing) {
-  std::error_code failure;
-  std::filesystem::create_directories(place, failure);
-  if (failure) return FailSys(failure.value(), "cannot make '" + place + "'");
+  // SECURITY: with a generous umask others could add sandboxes of their own.
+  IGLOO_TRY(MakeMissingDirectories(place));
   Pulled pulled;
   for (const config::SandboxSpec& spec : config::BuiltinSandboxes()) {
     const std::string directory = place + "/" + spec.id;
@@ -38,7 +38,7 @@ Result<Pulled> PullSandboxes(const std::string& place, Existing existing) {
         ReplaceFile(directory + "/config.json", config::EncodeSandbox(spec), {.mode = 0644});
     if (!written) {
       // An empty directory would be skipped the next time.
-      if (made == Made::kNew) std::filesystem::remove(directory, failure);
+      if (made == Made::kNew) ::rmdir(directory.c_str());
       return std::unexpected(std::move(written).error());
     }
     pulled.written.push_back(spec.id);
