@@ -1,6 +1,17 @@
 #include "base/descriptors.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+
 namespace igloo {
+
+void RaiseOpenFiles() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 1U << 20);
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 std::vector<UniqueFd> DescriptorsOf(msghdr& message) {
   std::vector<UniqueFd> descriptors;

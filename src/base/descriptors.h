@@ -43,6 +43,13 @@ class DescriptorRoom {
   alignas(cmsghdr) char bytes_[CMSG_SPACE(sizeof(int) * kMost)] = {};
 };
 
+/// Lets this process have as many descriptors open as it may, up to a million: the usual limit of
+/// 1024 is there for programs that use select().
+/// SECURITY: the kernel counts descriptors that wait in sockets for each user, and compares with
+/// the limit of whoever sends one. A sandbox with the same user id outside and a higher limit could
+/// fill its sockets, and this user could start no sandbox any more.
+void RaiseOpenFiles();
+
 /// All that came with a message, however many its sender wanted there to be: one that nobody takes
 /// is closed. It was received with MSG_CMSG_CLOEXEC.
 std::vector<UniqueFd> DescriptorsOf(msghdr& message);

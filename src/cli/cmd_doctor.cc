@@ -19,6 +19,7 @@
 #include "cli/probe.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
+#include "cli/weaker.h"
 
 namespace igloo::cli {
 namespace {
@@ -52,8 +53,22 @@ std::vector<Finding> FindEnvironments(const ParsedArgs& args, Console& console) 
   return findings;
 }
 
+/// What is weaker here. Nothing is refused for it, so it is said before everything else.
+std::vector<Finding> SayWeaknesses(const cgroup::Found& groups) {
+  std::vector<Finding> findings;
+  for (const Weakness& each : FindWeaknesses(LookAtSupport(groups))) {
+    findings.push_back({.name = "weaker " + each.name,
+                        .state = State::kMissing,
+                        .detail = "without " + each.missing + ": " + each.weaker,
+                        .fix = each.fix,
+                        .required = false});
+  }
+  return findings;
+}
+
 std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
-  std::vector<Finding> all;
+  const cgroup::Found groups = cgroup::Find();
+  std::vector<Finding> all = SayWeaknesses(groups);
   utsname kernel{};
   ::uname(&kernel);
   all.push_back({.name = "kernel", .detail = fmt::format("Linux {}", kernel.release)});
@@ -69,7 +84,7 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   all.push_back({.name = "programs", .detail = programs->jail});
   backend::jail::JailBackend cold(*programs, backend::jail::Mode::kCold);
   Append(all, ProbeWalls("jail: ", cold, true, true));
-  all.push_back(ProbeGroups(cold, cgroup::Find()));
+  all.push_back(ProbeGroups(cold, groups));
   all.push_back(ProbeView(cold));
   all.push_back(ProbeOverlay(cold));
   backend::jail::JailBackend prepared(*programs, backend::jail::Mode::kPrepared);

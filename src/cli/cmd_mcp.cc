@@ -239,7 +239,7 @@ constexpr Flag kFlags[] = {
     {"--tools", "WHICH", "server: run (default), per-environment, or both; beats daemon.tools",
      Values::kChoices, "run per-environment both"},
     {"--http", "ADDRESS", "server: listen on 127.0.0.1:8730, say, instead of standard input"},
-    {"--token-file", "FILE", "server: where the token of HTTP clients is kept", Values::kFile},
+    {"--token-file", "FILE", "server: the tokens of HTTP clients, one a line: TOKEN or LABEL TOKEN", Values::kFile},
     {"--no-token", "", "server: ask HTTP clients for no token; on this machine only"},
     {"--stdio", "", "server: standard input and output (default)"},
     {"--name", "NAME", "what the client calls the server; 'igloo' by default"},

@@ -126,7 +126,7 @@ Finding ProbeGroups(backend::Backend& backend, const cgroup::Found& found) {
   if (found.kind == cgroup::Kind::kNone) {
     return {.name = name,
             .state = State::kMissing,
-            .detail = "none: each process is limited, igloo-init looks after their sum",
+            .detail = "none; see 'weaker limits' above",
             .fix = found.why,
             .required = false};
   }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,16 +12,19 @@
 #include <set>
 #include <thread>
 
+#include "base/descriptors.h"
 #include "base/text.h"
 #include "cli/builder.h"
 #include "cli/call_log.h"
 #include "cli/caller.h"
 #include "cli/environments.h"
 #include "cli/network_desk.h"
+#include "cli/principal.h"
 #include "cli/programs.h"
 #include "cli/sandbox_images.h"
 #include "cli/secret_reader.h"
 #include "cli/settings.h"
+#include "cli/weaker.h"
 #include "mcp/stdio.h"
 #include "session/asio.h"
 #include "tools/control_socket.h"
@@ -40,14 +42,6 @@ std::size_t RunsAtOnce() {
 
 /// So that reading a file back fits into one answer.
 constexpr std::uint64_t kMostOfAFile = 4U << 20;
-
-/// A session takes eight descriptors, and the usual limit is there for programs that use select().
-void RaiseOpenFiles() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 std::string Line(const Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
@@ -82,32 +76,28 @@ class Server {
       OpenControl();
     };
     runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(running));
-    sessions_ = std::make_unique<tools::Sessions>(loop_, *runner_, tools::SessionLimits{});
-    tools::ToolService::Parts parts{
-        .face = std::move(serving_.face),
-        .contracts = serving_.contracts({*runner_, *sessions_, store_, MakingOf()}),
-        .load = [this] { return Load(); },
-        .sessions = sessions_.get(),
-        .observe = [this](const tools::Trace& trace) { calls_.Add(trace); },
-        .kept = [this] { core_->Announce(mcp::change::Resources{}); },
-        .note = [this](std::string_view text) { serving_.say(text); }};
-    service_ = std::make_unique<tools::ToolService>(std::move(parts), store_);
+    MakePrincipals();
+    std::vector<tools::Sessions*> sessions;
+    for (const auto& each : principals_) sessions.push_back(&each->sessions());
     control_.emplace(
-        *sessions_, [this] { return service_->Current(); }, tools::AllowIn(runner_->proxy()));
+        std::move(sessions), [this] { return service().Current(); },
+        tools::AllowIn(runner_->proxy()));
     // With the first session, so that a client that only looks leaves nothing behind.
-    sessions_->OnBegun([this] { OpenControl(); });
+    for (const auto& each : principals_) each->sessions().OnBegun([this] { OpenControl(); });
     builder_.emplace(loop_,
                      Builder::Events{.done = [this] { Reload(); },
                                      .say = [this](std::string_view text) { serving_.say(text); }});
-    core_ = std::make_shared<mcp::ServerCore>(loop_.get_executor(), *service_,
-                                              mcp::ServerOptions{.most_calls = 2048});
+    for (const auto& each : principals_) cores_.push_back(each->MakeCore(loop_));
   }
   ~Server() {
-    sessions_->Close();
+    for (const auto& each : principals_) each->sessions().Close();
     runner_->Close();
   }
 
   Result<void> Run() {
+    // What is weaker here comes before everything else.
+    for (const auto& each : WeaknessLines(LookAtSupport(runner_->cgroups()))) serving_.say(each);
+    for (const std::string& each : serving_.notes) serving_.say(each);
     asio::signal_set ending(loop_, SIGTERM, SIGINT);
     ending.async_wait([this](const boost::system::error_code& error, int) {
       if (!error) loop_.stop();
@@ -115,18 +105,37 @@ class Server {
     asio::signal_set reloading(loop_, SIGHUP);
     asio::co_spawn(loop_, ReloadOn(reloading), asio::detached);
     Watch();
-    if (const auto setup = service_->Current()) {
+    if (const auto setup = service().Current()) {
       builder_->Consider((*setup)->config(), serving_.args);
     }
     return serving_.http ? ServeHttp() : ServePipe();
   }
 
  private:
+  /// One for each token; the first one's service reads the configuration for all.
+  void MakePrincipals() {
+    const std::size_t count = std::max<std::size_t>(serving_.tokens.size(), 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      principals_.push_back(std::make_unique<Principal>(
+          loop_, *runner_,
+          Principal::Parts{
+              .owner = {.principal = i < serving_.tokens.size() ? serving_.tokens[i].label : "",
+                        .serves_several_people = count > 1},
+              .face = serving_.face,
+              .contracts = serving_.contracts,
+              .making = MakingOf(),
+              .load = [this, i] { return i == 0 ? Load() : service().Current(); },
+              .observe = [this](const tools::Trace& trace) { calls_.Add(trace); },
+              .note = [this](std::string_view text) { serving_.say(text); }}));
+    }
+  }
+  tools::ToolService& service() { return principals_.front()->service(); }
+
   /// How calls wait for what Nix builds.
   tools::Making MakingOf() {
     return {.wait = [this](std::string name, std::function<void(std::string_view)> said,
                            mcp::Cancellation cancellation) -> asio::awaitable<void> {
-              const auto setup = service_->Current();
+              const auto setup = service().Current();
               std::string made = setup ? config::Canonical((*setup)->config(), name) : name;
               co_await builder_->Wait(std::move(made), std::move(said), std::move(cancellation));
             },
@@ -138,7 +147,7 @@ class Server {
                 },
             .setup =
                 [this] {
-                  const auto setup = service_->Current();
+                  const auto setup = service().Current();
                   return setup ? *setup : tools::Setup::Nothing();
                 }};
   }
@@ -155,14 +164,18 @@ class Server {
       const int saved_errno = errno;
       return FailSys(saved_errno, "cannot serve on standard input and output");
     }
-    mcp::StdioServer server(loop_, core_, std::move(input), std::move(output));
+    mcp::StdioServer server(loop_, cores_.front(), std::move(input), std::move(output));
     asio::co_spawn(loop_, server.Serve(), [this](const std::exception_ptr&) { loop_.stop(); });
     loop_.run();
     return {};
   }
 
   Result<void> ServeHttp() {
-    mcp::HttpServer server(loop_, core_, *serving_.http);
+    std::vector<mcp::HttpPrincipal> principals;
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+      principals.push_back({i < serving_.tokens.size() ? serving_.tokens[i].token : "", cores_[i]});
+    }
+    mcp::HttpServer server(loop_, std::move(principals), *serving_.http);
     IGLOO_ASSIGN(const std::uint16_t port, server.Listen());
     mcp::HttpAddress address = serving_.http->address;
     if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
@@ -200,9 +213,12 @@ class Server {
     }
     calls_.Set(config.audit);
     decisions_ = OpenNetworkLog(config.audit, serving_.say);
-    sessions_->SetLimits({.most = config.session.most,
-                          .idle = std::chrono::milliseconds(config.session.idle_ms),
-                          .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
+    for (const auto& each : principals_) {
+      each->sessions().SetLimits(
+          {.most = config.session.most,
+           .idle = std::chrono::milliseconds(config.session.idle_ms),
+           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
+    }
     if (builder_) builder_->Consider(config, serving_.args);
     const auto read = [this](const config::Config& now) {
       return ReadEnvironmentsWith(now, serving_.brought);
@@ -304,19 +320,22 @@ class Server {
   }
 
   void Reload() {
-    const auto changed = service_->Reload();
+    const auto changed = service().Reload();
     if (!changed) {
       serving_.say("the configuration is broken, and the one before it goes on to count: " +
                    Line(changed.error()));
       return;
     }
     if (read_again_) serving_.inform("the configuration was read again");
-    if (*changed) core_->Announce(mcp::change::Tools{});
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+      // The others take what the first one has read.
+      const bool other = i == 0 ? *changed : principals_[i]->service().Reload().value_or(false);
+      if (other) cores_[i]->Announce(mcp::change::Tools{});
+    }
   }
 
   Console& console_;
   Serving serving_;
-  tools::Store store_ = {};
   std::string unwatched_ = {};          ///< why not everything is watched, as it was said
   std::set<std::string> remarks_ = {};  ///< about the configuration, as said
   std::map<std::string, std::string> unusable_ = {};  ///< why, as it was said; empty: it is built
@@ -325,8 +344,7 @@ class Server {
   CallLog calls_{[this](std::string_view text) { serving_.say(text); }};
   std::optional<audit::NetworkLog> decisions_ = {};
   std::unique_ptr<tools::Runner> runner_ = {};
-  std::unique_ptr<tools::Sessions> sessions_ = {};
-  std::unique_ptr<tools::ToolService> service_ = {};
+  std::vector<std::unique_ptr<Principal>> principals_ = {};  ///< at least one
   std::optional<tools::SessionControl> control_ = {};
   asio::io_context loop_{1};
   SecretReader secret_reader_{loop_, [this](std::string_view text) { serving_.say(text); }};
@@ -334,7 +352,8 @@ class Server {
   bool unreachable_ = false;  ///< and it was said
   std::optional<watch::Watch> watch_ = {};
   std::optional<Builder> builder_ = {};
-  std::shared_ptr<mcp::ServerCore> core_ = {};  // shared with the transports and their connections
+  /// One for each principal; shared with the transports and their connections.
+  std::vector<std::shared_ptr<mcp::ServerCore>> cores_ = {};
 };
 
 }  // namespace
@@ -358,7 +377,7 @@ ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::strin
 
 Result<int> Serve(Serving serving, Console& console) {
   IGLOO_ASSIGN(auto programs, FindPrograms());
-  RaiseOpenFiles();
+  RaiseOpenFiles();  // a session takes eight
   try {
     Server server(std::move(serving), std::move(programs), console);
     IGLOO_TRY(server.Run());

@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/reloading.h"
 #include "mcp/http.h"
+#include "mcp/http_token.h"
 #include "tools/service.h"
 
 namespace igloo::cli {
@@ -29,6 +30,8 @@ struct Serving {
   /// What the caller has to say about the configuration, after it was read.
   std::function<void(config::Config&)> adapt = {};
   std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
+  std::vector<std::string> notes = {};        ///< said when it starts
+  std::vector<mcp::HttpToken> tokens = {};    ///< one for each principal; empty: there is only one
   /// A line for people; standard error unless it is given.
   std::function<void(std::string_view)> say = {};
   /// One that tells of nothing wrong; said like the others unless it is given.

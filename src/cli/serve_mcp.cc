@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "base/private_directory.h"
 #include "base/text.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
@@ -49,16 +48,12 @@ Result<std::string> TokenFile(const ParsedArgs& args) {
     return std::unexpected(std::move(error));
   }
   const std::string& state = *place;
-  std::error_code failure;
-  std::filesystem::create_directories(state, failure);
-  if (!failure) {
-    std::filesystem::permissions(state, std::filesystem::perms::owner_all, failure);
-  }
-  if (failure) return FailSys(failure.value(), "cannot make '" + state + "'");
+  IGLOO_TRY(OpenPrivateDirectory(state));
   return state + "/http-token";
 }
 
-Result<std::optional<mcp::HttpOptions>> ReadHttp(const ParsedArgs& args, Console& console) {
+/// How HTTP clients reach the server, and what they must know; nothing changes without --http.
+Result<void> ReadHttp(const ParsedArgs& args, Serving& serving) {
   const auto text = args.Get("--http");
   if (!text) {
     for (const std::string_view flag : {"--no-token", "--token-file"}) {
@@ -66,29 +61,33 @@ Result<std::optional<mcp::HttpOptions>> ReadHttp(const ParsedArgs& args, Console
       return Fail(Errc::kInvalidArgument, std::string(flag) + " says something about HTTP only",
                   "write --http 127.0.0.1:8730 as well, or leave it out");
     }
-    return std::nullopt;
+    return {};
   }
   if (args.Has("--stdio")) {
     return Fail(Errc::kInvalidArgument, "--stdio and --http contradict each other",
                 "leave one of them out");
   }
-  mcp::HttpOptions options;
+  mcp::HttpOptions& options = serving.http.emplace();
   IGLOO_ASSIGN(options.address, mcp::ParseHttpAddress(*text));
   const bool by_name = std::holds_alternative<mcp::UnixSocket>(options.address);
-  if (by_name) return options;
+  if (by_name) return {};
   if (args.Has("--no-token")) {
     if (!mcp::IsLoopback(options.address)) {
       return Fail(Errc::kInvalidArgument, "--no-token is for this machine's own addresses only",
                   "leave it out, or listen on 127.0.0.1");
     }
-    console.Note("warning: every program and every user of this machine can call this server");
-    return options;
+    serving.notes.emplace_back(
+        "warning: every program and every user of this machine can call this server");
+    return {};
   }
   IGLOO_ASSIGN(const std::string file, TokenFile(args));
-  IGLOO_ASSIGN(options.token, mcp::ReadOrMakeToken(file));
-  console.Note("clients need the token in '" + Printable(file) +
-               "', as 'Authorization: Bearer TOKEN'");
-  return options;
+  IGLOO_ASSIGN(serving.tokens, mcp::ReadOrMakeTokens(file));
+  const bool several = serving.tokens.size() > 1;
+  serving.notes.push_back(
+      fmt::format("clients need {} in '{}', as 'Authorization: Bearer TOKEN'{}",
+                  several ? "one of the tokens" : "the token", Printable(file),
+                  several ? "; each token has sessions and kept output of its own" : ""));
+  return {};
 }
 
 }  // namespace
@@ -121,8 +120,9 @@ Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
   };
   // The model is told as well: it would look for /project.
   std::string missing;
+  std::vector<std::string> notes;
   const ParsedArgs named = WithNamedProject(args, [&](std::string_view note) {
-    console.Note(note);
+    notes.emplace_back(note);
     missing = fmt::format("\nNote: {}.\n", note);
   });
   Serving serving{
@@ -135,9 +135,11 @@ Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
                      return tools::Instructions(setup, served) + missing;
                    }},
       .args = named,
-      .sandboxes = [chosen](const config::Config& config) {
-        return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
-      }};
+      .sandboxes =
+          [chosen](const config::Config& config) {
+            return chosen(config) == Tools::kRun ? Sandboxes::kIgnore : Sandboxes::kServe;
+          },
+      .notes = std::move(notes)};
   serving.contracts = [chosen](tools::Workshop workshop) {
     std::vector<std::unique_ptr<tools::Contract>> contracts;
     contracts.push_back(std::make_unique<Chosen>(std::make_unique<tools::RunContract>(workshop),
@@ -149,7 +151,7 @@ Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
         [chosen](const config::Config& config) { return chosen(config) != Tools::kRun; }));
     return contracts;
   };
-  IGLOO_ASSIGN(serving.http, ReadHttp(args, console));
+  IGLOO_TRY(ReadHttp(args, serving));
   return Serve(std::move(serving), console);
 }
 

@@ -29,8 +29,9 @@ void TurnAway(const UniqueFd& socket) {
 }  // namespace
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& loop, std::shared_ptr<ServerCore> core, HttpOptions options)
-      : shared(std::make_shared<HttpShared>(std::move(core), std::move(options))),
+  State(asio::io_context& loop, std::vector<HttpPrincipal> principals, HttpOptions options)
+      : shared(std::make_shared<HttpShared>(loop.get_executor(), std::move(principals),
+                                            std::move(options))),
         watched(loop),
         pause(loop) {}
 
@@ -59,7 +60,7 @@ void HttpServer::State::Admit(UniqueFd socket) {
   }
   const auto connection = std::make_shared<HttpConnection>(shared, std::move(socket));
   connections.push_back(connection);
-  asio::co_spawn(shared->core->executor(), Attend(connection), asio::detached);
+  asio::co_spawn(shared->executor, Attend(connection), asio::detached);
 }
 
 bool HttpServer::State::DropStranger() {
@@ -72,14 +73,24 @@ bool HttpServer::State::DropStranger() {
 
 HttpServer::HttpServer(asio::io_context& loop, std::shared_ptr<ServerCore> core,
                        HttpOptions options)
-    : state_(std::make_shared<State>(loop, std::move(core), std::move(options))) {}
+    : HttpServer(loop, {HttpPrincipal{options.token, std::move(core)}}, options) {}
+
+HttpServer::HttpServer(asio::io_context& loop, std::vector<HttpPrincipal> principals,
+                       HttpOptions options)
+    : state_(std::make_shared<State>(loop, std::move(principals), std::move(options))) {}
 
 HttpServer::~HttpServer() { Stop(); }
 
 Result<std::uint16_t> HttpServer::Listen() {
   const HttpOptions& options = state_->shared->options;
   // SECURITY: over a network, whoever reaches the port could run code here.
-  if (!IsLoopback(options.address) && options.token.empty()) {
+  const bool open = std::ranges::any_of(state_->shared->clients,
+                                        [](const HttpClients& each) { return each.token.empty(); });
+  if (open && state_->shared->clients.size() > 1) {
+    return Fail(Errc::kInvalidArgument, "one of several principals has no token",
+                "give each a token of its own");
+  }
+  if (!IsLoopback(options.address) && open) {
     return Fail(
         Errc::kInvalidArgument,
         ToText(options.address) + " can be reached by other machines, and there is no token",
@@ -125,7 +136,7 @@ void HttpServer::Stop() {
   state_->listener.reset();
   // Each takes itself out of the set, later.
   for (const auto& connection : state_->connections) connection->Stop();
-  state_->shared->sessions.EndAll();
+  for (HttpClients& each : state_->shared->clients) each.sessions.EndAll();
 }
 
 }  // namespace igloo::mcp

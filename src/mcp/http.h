@@ -17,8 +17,9 @@ namespace igloo::mcp {
 struct HttpOptions {
   HttpAddress address = TcpAddress{};
   std::string path = "/mcp";
-  /// What a client has to know. Without it every user of this machine may call over TCP, so only
-  /// loopback can do without; over a Unix socket the kernel says who calls.
+  /// What a client has to know, if there is one principal. Without it every user of this machine
+  /// may call over TCP, so only loopback can do without; over a Unix socket the kernel says who
+  /// calls.
   std::string token = {};
   /// What Host and Origin may name, besides the address itself.
   std::vector<std::string> hosts = OwnNames{}.names;
@@ -38,12 +39,22 @@ struct HttpOptions {
   std::chrono::milliseconds keep_alive{15'000};
 };
 
+/// Those who know one token, and what serves them. Principals share nothing but the transport: each
+/// has sessions, tasks and resources of its own.
+struct HttpPrincipal {
+  std::string token = {};  ///< empty: nobody is asked for one, and there is no other principal
+  std::shared_ptr<ServerCore> core = {};  // shared with other transports
+};
+
 /// Serves many clients over HTTP: every request is a POST, answered by one JSON message or by a
 /// stream of events. One thread.
 class HttpServer {
  public:
   HttpServer(boost::asio::io_context& loop, std::shared_ptr<ServerCore> core,
              HttpOptions options = {});
+  /// Several principals, each with a token of its own. All cores run on `loop`.
+  HttpServer(boost::asio::io_context& loop, std::vector<HttpPrincipal> principals,
+             HttpOptions options);
   ~HttpServer();
 
   /// Takes the address: which port it is, 0 for a Unix socket. Refuses to serve others than this

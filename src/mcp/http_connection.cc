@@ -22,9 +22,17 @@ bool IsModern(const HttpHead& head) { return head.headers.version == kModernVers
 
 }  // namespace
 
+HttpClients* HttpShared::Find(std::string_view authorization) {
+  HttpClients* found = nullptr;
+  // SECURITY: all of them are compared, so that the time does not tell which one was nearly right.
+  for (HttpClients& each : clients) {
+    if (each.token.empty() || TokenMatches(authorization, each.token)) found = &each;
+  }
+  return found;
+}
+
 HttpConnection::HttpConnection(std::shared_ptr<HttpShared> shared, UniqueFd socket)
-    : shared_(std::move(shared)),
-      stream_(shared_->core->executor(), std::move(socket), shared_->options) {}
+    : shared_(std::move(shared)), stream_(shared_->executor, std::move(socket), shared_->options) {}
 
 asio::awaitable<void> HttpConnection::Serve() {
   const auto self = shared_from_this();
@@ -50,9 +58,10 @@ void HttpConnection::Stop() {
   stream_.Close();
 }
 
-std::optional<HttpResponse> HttpConnection::Refused(const HttpHead& head) const {
+std::optional<HttpResponse> HttpConnection::Refused(const HttpHead& head) {
   const HttpOptions& options = shared_->options;
   const HttpHeaders& headers = head.headers;
+  who_ = nullptr;
   // SECURITY: before anything else is looked at, and for every method and path. A browser cannot
   // reach a Unix socket, and clients write there as Host what they like.
   const bool tcp = std::holds_alternative<TcpAddress>(options.address);
@@ -60,7 +69,9 @@ std::optional<HttpResponse> HttpConnection::Refused(const HttpHead& head) const 
       !OriginAllowed(headers.origin, shared_->own)) {
     return Problem(403, RpcCode::kInvalidRequest, "this host or origin may not call");
   }
-  if (!options.token.empty() && !TokenMatches(headers.authorization, options.token)) {
+  // SECURITY: anew for every request: two principals may share a connection, behind a proxy say.
+  who_ = shared_->Find(headers.authorization);
+  if (who_ == nullptr) {
     HttpResponse response =
         Problem(401, RpcCode::kInvalidRequest, "the bearer token is missing or wrong");
     response.fields.emplace_back("WWW-Authenticate", "Bearer");
@@ -106,7 +117,7 @@ asio::awaitable<bool> HttpConnection::Handle(HttpHead head) {
 
 HttpResponse HttpConnection::Other(const HttpHead& head) {
   if (head.method == "DELETE" && !IsModern(head) && !head.headers.session.empty()) {
-    return {.status = shared_->sessions.End(head.headers.session) ? 200U : 404U};
+    return {.status = who_->sessions.End(head.headers.session) ? 200U : 404U};
   }
   return {.status = 405, .fields = {{"Allow", "POST"}}};
 }
@@ -150,7 +161,7 @@ asio::awaitable<bool> HttpConnection::Post(HttpHead head) {
   auto state = std::make_shared<ClientState>();
   const bool begins = asked != nullptr && asked->method == "initialize";
   if (era == Era::kLegacy && !begins && !head.headers.session.empty()) {
-    state = shared_->sessions.Find(head.headers.session);
+    state = who_->sessions.Find(head.headers.session);
     if (state == nullptr) {
       refused = Problem(404, RpcCode::kInvalidRequest,
                         "this session has ended; begin with initialize", id);
@@ -182,11 +193,11 @@ asio::awaitable<bool> HttpConnection::Answer(Message message, std::size_t bytes,
   // its sending half waits for its answer.
   BeginExchange(era == Era::kModern ? HangUp::kEnds : HangUp::kMeansNothing);
   const auto exchange = exchange_;
-  const auto connection = shared_->core->Connect(exchange, state, Hears::kAnswers);
+  const auto connection = who_->core->Connect(exchange, state, Hears::kAnswers);
   connection->Receive(std::move(message), bytes, era);
   HttpResponse response;
   if (begins && state->peer.introduction) {
-    response.fields.emplace_back("Mcp-Session-Id", shared_->sessions.Add(state));
+    response.fields.emplace_back("Mcp-Session-Id", who_->sessions.Add(state));
   }
   std::optional<Outgoing> first;
   if (answered || !exchange->empty()) {
@@ -209,7 +220,7 @@ asio::awaitable<bool> HttpConnection::Answer(Message message, std::size_t bytes,
 }
 
 asio::awaitable<bool> HttpConnection::HearChanges(std::string session) {
-  const auto state = shared_->sessions.Find(session);
+  const auto state = who_->sessions.Find(session);
   HttpResponse refused{.status = session.empty() ? 405U : 404U};
   if (session.empty()) refused.fields.emplace_back("Allow", "POST");
   const bool full = shared_->streams >= shared_->options.most_streams;
@@ -221,7 +232,7 @@ asio::awaitable<bool> HttpConnection::HearChanges(std::string session) {
   ++shared_->streams;
   const ScopeExit done([shared = shared_] { --shared->streams; });
   BeginExchange(HangUp::kEnds);
-  const auto connection = shared_->core->Connect(exchange_, state, Hears::kChangesToo);
+  const auto connection = who_->core->Connect(exchange_, state, Hears::kChangesToo);
   std::optional<Outgoing> nothing;
   co_await Stream(std::move(nothing));
   EndExchange();
@@ -246,9 +257,9 @@ asio::awaitable<bool> HttpConnection::Stream(std::optional<Outgoing> first) {
 }
 
 void HttpConnection::BeginExchange(HangUp hang_up) {
-  exchange_ = std::make_shared<HttpExchange>(shared_->core->executor());
+  exchange_ = std::make_shared<HttpExchange>(shared_->executor);
   if (hang_up == HangUp::kMeansNothing) return;
-  asio::co_spawn(shared_->core->executor(), Watch(exchange_), asio::detached);
+  asio::co_spawn(shared_->executor, Watch(exchange_), asio::detached);
 }
 
 void HttpConnection::EndExchange() {

@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "mcp/http_exchange.h"
 #include "mcp/http_sessions.h"
@@ -11,18 +13,33 @@
 
 namespace igloo::mcp {
 
+/// The clients of one principal. SECURITY: what one of them may name (sessions, tasks, resources)
+/// is looked for here and in this core only.
+struct HttpClients {
+  std::string token;
+  std::shared_ptr<ServerCore> core;  // shared with other transports
+  HttpSessions sessions;
+};
+
 /// What all connections of one HTTP server share.
 struct HttpShared {
-  HttpShared(std::shared_ptr<ServerCore> shared_core, HttpOptions http_options)
-      : core(std::move(shared_core)),
-        options(std::move(http_options)),
-        sessions(options.most_sessions) {}
+  HttpShared(boost::asio::any_io_executor on, std::vector<HttpPrincipal> principals,
+             HttpOptions http_options)
+      : executor(std::move(on)), options(std::move(http_options)) {
+    for (HttpPrincipal& each : principals) {
+      clients.push_back(
+          {std::move(each.token), std::move(each.core), HttpSessions(options.most_sessions)});
+    }
+  }
 
-  std::shared_ptr<ServerCore> core;  // shared with other transports
+  /// Whose token this is; null for a stranger.
+  HttpClients* Find(std::string_view authorization);
+
+  boost::asio::any_io_executor executor;
   HttpOptions options;
   OwnNames own = {};
-  HttpSessions sessions;
-  std::size_t streams = 0;  ///< that wait for changes now
+  std::vector<HttpClients> clients = {};  ///< INVARIANT: none is added or removed
+  std::size_t streams = 0;                ///< that wait for changes now
 };
 
 /// One client's connection: its requests, one after the other. One thread.
@@ -51,7 +68,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Awaitable<bool> Stream(std::optional<Outgoing> first);
 
   /// The answer that a head alone gets; nothing when its body is to be looked at.
-  std::optional<HttpResponse> Refused(const HttpHead& head) const;
+  std::optional<HttpResponse> Refused(const HttpHead& head);
   HttpResponse Other(const HttpHead& head);
   enum class HangUp { kEnds, kMeansNothing };
   void BeginExchange(HangUp hang_up);
@@ -60,6 +77,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   std::shared_ptr<HttpShared> shared_;  // shared with the server and its other connections
   HttpStream stream_;
+  HttpClients* who_ = nullptr;  ///< who sent the request under way; null for a stranger
   std::shared_ptr<HttpExchange> exchange_ = {};  // shared with the calls that answer on it
   After after_ = After::kKeepOpen;               ///< of the request under way
   bool known_ = false;

@@ -67,6 +67,14 @@ void ResolveTarget(HttpHead& head) {
   head.target = std::string(rest.substr(path));
 }
 
+/// On every answer. No browser is a client of this server; if one is led here all the same, it
+/// must not guess a type, show the answer as a page or in a frame, tell others of it, or keep it.
+constexpr std::string_view kForBrowsers =
+    "Cache-Control: no-store\r\n"
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+    "Referrer-Policy: no-referrer\r\n"
+    "X-Content-Type-Options: nosniff\r\n";
+
 std::string_view ConnectionField(After after) {
   return after == After::kClose ? "Connection: close\r\n" : "";
 }
@@ -126,9 +134,9 @@ std::expected<std::optional<std::string>, HttpFailure> HttpParser::Body(std::str
 
 std::string ResponseHead(const HttpResponse& response, After after) {
   std::string bytes = fmt::format(
-      "HTTP/1.1 {} {}\r\n{}", response.status,
+      "HTTP/1.1 {} {}\r\n{}{}", response.status,
       std::string_view(http::obsolete_reason(static_cast<http::status>(response.status))),
-      ConnectionField(after));
+      ConnectionField(after), kForBrowsers);
   if (!response.body.empty()) bytes += "Content-Type: application/json\r\n";
   for (const auto& [name, value] : response.fields) bytes += fmt::format("{}: {}\r\n", name, value);
   bytes += fmt::format("Content-Length: {}\r\n\r\n", response.body.size());
@@ -137,9 +145,9 @@ std::string ResponseHead(const HttpResponse& response, After after) {
 
 std::string EventsHead(After after) {
   return fmt::format(
-      "HTTP/1.1 200 OK\r\n{}Content-Type: text/event-stream\r\nCache-Control: no-cache\r\n"
+      "HTTP/1.1 200 OK\r\n{}{}Content-Type: text/event-stream\r\n"
       "X-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n",
-      ConnectionField(after));
+      ConnectionField(after), kForBrowsers);
 }
 
 std::vector<std::string> EventChunk(std::string message) {

@@ -51,6 +51,104 @@ TEST_F(Http, StrangersAreTurnedAway) {
               StartsWith("HTTP/1.1 403"));
 }
 
+TEST_F(Http, EveryAnswerTellsBrowsersWhatTheyMustNotDo) {
+  Start({.token = "secret"});
+  const std::string token = "Authorization: Bearer secret\r\n";
+  const auto guarded = AllOf(
+      HasSubstr("\r\nX-Content-Type-Options: nosniff\r\n"),
+      HasSubstr("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"),
+      HasSubstr("\r\nReferrer-Policy: no-referrer\r\n"),
+      HasSubstr("\r\nCache-Control: no-store\r\n"));
+  EXPECT_THAT(Post(kHost + token, Legacy("1", "ping")), AllOf(StartsWith("HTTP/1.1 200"), guarded));
+  EXPECT_THAT(Post(ModernHeaders("tools/call", "steps") + token,
+                   Modern("1", "tools/call", R"("name":"steps")")),
+              AllOf(HasSubstr("text/event-stream"), guarded));
+  EXPECT_THAT(Post(kHost, ""), AllOf(StartsWith("HTTP/1.1 401"), guarded));
+  EXPECT_THAT(Post("Host: evil.example\r\n", ""), AllOf(StartsWith("HTTP/1.1 403"), guarded));
+  EXPECT_THAT(Post(kHost + token, "{"), AllOf(StartsWith("HTTP/1.1 400"), guarded));
+  Caller caller(port_);
+  caller.SendBytes("nonsense\r\n\r\n");
+  EXPECT_THAT(caller.HearUntil("never"), AllOf(StartsWith("HTTP/1.1 400"), guarded));
+}
+
+/// Two principals, each with a service and a core of its own.
+class HttpPrincipals : public Http {
+ protected:
+  HttpPrincipals() {
+    server_ = std::make_unique<HttpServer>(
+        loop_, std::vector<HttpPrincipal>{{"token-of-alice", core_}, {"token-of-bob", other_core_}},
+        HttpOptions{});
+    port_ = server_->Listen().value();
+    boost::asio::co_spawn(loop_, server_->Serve(), boost::asio::detached);
+    thread_ = std::jthread([this] { loop_.run(); });
+  }
+  static std::string As(std::string_view token) {
+    return "Authorization: Bearer " + std::string(token) + "\r\n";
+  }
+  /// The id of a new session of the protocol.
+  std::string Begin(std::string_view token) {
+    const std::string said = Post(
+        kHost + As(token),
+        Legacy(
+            "1", "initialize",
+            R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}})"));
+    constexpr std::string_view kHeader = "Mcp-Session-Id: ";
+    const std::size_t at = said.find(kHeader);
+    EXPECT_NE(at, std::string::npos) << said;
+    return said.substr(at + kHeader.size(), said.find('\r', at) - at - kHeader.size());
+  }
+
+  testing::FakeService other_service_ = {};
+  std::shared_ptr<ServerCore> other_core_ =
+      std::make_shared<ServerCore>(loop_.get_executor(), other_service_);
+};
+
+TEST_F(HttpPrincipals, EachIsServedByItsOwn) {
+  service_.more_tools = {"of-alice"};
+  other_service_.more_tools = {"of-bob"};
+  const std::string list = Legacy("1", "tools/list");
+  EXPECT_THAT(Post(kHost + As("token-of-alice"), list),
+              AllOf(HasSubstr("of-alice"), ::testing::Not(HasSubstr("of-bob"))));
+  EXPECT_THAT(Post(kHost + As("token-of-bob"), list),
+              AllOf(HasSubstr("of-bob"), ::testing::Not(HasSubstr("of-alice"))));
+  EXPECT_THAT(Post(kHost + As("token-of-carol"), list), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(Post(kHost, list), StartsWith("HTTP/1.1 401"));
+}
+
+TEST_F(HttpPrincipals, ASessionBelongsToTheTokenThatBeganIt) {
+  const std::string id = "Mcp-Session-Id: " + Begin("token-of-alice") + "\r\n";
+  const std::string ping = Legacy("2", "ping");
+  const auto stop = [&](std::string_view token) {
+    Caller caller(port_);
+    caller.Send("DELETE", kHost + As(token) + id + "Connection: close\r\n", "");
+    return caller.HearUntil("never");
+  };
+  EXPECT_THAT(Post(kHost + As("token-of-bob") + id, ping), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(stop("token-of-bob"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Post(kHost + As("token-of-alice") + id, ping), StartsWith("HTTP/1.1 200"))
+      << "control: it lives, and its own principal may use it";
+  EXPECT_THAT(stop("token-of-alice"), StartsWith("HTTP/1.1 200")) << "control";
+}
+
+TEST_F(HttpPrincipals, EveryRequestOfAConnectionIsItsOwnPrincipals) {
+  service_.more_tools = {"of-alice"};
+  Caller caller(port_);
+  caller.Send("POST", kHost + As("token-of-alice"), Legacy("1", "tools/list"));
+  EXPECT_THAT(caller.HearUntil("\"id\":1"), ::testing::Not(HasSubstr("HTTP/1.1 4")));
+  caller.Send("POST", kHost + As("token-of-bob"), Legacy("2", "tools/list"));
+  EXPECT_THAT(caller.HearUntil("\"id\":2"), ::testing::Not(HasSubstr("of-alice")));
+}
+
+TEST(HttpPrincipalsAlone, NobodyIsOneOfSeveralWithoutAToken) {
+  testing::FakeService service;
+  boost::asio::io_context loop;
+  const auto core = std::make_shared<ServerCore>(loop.get_executor(), service);
+  HttpServer server(loop, {{"", core}, {"token-of-bob", core}}, HttpOptions{});
+  const auto listening = server.Listen();
+  ASSERT_FALSE(listening);
+  EXPECT_NE(listening.error().hint, "");
+}
+
 TEST_F(Http, TheTargetMayNameTheServer) {
   Start();
   const std::string ping = Legacy("1", "ping");

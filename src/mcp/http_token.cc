@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/scope_exit.h"
+#include "base/sha256.h"
 #include "base/unique_fd.h"
 #include "mcp/questions.h"
 
@@ -18,7 +19,8 @@ namespace igloo::mcp {
 
 namespace {
 
-constexpr std::size_t kShortest = 32, kLongest = 512;
+constexpr std::size_t kShortest = 32, kLongest = 512, kLongestLabel = 32;
+constexpr std::size_t kMostTokens = 64, kLongestFile = 64U << 10;
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 
 Result<void> CheckDirectory(const std::string& path) {
@@ -40,19 +42,68 @@ Result<void> CheckDirectory(const std::string& path) {
               "chmod go-w '" + directory + "', or keep the token elsewhere");
 }
 
-Result<std::string> CheckToken(std::string text, const std::string& path) {
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  const bool fine = text.size() >= kShortest && std::ranges::all_of(text, [](char c) {
-                      return c > ' ' && c < '\x7f';  // what a header can carry
-                    });
-  if (fine) return text;
-  return Fail(Errc::kInvalidArgument,
-              fmt::format("'{}' holds no token: that is one line of at least {} visible characters",
-                          path, kShortest),
-              "remove the file, and a new token is made");
+bool IsToken(std::string_view text) {
+  return text.size() >= kShortest && text.size() <= kLongest &&
+         std::ranges::all_of(text, [](char c) {
+           return c > ' ' && c < '\x7f';  // what a header can carry
+         });
 }
 
-Result<std::string> ReadToken(int fd, const std::string& path) {
+bool IsLabel(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+  return !text.empty() && text.size() <= kLongestLabel &&
+         text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+std::unexpected<Error> NoToken(const std::string& path, std::size_t line) {
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("'{}' holds no token in line {}: a line is TOKEN or LABEL TOKEN; a token "
+                          "has {} to {} visible characters, a label letters a-z, digits, - and _",
+                          path, line, kShortest, kLongest),
+              "correct it; or remove the file, and a new token is made");
+}
+
+/// SECURITY: two principals of one label, or with one token, would be one.
+Result<std::vector<HttpToken>> CheckTokens(std::vector<HttpToken> tokens, const std::string& path) {
+  if (tokens.empty()) return NoToken(path, 1);
+  if (tokens.size() > kMostTokens) {
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("'{}' holds more than {} tokens", path, kMostTokens),
+                "serve fewer people, or start another server");
+  }
+  if (tokens.size() == 1) tokens.front().label.clear();
+  for (std::size_t i = 0; tokens.size() > 1 && i < tokens.size(); ++i) {
+    if (tokens[i].label.empty()) tokens[i].label = Sha256Hex(tokens[i].token).substr(0, 8);
+    for (std::size_t j = 0; j < i; ++j) {
+      const bool same = tokens[j].token == tokens[i].token;
+      if (!same && tokens[j].label != tokens[i].label) continue;
+      return Fail(Errc::kInvalidArgument,
+                  fmt::format("'{}' has the {} of '{}' twice", path, same ? "token" : "label",
+                              tokens[i].label),
+                  "give every client a label and a token of its own");
+    }
+  }
+  return tokens;
+}
+
+Result<std::vector<HttpToken>> ParseTokens(std::string_view text, const std::string& path) {
+  std::vector<HttpToken> tokens;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::size_t space = line.find(' ');
+    const bool labelled = space != std::string_view::npos;
+    HttpToken token{.label = std::string(labelled ? line.substr(0, space) : ""),
+                    .token = std::string(labelled ? line.substr(space + 1) : line)};
+    if ((labelled && !IsLabel(token.label)) || !IsToken(token.token)) return NoToken(path, number);
+    tokens.push_back(std::move(token));
+  }
+  return CheckTokens(std::move(tokens), path);
+}
+
+Result<std::vector<HttpToken>> ReadTokens(int fd, const std::string& path) {
   struct stat info{};
   if (::fstat(fd, &info) != 0) {
     const int saved_errno = errno;
@@ -65,8 +116,8 @@ Result<std::string> ReadToken(int fd, const std::string& path) {
     return Fail(Errc::kPermissionDenied, "others may read the token in '" + path + "'",
                 "remove the file, and a new token is made; tell it to your clients");
   }
-  IGLOO_ASSIGN(std::string text, ReadAll(fd, kLongest));
-  return CheckToken(std::move(text), path);
+  IGLOO_ASSIGN(const std::string text, ReadAll(fd, kLongestFile));
+  return ParseTokens(text, path);
 }
 
 /// Nothing happens when there is a file by now.
@@ -91,12 +142,12 @@ Result<void> MakeToken(const std::string& path) {
 
 }  // namespace
 
-Result<std::string> ReadOrMakeToken(const std::string& path) {
+Result<std::vector<HttpToken>> ReadOrMakeTokens(const std::string& path) {
   IGLOO_TRY(CheckDirectory(path));
   for (const bool again : {true, false}) {
     // Not blocking: a pipe of somebody else's would make it wait for ever.
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (fd) return ReadToken(fd.get(), path);
+    if (fd) return ReadTokens(fd.get(), path);
     const int saved_errno = errno;
     if (saved_errno == ELOOP) {
       return Fail(Errc::kPermissionDenied, "'" + path + "' is a link, which is not followed",

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/replace_file.h"
+#include "base/sha256.h"
 #include "base/temp_dir.h"
 
 namespace igloo::mcp {
@@ -20,8 +21,15 @@ namespace {
 
 class Token : public ::testing::Test {
  protected:
+  /// Of a file with one.
+  static Result<std::string> ReadOrMakeToken(const std::string& path) {
+    IGLOO_ASSIGN(const auto tokens, ReadOrMakeTokens(path));
+    EXPECT_EQ(tokens.size(), 1U);
+    EXPECT_EQ(tokens.front().label, "");
+    return tokens.front().token;
+  }
   Errc Refused() {
-    const auto token = ReadOrMakeToken(path_);
+    const auto token = ReadOrMakeTokens(path_);
     if (token) return Errc::kInternal;
     EXPECT_NE(token.error().hint, "") << token.error().what;
     return token.error().code;
@@ -63,6 +71,21 @@ TEST_F(Token, OnesOwnIsTaken) {
   const std::string own(40, 'k');
   ASSERT_TRUE(ReplaceFile(path_, own + "\n"));
   EXPECT_EQ(ReadOrMakeToken(path_), own);
+}
+
+TEST_F(Token, SeveralHaveNames) {
+  const std::string a(40, 'a'), b(40, 'b'), c(40, 'c');
+  ASSERT_TRUE(ReplaceFile(path_, "# clients\nalice " + a + "\n\nbob_2 " + b + "\r\n" + c));
+  const auto tokens = ReadOrMakeTokens(path_);
+  ASSERT_TRUE(tokens) << tokens.error().what;
+  EXPECT_EQ(*tokens,
+            (std::vector<HttpToken>{{"alice", a}, {"bob_2", b}, {Sha256Hex(c).substr(0, 8), c}}));
+  for (const std::string& bad :
+       {"alice " + a + "\nalice " + b, "alice " + a + "\nbob " + a, "Alice " + a, "a/b " + a,
+        "alice  " + a, "alice " + a + " more", std::string("# nobody\n")}) {
+    ASSERT_TRUE(ReplaceFile(path_, bad));
+    EXPECT_EQ(Refused(), Errc::kInvalidArgument) << bad;
+  }
 }
 
 TEST_F(Token, WhatOthersMayReadIsNoSecret) {

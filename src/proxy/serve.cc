@@ -1,11 +1,10 @@
 #include "proxy/serve.h"
 
-#include <sys/resource.h>
-
 #include <csignal>
 #include <map>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/file.h"
 #include "base/overloaded.h"
 #include "network/channel.h"
@@ -32,13 +31,6 @@ std::string SystemRoots() {
     if (auto content = ReadFile(path, kLongestRoots)) return *std::move(content);
   }
   return {};  // told when somebody needs them
-}
-
-void RaiseOpenFiles() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /// Takes orders and carries them out.

@@ -107,6 +107,8 @@ class Runner {
   boost::asio::io_context& loop() { return loop_; }
   /// Through which sandboxes with a network reach it.
   session::Proxy& proxy() { return proxy_; }
+  /// What this machine counts sandboxes with.
+  const cgroup::Found& cgroups() const { return groups_.found(); }
 
  private:
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,

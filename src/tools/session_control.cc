@@ -28,20 +28,6 @@ bool IsSet(const mcp::JsonObject& request, std::string_view name) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
-mcp::JsonObject ListAll(const std::vector<Sessions::Listed>& sessions) {
-  boost::json::array list;
-  for (const Sessions::Listed& each : sessions) {
-    list.push_back(mcp::JsonObject{{"id", each.id},
-                                   {"env", each.environment},
-                                   {"interpreter", each.interpreter},
-                                   {"age_ms", each.age.count()},
-                                   {"idle_ms", each.idle.count()},
-                                   {"busy", each.busy},
-                                   {"waiting", each.waiting}});
-  }
-  return {{"ok", true}, {"pid", ::getpid()}, {"sessions", std::move(list)}};
-}
-
 mcp::JsonObject Describe(const Finished& finished) {
   mcp::JsonObject out{{"ok", true},
                       {"session", finished.session},
@@ -69,6 +55,33 @@ mcp::JsonObject Describe(const Error& error) {
 
 }  // namespace
 
+mcp::JsonObject SessionControl::ListAll() const {
+  boost::json::array list;
+  for (const Sessions* sessions : sessions_) {
+    for (const Sessions::Listed& each : sessions->List()) {
+      list.push_back(mcp::JsonObject{{"id", sessions->QualifiedName(each.id)},
+                                     {"env", each.environment},
+                                     {"interpreter", each.interpreter},
+                                     {"age_ms", each.age.count()},
+                                     {"idle_ms", each.idle.count()},
+                                     {"busy", each.busy},
+                                     {"waiting", each.waiting}});
+    }
+  }
+  return {{"ok", true}, {"pid", ::getpid()}, {"sessions", std::move(list)}};
+}
+
+Result<SessionControl::Place> SessionControl::Find(const std::string& name) const {
+  for (Sessions* sessions : sessions_) {
+    const std::string prefix = sessions->QualifiedName("");
+    if (name.starts_with(prefix)) return Place{sessions, name.substr(prefix.size())};
+  }
+  if (sessions_.empty()) return Fail(Errc::kNotFound, "there are no sessions here");
+  return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(Quoted(name))),
+              "this server has several principals: write PRINCIPAL/SESSION, as 'igloo session "
+              "list' shows them");
+}
+
 asio::awaitable<void> SessionControl::Handle(std::string request, mcp::Cancellation cancellation,
                                              Emit emit) {
   const auto answer = co_await Answer(request, std::move(cancellation), emit);
@@ -87,18 +100,18 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view
   const auto what = TextIn(object, "do");
   if (!what) co_return std::unexpected(what.error());
   if (*what == "net-allow") co_return co_await Allow(object);
-  if (*what == "list")
-    co_return ListAll(sessions_ != nullptr ? sessions_->List() : std::vector<Sessions::Listed>());
+  if (*what == "list") co_return ListAll();
   const auto id = TextIn(object, "session");
   if (!id) co_return std::unexpected(id.error());
-  if (sessions_ == nullptr) co_return Fail(Errc::kNotFound, "there are no sessions here");
+  const auto place = Find(*id);
+  if (!place) co_return std::unexpected(place.error());
   if (*what == "close") {
-    const auto ended = sessions_->End(*id);
+    const auto ended = place->sessions->End(place->id);
     if (!ended) co_return std::unexpected(ended.error());
     co_return mcp::JsonObject{{"ok", true}, {"env", *ended}};
   }
   if (*what == "interrupt") {
-    const auto ran = sessions_->Interrupt(*id);
+    const auto ran = place->sessions->Interrupt(place->id);
     if (!ran) co_return std::unexpected(ran.error());
     co_return mcp::JsonObject{{"ok", true}, {"ran", *ran}};
   }
@@ -179,7 +192,10 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
   const auto id = TextIn(request, "session");
   const auto code = TextIn(request, "code");
   if (!id || !code) co_return std::unexpected(id ? code.error() : id.error());
-  auto environment = sessions_->EnvironmentOf(*id);
+  const auto place = Find(*id);
+  if (!place) co_return std::unexpected(place.error());
+  Sessions& sessions = *place->sessions;
+  auto environment = sessions.EnvironmentOf(place->id);
   if (!environment && request.contains("env")) environment = TextIn(request, "env").value_or("");
   if (!environment) {
     co_return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(Quoted(*id))),
@@ -193,13 +209,13 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
                    fmt::format("there is no environment '{}'", Printable(Quoted(*environment))),
                    "'igloo env list' shows those that can be used");
   }
-  for (const Sessions::Listed& each : sessions_->List()) {
-    if (each.id != *id || !each.busy) continue;
+  for (const Sessions::Listed& each : sessions.List()) {
+    if (each.id != place->id || !each.busy) continue;
     if (IsSet(request, "if_idle")) co_return Fail(Errc::kExhausted, "the session is busy");
     emit({{"waiting", true}});
   }
   const mcp::Json* limit = request.if_contains("timeout_ms");
-  Sessions::Asked asked{.id = *id,
+  Sessions::Asked asked{.id = place->id,
                         .code = *code,
                         .time_ms = limit != nullptr && limit->is_int64() && limit->as_int64() > 0
                                        ? static_cast<std::uint64_t>(limit->as_int64())
@@ -207,8 +223,8 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
                         .echo = IsSet(request, "echo")};
   Listener listener{
       .heard = [emit](std::string_view bytes) { emit({{"output", ToBase64(bytes)}}); }};
-  auto finished = co_await sessions_->Execute(std::move(asked), *offered, *setup,
-                                              std::move(cancellation), std::move(listener));
+  auto finished = co_await sessions.Execute(std::move(asked), *offered, *setup,
+                                            std::move(cancellation), std::move(listener));
   if (!finished) co_return std::unexpected(std::move(finished).error());
   co_return Describe(*finished);
 }

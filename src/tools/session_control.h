@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mcp/cancellation.h"
 #include "mcp/types.h"
@@ -42,7 +43,10 @@ class SessionControl {
 
   /// `sessions` outlives it. Without `allow`, no sandbox has a network that could be changed.
   SessionControl(Sessions& sessions, Current current, AllowRule allow = {})
-      : sessions_(&sessions), current_(std::move(current)), allow_(std::move(allow)) {}
+      : SessionControl(std::vector{&sessions}, std::move(current), std::move(allow)) {}
+  /// Of all principals of a server; ids are `PRINCIPAL/ID` if there are several.
+  SessionControl(std::vector<Sessions*> sessions, Current current, AllowRule allow)
+      : sessions_(std::move(sessions)), current_(std::move(current)), allow_(std::move(allow)) {}
   /// Of a process that has no sessions.
   explicit SessionControl(AllowRule allow) : allow_(std::move(allow)) {}
 
@@ -58,8 +62,16 @@ class SessionControl {
   /// Adds a rule to a living sandbox.
   boost::asio::awaitable<Result<mcp::JsonObject>> Allow(mcp::JsonObject request) const;
 
-  Sessions* sessions_ = nullptr;
-  Current current_;
+  mcp::JsonObject ListAll() const;
+  /// Where a session is or would be, and its id there.
+  struct Place {
+    Sessions* sessions;
+    std::string id;
+  };
+  Result<Place> Find(const std::string& name) const;
+
+  std::vector<Sessions*> sessions_ = {};
+  Current current_ = {};
   AllowRule allow_;
 };
 

@@ -52,8 +52,16 @@ std::string_view InterpreterOf(const config::Configured& where) {
 Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
     : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
-Sessions::Sessions(asio::io_context& loop, Runner& runner, SessionLimits limits)
-    : Sessions(loop, Parts{.open = ResidentsOf(runner), .left = runner.left_limits()}, limits) {}
+Sessions::Sessions(asio::io_context& loop, Runner& runner, SessionLimits limits, SessionOwner owner)
+    : Sessions(
+          loop,
+          Parts{
+              .open = ResidentsOf(runner), .left = runner.left_limits(), .owner = std::move(owner)},
+          limits) {}
+
+std::string Sessions::QualifiedName(const std::string& id) const {
+  return parts_.owner.principal.empty() ? id : parts_.owner.principal + "/" + id;
+}
 
 std::string Sessions::NewName() const {
   std::string name;
@@ -144,7 +152,8 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   living->usual_time_ms = environment.limits.time_ms;
   order.driver = driver;
   IGLOO_ASSIGN(living->resident, parent ? parent->resident->Sibling() : parts_.open(order));
-  living->resident->Name(asked.id);
+  // SECURITY: 'igloo net allow' finds a sandbox by this name, so two principals must not share one.
+  living->resident->Name(QualifiedName(asked.id));
   sessions_.emplace(asked.id, living);
   if (clock_ == nullptr) {
     clock_ = std::make_unique<asio::steady_timer>(loop_);

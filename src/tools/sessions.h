@@ -26,6 +26,13 @@ struct SessionLimits {
   std::chrono::milliseconds lifetime{3'600'000};  ///< since its first
 };
 
+/// Whose sessions these are. A server has one `Sessions` for each principal, so that no name leads
+/// from one principal to another.
+struct SessionOwner {
+  std::string principal = {};          ///< its label; empty: the server has only one
+  bool serves_several_people = false;  ///< the server has other principals, too
+};
+
 /// The interpreter that sessions of an environment have; empty when it has none.
 std::string_view InterpreterOf(const config::Configured& where);
 
@@ -43,9 +50,16 @@ class Sessions {
     session::LeftLimits left = {};  ///< how much of their files is looked at
     std::function<Clock::time_point()> now = &Clock::now;
     std::function<void()> begun = {};  ///< called after one has begun
+    SessionOwner owner = {};
   };
   Sessions(boost::asio::io_context& loop, Parts parts, SessionLimits limits);
-  Sessions(boost::asio::io_context& loop, Runner& runner, SessionLimits limits);
+  Sessions(boost::asio::io_context& loop, Runner& runner, SessionLimits limits,
+           SessionOwner owner = {});
+
+  const SessionOwner& owner() const { return parts_.owner; }
+  /// The name of a session for the server's own user, who sees those of all principals:
+  /// `PRINCIPAL/ID`, or the id itself if there is only one principal.
+  std::string QualifiedName(const std::string& id) const;
 
   /// What a client asked for. Everything in it is a model's words.
   struct Asked {

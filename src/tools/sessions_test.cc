@@ -24,7 +24,7 @@ class Fake : public Resident {
  public:
   Fake(asio::io_context& loop, int workspace) : wait_(loop), workspace_(workspace) {}
 
-  void Name(const std::string&) override {}
+  void Name(const std::string& name) override { name_ = name; }
   asio::awaitable<Result<void>> Start() override { co_return Result<void>(); }
   asio::awaitable<Result<session::CallResult>> Execute(session::Interpreter::Call call) override {
     session::CallResult result;
@@ -56,10 +56,12 @@ class Fake : public Resident {
   std::uint64_t memory_limit_bytes() const override { return 0; }
 
   int renewed() const { return renewed_; }
+  const std::string& name() const { return name_; }
 
  private:
   asio::steady_timer wait_;
   int workspace_;
+  std::string name_ = {};
   int renewed_ = 0;
   bool killed_ = false;
 };
@@ -305,6 +307,24 @@ TEST_F(SessionsTest, NamesAreOnesThatNobodyHas) {
   EXPECT_THAT(Problem(*Call(std::string(257, 'x'))), HasSubstr("cannot be a session's name"));
   EXPECT_THAT(Problem(*Call("\xff")), HasSubstr("cannot be a session's name"));
   EXPECT_EQ(begun_, 0);
+}
+
+TEST_F(SessionsTest, OfOnePrincipalAreNamedAfterItOutside) {
+  Sessions::Parts parts = Parts();
+  parts.owner = {.principal = "alice", .serves_several_people = true};
+  Sessions others(loop_, std::move(parts), {});
+  asio::co_spawn(loop_,
+                 others.Execute({.id = "a", .code = "1"}, *setup_->Find("python"), setup_, {}, {}),
+                 asio::detached);
+  Go();
+  EXPECT_EQ(last_->name(), "alice/a");
+  EXPECT_TRUE(others.owner().serves_several_people);
+  EXPECT_EQ(others.List().at(0).id, "a") << "its own clients know nothing of that";
+  EXPECT_THAT(Ids(), ::testing::IsEmpty());
+  others.Close();
+  Call("a");
+  EXPECT_EQ(last_->name(), "a");
+  EXPECT_FALSE(sessions_.owner().serves_several_people);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ std::optional<std::pair<Child, UniqueFd>> TakeInherited() {
 }  // namespace
 
 Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
+  RaiseOpenFiles();
   if (ahead) {
     if (auto inherited = TakeInherited()) {
       return Launcher(std::move(inherited->first), std::move(inherited->second));
@@ -102,6 +103,11 @@ Result<void> Launcher::Send(ops::Request request, const Lists& lists, std::span<
     if (sent < 0) {
       const int saved_errno = errno;
       if (saved_errno == EINTR) continue;
+      if (saved_errno == ETOOMANYREFS) {
+        return FailSys(saved_errno, "cannot pass descriptors to the launcher",
+                       "programs of this user, perhaps in another sandbox, keep too many "
+                       "descriptors in sockets: end them, or raise the hard limit (ulimit -Hn)");
+      }
       return FailSys(saved_errno, "the launcher is gone", kBrokenHint);
     }
     message.msg_control = nullptr;

@@ -1,0 +1,87 @@
+#include "cli/weaker.h"
+
+#include <linux/landlock.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace igloo::cli {
+namespace {
+
+constexpr std::string_view kGetVersion2 =
+    "boot with systemd.unified_cgroup_hierarchy=1, or start igloo on a machine with cgroup version "
+    "2";
+
+constexpr std::string_view kWithVersion1 =
+    "memory is counted by the kernel as with version 2, but when it is used up one process is "
+    "killed and igloo ends the others up to 100 ms later; processes are counted for each user id; "
+    "CPU time is not shared out, only run time is limited";
+
+constexpr std::string_view kWithoutCgroups =
+    "memory is limited for each process, and igloo-init adds the processes up only ten times a "
+    "second, so a burst can use more, up to twice the limit or beyond it for 100 ms; processes are "
+    "counted for the user (before Linux 5.14 together with all others of that user); CPU time is "
+    "not shared out, only run time is limited; memfd_create and shmget are switched off";
+
+constexpr std::string_view kSharedId =
+    "outside, a sandbox has the id of the user who started it, so the kernel counts these for all "
+    "sandboxes and all programs of that user together: buffers of pipes, descriptors on their way "
+    "through sockets, pending signals, inotify watches, keyrings (one a sandbox); code that uses "
+    "them up is felt by "
+    "the user's other programs";
+
+constexpr std::string_view kWithoutLandlock =
+    "files, signals and abstract sockets of the host are kept out by namespaces and mounts alone; "
+    "the second wall behind them is missing";
+
+}  // namespace
+
+HostSupport LookAtSupport(const cgroup::Found& found) {
+  const long abi =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  return {.cgroups = found.kind,
+          .why_no_cgroups = found.why,
+          .by_root = ::geteuid() == 0,
+          .landlock_abi = std::max(abi, 0L)};
+}
+
+std::vector<Weakness> FindWeaknesses(const HostSupport& support) {
+  std::vector<Weakness> all;
+  if (support.cgroups == cgroup::Kind::kV1) {
+    all.push_back({.name = "limits",
+                   .missing = "cgroup version 2 (this is version 1)",
+                   .weaker = std::string(kWithVersion1),
+                   .fix = std::string(kGetVersion2)});
+  } else if (support.cgroups == cgroup::Kind::kNone) {
+    all.push_back({.name = "limits",
+                   .missing = "a cgroup that igloo may use",
+                   .weaker = std::string(kWithoutCgroups),
+                   .fix = support.why_no_cgroups});
+  }
+  if (!support.by_root) {
+    all.push_back({.name = "user id",
+                   .missing = "an id of its own for each sandbox",
+                   .weaker = std::string(kSharedId),
+                   .fix = "for code of strangers: start igloo as root, which gives each sandbox an "
+                          "id of its own, or from an account that runs nothing else"});
+  }
+  if (support.landlock_abi <= 0) {
+    all.push_back({.name = "landlock",
+                   .missing = "Landlock",
+                   .weaker = std::string(kWithoutLandlock),
+                   .fix = "boot with lsm=landlock,... (Linux 5.13 or newer)"});
+  }
+  return all;
+}
+
+std::vector<std::string> WeaknessLines(const HostSupport& support) {
+  std::vector<std::string> lines;
+  for (const Weakness& each : FindWeaknesses(support)) {
+    lines.push_back("weaker " + each.name + ", without " + each.missing + ": " + each.weaker);
+  }
+  return lines;
+}
+
+}  // namespace igloo::cli
