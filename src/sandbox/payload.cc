@@ -64,6 +64,8 @@ std::vector<ResourceLimit> ResourceLimitsOf(const Limits& limits) {
   add("sigpending", RLIMIT_SIGPENDING, 256);
   add("nice", RLIMIT_NICE, 0);
   add("rtprio", RLIMIT_RTPRIO, 0);
+  // The kernel counts waiting signals for each user, who may be the one that started igloo.
+  add("sigpending", RLIMIT_SIGPENDING, 4096);
   add_if("data", RLIMIT_DATA, limits.memory_bytes);
   add_if("nproc", RLIMIT_NPROC, limits.processes);
   add_if("nofile", RLIMIT_NOFILE, limits.open_files);
