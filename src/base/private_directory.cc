@@ -77,7 +77,7 @@ Result<void> MakeMissingDirectories(const std::string& path) {
       if (saved_errno == EEXIST) return {};
     }
     if (saved_errno != 0) {
-      return FailSys(saved_errno, "cannot make the directory '" + Printable(path) + "'");
+      return FailSys(saved_errno, "cannot make '" + Printable(path) + "'");
     }
   }
   // A umask can take bits from its owner, too.

@@ -105,11 +105,15 @@ TEST(HttpParser, AHeaderThatDecidesIsThereOnce) {
 }
 
 TEST(ResponseHead, SaysWhetherItGoesOn) {
+  const std::string for_browsers =
+      "Cache-Control: no-store\r\n"
+      "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+      "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n";
   EXPECT_EQ(ResponseHead({.status = 202}, After::kKeepOpen),
-            "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+            "HTTP/1.1 202 Accepted\r\n" + for_browsers + "Content-Length: 0\r\n\r\n");
   EXPECT_EQ(ResponseHead({.body = "{}", .fields = {{"A", "b"}}}, After::kClose),
-            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\nA: b\r\n"
-            "Content-Length: 2\r\n\r\n");
+            "HTTP/1.1 200 OK\r\nConnection: close\r\n" + for_browsers +
+                "Content-Type: application/json\r\nA: b\r\nContent-Length: 2\r\n\r\n");
 }
 
 }  // namespace
