@@ -11,8 +11,10 @@
 namespace igloo::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 namespace json = boost::json;
 
 TEST(Doctor, FindsEveryWallOfEveryBackendStanding) {
@@ -40,6 +42,27 @@ TEST(Doctor, FindsEveryWallOfEveryBackendStanding) {
     EXPECT_THAT(outcome.out, HasSubstr(std::string(R"("name":")") + extra));
   }
   EXPECT_THAT(good, Contains("overlay project")) << outcome.out;
+}
+
+TEST(Doctor, BeginsWithTheLimitsThatAreWeakerAndSoDoesAServersLog) {
+  const cgroup::Kind kind = cgroup::Find().kind;
+  const std::string doctor = Igloo({"doctor"}).out;
+  const std::string first = doctor.substr(0, doctor.find('\n'));
+  // The server ends with its client, which says nothing here.
+  const std::string log = Igloo({"mcp"}).err;
+  const std::string said = log.substr(0, log.find('\n'));
+  if (kind == cgroup::Kind::kV2) {
+    EXPECT_THAT(first, Not(HasSubstr("weaker limits")));
+    EXPECT_THAT(said, Not(HasSubstr("weaker limits")));
+    return;
+  }
+  const std::string how =
+      kind == cgroup::Kind::kV1 ? "this is version 1" : "adds the processes up only ten times";
+  EXPECT_THAT(first, AllOf(HasSubstr("weaker limits"), HasSubstr(how), HasSubstr("CPU time")));
+  EXPECT_THAT(said, AllOf(HasSubstr("weaker limits"), HasSubstr(how), HasSubstr("CPU time")));
+  // Started by a user, sandboxes share that user's counters.
+  EXPECT_EQ(doctor.find("weaker user id") != std::string::npos, !RunningAsRoot());
+  EXPECT_EQ(log.find("weaker user id") != std::string::npos, !RunningAsRoot());
 }
 
 TEST(Doctor, TakesNoWords) {
