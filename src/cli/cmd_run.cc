@@ -197,6 +197,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   } else {
     SayHowItEnded(plan, chosen.environment.limits, result, console);
     SayWhatWasRefused(result.refused, console);
+    SayWhatWasPutRight(result.put_right, console);
   }
   if (options.timing) console.Err(TimelineText(result, main_micros));
   return result.exit_code;

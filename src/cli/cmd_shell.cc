@@ -97,6 +97,7 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
                RunOnTerminal(prepared.plan, *backend, std::move(pty), std::move(io), prepared.audit,
                              console));
   SayWhatWasRefused(result.refused, console);
+  SayWhatWasPutRight(result.put_right, console);
   if (result.verdict == session::Verdict::kTimeout) {
     console.Note("the shell was stopped at its time limit");
   }

@@ -33,6 +33,12 @@ json::array RefusalsJson(const session::Refusals& refusals, session::Refusal::Ki
   return out;
 }
 
+json::array PutRightJson(const std::vector<std::string>& sentences) {
+  json::array out;
+  for (const std::string& each : sentences) out.emplace_back(ToUtf8(each));
+  return out;
+}
+
 }  // namespace
 
 std::string ResultJson(const session::RunResult& result) {
@@ -48,7 +54,8 @@ std::string ResultJson(const session::RunResult& result) {
       {"landlock_abi", result.usage.landlock_abi},
       {"refused", RefusalsJson(result.refused, session::Refusal::Kind::kRefused)},
       {"warned", RefusalsJson(result.refused, session::Refusal::Kind::kWarned)},
-      {"refused_more", result.refused.more}};
+      {"refused_more", result.refused.more},
+      {"put_right", PutRightJson(result.put_right)}};
   return json::serialize(document) + "\n";
 }
 
@@ -57,6 +64,10 @@ void SayWhatWasRefused(const session::Refusals& refused, Console& console) {
     return refusal.rule.empty() ? "" : "; --allow '" + refusal.rule + "' would allow it";
   };
   for (const std::string& each : Sentences(refused, remedy)) console.Note(each);
+}
+
+void SayWhatWasPutRight(const std::vector<std::string>& sentences, Console& console) {
+  for (const std::string& each : sentences) console.Note(each);
 }
 
 std::string ErrorJson(const Error& error) {

@@ -12,6 +12,8 @@ std::string ResultJson(const session::RunResult& result);
 
 /// What its network refused, in notes for people.
 void SayWhatWasRefused(const session::Refusals& refused, Console& console);
+/// What igloo changed in a read-write project after the run, likewise.
+void SayWhatWasPutRight(const std::vector<std::string>& sentences, Console& console);
 
 /// A failure of igloo's own in the same shape.
 std::string ErrorJson(const Error& error);

@@ -16,6 +16,7 @@
 #include "session/box.h"
 #include "session/feed.h"
 #include "session/pump.h"
+#include "session/set_id_files.h"
 #include "session/verdict.h"
 
 namespace igloo::session {
@@ -85,6 +86,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
 
   const sandbox::Plan& plan;
+  SetIdCheck set_id{plan};
   std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
   RunIo io;
   std::shared_ptr<Box> box;  // shared with the coroutines that watch it
@@ -287,6 +289,9 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   co_await state->EndNetwork();
   auto result = state->Finish();
   state->CloseAll();
+  // After a report nothing inside runs any more.
+  auto put_right = state->set_id.Finish();
+  if (result) result->put_right = std::move(put_right);
   co_return result;
 }
 

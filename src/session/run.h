@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/backend.h"
 #include "base/error.h"
@@ -55,6 +57,8 @@ struct RunResult {
   CappedText output{0}, error{0};
   wire::Ended usage = {};
   Refusals refused = {};  ///< by its network
+  /// What igloo had to put right in a read-write project, a sentence each.
+  std::vector<std::string> put_right = {};
   /// Directories that the plan hands out, as the run left them. Nothing inside runs any more.
   std::vector<UniqueFd> handed_out = {};
   backend::Timeline timeline = {};
