@@ -2,34 +2,22 @@
 
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <vector>
+#include <utility>
+
+#include "base/allow_list.h"
 
 namespace igloo::proxy {
 
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::uint32_t kNativeArch = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
-#endif
 
 /// An id that owns nothing, on every system.
 constexpr uid_t kNobody = 65534;
@@ -96,58 +84,16 @@ constexpr std::uint32_t kAllowedCalls[] = {
 #endif
 };
 
-sock_filter Load(std::size_t offset) {
-  return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
-}
-sock_filter Return(std::uint32_t what) { return BPF_STMT(BPF_RET | BPF_K, what); }
-/// Skips the next `skip` instructions unless the loaded word is `value`.
-sock_filter Unless(std::uint32_t value, std::uint8_t skip) {
-  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
-}
-constexpr std::size_t Argument(unsigned i) {
-  return offsetof(seccomp_data, args) +
-         i * sizeof(std::uint64_t);  // the low half: little end first
-}
-
-constexpr std::uint32_t kDeny = SECCOMP_RET_ERRNO | EPERM;
-
-/// A call whose argument must be one of these. The kernel takes 32 bits of all of them.
-void OneOf(std::vector<sock_filter>& filter, std::uint32_t call, unsigned argument,
-           std::initializer_list<std::uint32_t> values) {
-  filter.push_back(Unless(call, static_cast<std::uint8_t>(2 * values.size() + 2)));
-  filter.push_back(Load(Argument(argument)));
-  for (const std::uint32_t value : values) {
-    filter.push_back(Unless(value, 1));
-    filter.push_back(Return(SECCOMP_RET_ALLOW));
-  }
-  filter.push_back(Return(kDeny));
-}
-
-/// A call that makes memory, which must not be code.
-void NoCode(std::vector<sock_filter>& filter, std::uint32_t call) {
-  const std::array<sock_filter, 5> part = {Unless(call, 4), Load(Argument(2)),
-                                           BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
-                                           Return(kDeny), Return(SECCOMP_RET_ALLOW)};
-  filter.insert(filter.end(), part.begin(), part.end());
-}
-
-std::vector<sock_filter> MakeFilter() {
-  std::vector<sock_filter> filter = {
-      Load(offsetof(seccomp_data, arch)), Unless(kNativeArch, 1), BPF_STMT(BPF_JMP | BPF_JA, 1),
-      Return(SECCOMP_RET_KILL_PROCESS), Load(offsetof(seccomp_data, nr))};
-  for (const std::uint32_t call : kAllowedCalls) {
-    filter.push_back(Unless(call, 1));
-    filter.push_back(Return(SECCOMP_RET_ALLOW));
-  }
-  NoCode(filter, SYS_mmap);
-  NoCode(filter, SYS_mprotect);
-  OneOf(filter, SYS_socket, 0, {AF_INET, AF_INET6});
+AllowList MakeFilter() {
+  AllowList filter;
+  filter.Allow(kAllowedCalls);
+  filter.AllowMemory();
+  filter.AllowIf(SYS_socket, 0, {AF_INET, AF_INET6});
   // SECURITY: none that has the kernel signal somebody (F_SETOWN), and none that asks for devices.
-  OneOf(filter, SYS_ioctl, 1, {FIONBIO});
-  OneOf(filter, SYS_fcntl, 1, {F_GETFL, F_SETFL, F_SETFD, F_SETPIPE_SZ, F_GET_SEALS});
+  filter.AllowIf(SYS_ioctl, 1, {FIONBIO});
+  filter.AllowIf(SYS_fcntl, 1, {F_GETFL, F_SETFL, F_SETFD, F_SETPIPE_SZ, F_GET_SEALS});
   // SECURITY: a failed check ends this process; signals to others are not its business.
-  OneOf(filter, SYS_tgkill, 0, {static_cast<std::uint32_t>(::getpid())});
-  filter.push_back(Return(kDeny));
+  filter.AllowIf(SYS_tgkill, 0, {static_cast<std::uint32_t>(::getpid())});
   return filter;
 }
 
@@ -164,11 +110,7 @@ Result<void> DropPrivileges() {
                       ::setresuid(kNobody, kNobody, kNobody) == 0;
     if (!gone && errno != EINVAL && errno != EPERM) return Fails("root");
   }
-  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  const std::array<__user_cap_data_struct, 2> none = {};
-  if (::syscall(SYS_capset, &header, none.data()) != 0) return Fails("capabilities");
-  return {};
+  return KeepCapabilities(0);
 }
 
 Result<void> SetLimits() {
@@ -210,18 +152,12 @@ Result<void> ApplyLandlock() {
 
 Result<void> RaiseWall() {
   IGLOO_TRY(DropPrivileges());
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return Fails("new privileges");
   IGLOO_TRY(SetLimits());
   IGLOO_TRY(ApplyLandlock());
   // SECURITY: it holds the secrets of all sandboxes: nobody may trace it or read its memory. After
   // the change of ids, which would undo it.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return Fails("being looked at");
-  const std::vector<sock_filter> filter = MakeFilter();
-  const sock_fprog program{static_cast<unsigned short>(filter.size()),
-                           const_cast<sock_filter*>(filter.data())};
-  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
-    return Fails("system calls");
-  return {};
+  return MakeFilter().Install();
 }
 
 }  // namespace igloo::proxy
