@@ -87,7 +87,7 @@ network = "none"
 TEST(NetworkKeysTest, RulesAndHostsAreReadAtOnce) {
   EXPECT_THAT(Problems("[network]\nallow = ['pypi.org', 'pypi.org/simple']\n"),
               ElementsAre(HasSubstr("2:22: ")));
-  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = ['*.example.org']\n"),
+  EXPECT_THAT(Problems("[secrets.x]\nvariable = 'X'\nhosts = ['*.example.org']\nheader = 'A'\n"),
               ElementsAre(HasSubstr("3:10: '*.example.org' is no host name")));
   EXPECT_THAT(Problems("[network]\nresolver = 'dns.example.org'\n"),
               ElementsAre(HasSubstr("2:12: 'resolver' cannot be \"dns.example.org\"")));

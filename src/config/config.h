@@ -150,7 +150,8 @@ struct SessionConfig {
   std::uint64_t idle_ms = 300'000;
   std::uint64_t lifetime_ms = 3'600'000;
   std::size_t most = 16;
-  bool given = false;  ///< the file says something about it
+  std::optional<bool> fork = {};  ///< absent: where one person uses the server
+  bool given = false;             ///< the file says something about it
   bool operator==(const SessionConfig&) const = default;
 };
 

@@ -80,6 +80,10 @@ std::string_view GrantText(Grant grant) {
       return "shows directories of the host";
     case Grant::kBackend:
       return "chooses the wall";
+    case Grant::kLimits:
+      return "sets limits";
+    case Grant::kStart:
+      return "decides what an interpreter loads or sees before its code";
     case Grant::kEveryone:
     case Grant::kNothing:
       break;

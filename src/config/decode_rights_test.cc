@@ -40,16 +40,25 @@ TEST(DecodeTest, AProjectsOwnFileGrantsNothing) {
   EXPECT_THAT(
       Problems("[environments.web]\npreset = 'python'\nnetwork = 'internet'\n"
                "secrets = ['github']\nmounts = ['/:/host']\nbackend = 'bubblewrap'\n"
-               "inherit_env.vars = ['AWS_SECRET_ACCESS_KEY']\n[limits]\nprocesses = 3\n",
+               "inherit_env.vars = ['AWS_SECRET_ACCESS_KEY']\npreload = ['numpy']\n"
+               "env = { LD_PRELOAD = '/project/x.so' }\nmemory_mb = 64\n[limits]\nprocesses = 3\n",
                Origin::kProject),
-      ElementsAre("3:1: 'environments.web.network' opens the network" + never,
-                  "4:1: 'environments.web.secrets' hands out secrets or variables of yours" + never,
-                  "5:1: 'environments.web.mounts' shows directories of the host" + never,
-                  "6:1: 'environments.web.backend' chooses the wall" + never,
-                  "7:13: 'environments.web.inherit_env.vars' hands out secrets or variables of "
-                  "yours" +
-                      never,
-                  "9:1: 'limits.processes' concerns more than its own environments" + never));
+      ElementsAre(
+          "3:1: 'environments.web.network' opens the network" + never,
+          "4:1: 'environments.web.secrets' hands out secrets or variables of yours" + never,
+          "5:1: 'environments.web.mounts' shows directories of the host" + never,
+          "6:1: 'environments.web.backend' chooses the wall" + never,
+          "7:13: 'environments.web.inherit_env.vars' hands out secrets or variables of "
+          "yours" +
+              never,
+          "8:1: 'environments.web.preload' decides what an interpreter loads or sees before "
+          "its code" +
+              never,
+          "9:1: 'environments.web.env' decides what an interpreter loads or sees before its "
+          "code" +
+              never,
+          "10:1: 'environments.web.memory_mb' sets limits" + never,
+          "12:1: 'limits.processes' concerns more than its own environments" + never));
 }
 
 TEST(DecodeTest, EveryKeyThatGrantsIsRefusedInAProjectsFile) {

@@ -103,6 +103,11 @@ void StoreSession(Target& target, const Checked& value) {
   target.config.session.given = true;
 }
 
+void StoreFork(Target& target, const Checked& value) {
+  target.config.session.fork = value.flag;
+  target.config.session.given = true;
+}
+
 void StoreInherit(Target& target, const Checked& value) {
   (target.environment != nullptr ? target.environment->inherit : target.config.project.inherit) =
       value.list;
@@ -275,6 +280,9 @@ constexpr Key kKeys[] = {
      "every session ends after this time", kNow, kEveryone, StoreSession<&SessionConfig::lifetime_ms>},
     {"session.limit", Count(1, 1000), "16", "",
      "sessions at once", kNow, kEveryone, StoreSession<&SessionConfig::most>},
+    {"session.fork", kFlag, "", "false",
+     "whether a session can begin as a copy of another; if absent, where one person uses the server", kNow, kEveryone,
+     StoreFork},
 
     {"network.allow", kRules, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
      "what every environment with the network \"allow\" may reach; docs/network.md has the rules",
@@ -320,11 +328,11 @@ constexpr Key kKeys[] = {
     {"environments.NAME.backend", kBackends, "", "\"jail\"",
      "its own wall", kNow, kBackend, StoreBackend},
     {"environments.NAME.timeout_seconds", Seconds(kDay), "", "60",
-     "its own time", kNow, kNothing, StoreLimit<&Limits::time_ms>},
+     "its own time", kNow, kLimits, StoreLimit<&Limits::time_ms>},
     {"environments.NAME.memory_mb", Megabytes(16, kTerabyte), "", "1024",
-     "its own memory", kNow, kNothing, StoreLimit<&Limits::memory_bytes>},
+     "its own memory", kNow, kLimits, StoreLimit<&Limits::memory_bytes>},
     {"environments.NAME.env", kTextTable, "", "{ TZ = \"UTC\" }",
-     "variables that its code sees; no place for secrets", kNow, kNothing, StoreVariables},
+     "variables that its code sees; no place for secrets", kNow, kStart, StoreVariables},
     {"environments.NAME.network", kTiers, "\"none\"", "\"allow\"",
      "what its runs may reach", kNow, kNetwork, StoreLevel},
     {"environments.NAME.allow", kRules, "[]", "[\"pypi.org\"]",
@@ -345,24 +353,24 @@ constexpr Key kKeys[] = {
      "interpreters of a server that wait ready in sandboxes of their own, at most; 4 if absent", kNow, kEveryone,
      StoreWarm},
     {"environments.NAME.preload", kTexts, "[]", "[\"numpy\", \"pandas\"]",
-     "Python modules that they have loaded", kNow, kNothing, StorePreload},
+     "Python modules that they have loaded", kNow, kStart, StorePreload},
     {"environments.NAME.sessions", kFlag, "true", "false",
      "whether it offers sessions", kLater, kEveryone},
 
     {"environments.NAME.limits.cpu_seconds", Seconds(kDay), "", "120",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::cpu_ms>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::cpu_ms>},
     {"environments.NAME.limits.processes", Count(1, 1'000'000), "", "64",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::processes>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::processes>},
     {"environments.NAME.limits.open_files", Count(16, 1'000'000), "", "1024",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::open_files>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::open_files>},
     {"environments.NAME.limits.file_mb", Megabytes(1, kTerabyte), "", "64",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::file_bytes>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::file_bytes>},
     {"environments.NAME.limits.disk_mb", Megabytes(1, kTerabyte), "", "512",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::disk_bytes>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::disk_bytes>},
     {"environments.NAME.limits.disk_files", Count(16, 100'000'000), "", "10000",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::disk_files>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::disk_files>},
     {"environments.NAME.limits.output_mb", Megabytes(1, 1024), "", "32",
-     "as in [limits]", kNow, kNothing, StoreLimit<&Limits::output_bytes>},
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::output_bytes>},
 
     {"environments.NAME.inherit_env.vars", kVariables, "[]", "[\"LANG\", \"TZ\"]",
      kAboutVariables, kNow, kSecrets, StoreInherit},

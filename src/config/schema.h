@@ -35,7 +35,7 @@ enum class Kind {
 enum class Served { kNow, kLater };
 
 /// What a key would give away; a project's own file may use only what gives nothing away.
-enum class Grant { kNothing, kNetwork, kSecrets, kMounts, kBackend, kEveryone };
+enum class Grant { kNothing, kNetwork, kSecrets, kMounts, kBackend, kLimits, kStart, kEveryone };
 
 /// A value of any kind, checked and in the units of a Config.
 struct Checked {
