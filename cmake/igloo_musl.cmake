@@ -77,20 +77,3 @@ function(igloo_musl_program name)
     COMMENT "Linking ${name} with musl")
   add_custom_target(${name} ALL DEPENDS ${output})
 endfunction()
-
-# igloo_injected_library(NAME sources...): a shared library for a program of somebody else's, on
-# whatever C library that one has: a few names of it are all that may be left open.
-function(igloo_injected_library name)
-  set(objects ${name}_objects)
-  igloo_musl_objects(${objects} ${ARGN})
-  target_compile_options(${objects} PRIVATE -fvisibility=hidden)
-  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  set(output ${PROJECT_BINARY_DIR}/${name}.so)
-  # Names are looked up when it is loaded: later, that would write to memory that forks share.
-  add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_CXX_COMPILER} -shared -nostdlib -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,noseparate-code
-      -Wl,--gc-sections -Wl,--hash-style=gnu -Wl,--build-id=none -Wl,-s -o ${output}
-      $<TARGET_OBJECTS:${objects}>
-    DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> COMMAND_EXPAND_LISTS VERBATIM
-    COMMENT "Linking ${name}")
-endfunction()

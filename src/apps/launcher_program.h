@@ -38,11 +38,6 @@ inline constexpr jail::Program kProgram = {
           LiveAs("igloo-init");
           guest::InitMain();
         },
-    .zygote =
-        [] {
-          LiveAs("igloo-zygote");
-          guest::ZygoteMain();
-        },
     // Not earlier: until then the words may be those of a process that is about to become igloo.
     .first_request = [] { LiveAs("igloo-jail"); },
 };

@@ -61,8 +61,8 @@ std::string_view Name(wire::InitStep step) {
       return "installing the system call filter";
     case wire::InitStep::kExec:
       return "starting the program";
-    case wire::InitStep::kAdoption:
-      return "taking in a ready interpreter";
+    case wire::InitStep::kRestore:
+      return "restoring an interpreter from its checkpoint";
   }
   return "starting";
 }

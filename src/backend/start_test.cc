@@ -43,7 +43,7 @@ TEST(StartMessageTest, TheDefaultFilterIsTheDefault) {
 
 TEST(ExplainRefusalTest, EveryStepHasWordsAndTheReason) {
   const sandbox::Payload payload{.argv = {"/bin/x"}, .cwd = "/work"};
-  for (int step = 0; step <= static_cast<int>(wire::InitStep::kAdoption); ++step) {
+  for (int step = 0; step <= static_cast<int>(wire::InitStep::kRestore); ++step) {
     const Error error =
         ExplainRefusal({.step = static_cast<wire::InitStep>(step), .sys_errno = EIO}, payload);
     EXPECT_THAT(error.what, HasSubstr("Input/output error")) << step;

@@ -24,8 +24,10 @@ Result<std::string> FindProgram(std::string_view name) {
 Result<backend::jail::Programs> FindPrograms() {
   IGLOO_ASSIGN(std::string jail, FindProgram("igloo-jail"));
   const std::string directory = jail.substr(0, jail.rfind('/'));
-  return backend::jail::Programs{
-      .jail = jail, .init = directory + "/igloo-init", .proxy = directory + "/igloo-proxy"};
+  return backend::jail::Programs{.jail = jail,
+                                 .init = directory + "/igloo-init",
+                                 .proxy = directory + "/igloo-proxy",
+                                 .copier = directory + "/igloo-copy"};
 }
 
 session::Proxy::Options ProxyFor(const backend::jail::Programs& programs, std::string resolver) {

@@ -214,10 +214,10 @@ class Server {
     calls_.Set(config.audit);
     decisions_ = OpenNetworkLog(config.audit, serving_.say);
     for (const auto& each : principals_) {
-      each->sessions().SetLimits(
-          {.most = config.session.most,
-           .idle = std::chrono::milliseconds(config.session.idle_ms),
-           .lifetime = std::chrono::milliseconds(config.session.lifetime_ms)});
+      each->sessions().SetLimits({.most = config.session.most,
+                                  .idle = std::chrono::milliseconds(config.session.idle_ms),
+                                  .lifetime = std::chrono::milliseconds(config.session.lifetime_ms),
+                                  .fork = config.session.fork.value_or(principals_.size() == 1)});
     }
     if (builder_) builder_->Consider(config, serving_.args);
     const auto read = [this](const config::Config& now) {

@@ -34,7 +34,8 @@ TEST(Weaker, LimitsComeFirstAndSayWhatEachMeans) {
   EXPECT_THAT(all[0].weaker, AllOf(HasSubstr("ten times a second"), HasSubstr("processes are"),
                                    HasSubstr("CPU time")));
   EXPECT_EQ(all[0].fix, "do this");
-  EXPECT_THAT(all[1].weaker, AllOf(HasSubstr("pipes"), HasSubstr("inotify"), HasSubstr("keyrings")));
+  EXPECT_THAT(all[1].weaker,
+              AllOf(HasSubstr("pipes"), HasSubstr("inotify"), HasSubstr("keyrings")));
   EXPECT_THAT(all[2].missing, "Landlock");
   for (const Weakness& each : all) EXPECT_NE(each.fix, "") << each.name;
 }

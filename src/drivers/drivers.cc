@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "driver_texts.h"
-#include "midwife_text.h"
 
 namespace igloo::drivers {
 namespace {
@@ -17,7 +16,7 @@ constexpr std::array kDrivers = {
            .text = k_driver_command_sh,
            .once = false},
     Driver{.interpreter = "node", .file = "driver.js", .text = k_driver_js},
-    Driver{.interpreter = "python", .file = "driver.py", .text = k_driver_py},
+    Driver{.interpreter = "python", .file = "driver.py", .text = k_driver_py, .checkpoint = true},
 };
 
 /// Whether bash may be told to stop at variables that are not set, `set -u` in any spelling or
@@ -62,19 +61,6 @@ std::string_view WayOf(const Driver& driver, std::string_view code) {
   const bool disables = code.contains("enable -");
   if (code.size() > kMost || returns || disables || MayRefuseUnsetOrTrace(code)) return {};
   return code.contains("trap") ? "exits" : "plain";
-}
-
-const std::string& ZygoteFor(const Driver& driver) {
-  static const std::string none;
-  static const std::string python = [] {
-    constexpr std::string_view kMain = "\nmain()\n";
-    static_assert(k_driver_py.ends_with(kMain));
-    std::string text(k_driver_py.substr(0, k_driver_py.size() - kMain.size()));
-    text.append(k_zygote_py).append("\nzygote_main(bytes.fromhex(\"").append(k_midwife);
-    text.append("\"))\n");
-    return text;
-  }();
-  return driver.interpreter == "python" ? python : none;
 }
 
 std::vector<std::string> DriveByCommand(std::string_view file_name,

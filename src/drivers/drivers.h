@@ -17,17 +17,13 @@ struct Driver {
   std::string_view interpreter = {};
   std::string_view file = {};  ///< the name its file has: "driver.py"
   std::string_view text = {};
-  bool once = true;  ///< can also run code as the whole program of an interpreter
+  bool checkpoint = false;  ///< makes checkpoints, from which others are restored
+  bool once = true;         ///< can also run code as the whole program of an interpreter
 };
 
 /// Descriptors 3 and 4. Pipes: what is taken out of a socket wakes whoever waits at its other end
 /// for something else.
 inline constexpr std::uint32_t kDescriptors = 2;
-
-/// A program that loads an interpreter and its driver once and forks sessions from it, which
-/// igloo-init adopts (guest/adopt.h). Its arguments are modules to load ahead. Empty when that
-/// interpreter cannot be forked.
-const std::string& ZygoteFor(const Driver& driver);
 
 /// The command of the driver of commands: each piece of code becomes a file of that name, and is
 /// run by `command` and the path of the file. Any environment with /bin/sh can be driven so.

@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "guest/adopt.h"
 #include "guest/memory.h"
 #include "guest/payload.h"
+#include "guest/privileges.h"
 #include "guest/sockets.h"
 #include "guest/start.h"
 
@@ -94,26 +94,6 @@ class ReportWriter {
   report.U32(static_cast<uint32_t>(sys_errno));
   report.Send();
   _exit(125);
-}
-
-/// SECURITY: whatever backend built this sandbox, the payload never starts with privileges, but for
-/// the one that it was granted.
-bool HasNoPrivilegesBut(uint32_t granted) {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[2] = {};
-  if (syscall(SYS_capget, &header, sets) != 0) return false;
-  for (const auto& set : sets) {
-    const uint32_t expected = &set == sets ? granted : 0;
-    if (set.effective != expected || set.permitted != expected || set.inheritable != expected) {
-      return false;
-    }
-  }
-  // The bounding set is one call for each: ask for those that would matter most.
-  constexpr unsigned long kWorst[] = {CAP_SYS_ADMIN, CAP_SETUID, CAP_DAC_OVERRIDE};
-  for (const unsigned long capability : kWorst) {
-    if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) != 0) return false;
-  }
-  return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
 /// The life of one payload, from start to report.
@@ -342,14 +322,11 @@ void InitMain() {
 
   const uint32_t size = ReadFrame();
   if (size == 0) _exit(0);
-  // SECURITY: a zygote's rights are never a payload's.
-  if (!DecodeStart(g_frame, size, g_start) || g_start.seccomp == wire::SeccompProfile::kZygote) {
-    Refuse(InitStep::kStartMessage, EPROTO);
-  }
+  if (!DecodeStart(g_frame, size, g_start)) Refuse(InitStep::kStartMessage, EPROTO);
   const bool raw = g_start.seccomp == wire::SeccompProfile::kRawSockets;
-  // Nobody who comes from elsewhere has the capability.
-  if (raw && g_start.birth == wire::Birth::kAdopted) Refuse(InitStep::kStartMessage, EPROTO);
-  if (!HasNoPrivilegesBut(raw ? 1U << CAP_NET_RAW : 0)) Refuse(InitStep::kSelfCheck, EPERM);
+  if (!LockPrivileges() || !HasNoPrivilegesBut(raw ? 1U << CAP_NET_RAW : 0)) {
+    Refuse(InitStep::kSelfCheck, EPERM);
+  }
   // 1: join a new anonymous session keyring, whatever the backend did about keys. A kernel
   // without keyrings has none to leak.
   if (syscall(SYS_keyctl, 1, nullptr) < 0 && errno != ENOSYS) Refuse(InitStep::kKeyring, errno);
@@ -363,27 +340,19 @@ void InitMain() {
 
   const int landlock_abi = LandlockAbi();
   PayloadFailure failure;
-  const pid_t pid = g_start.birth == wire::Birth::kAdopted
-                        ? AdoptPayload(g_start, landlock_abi, failure)
-                        : StartPayload(g_start, landlock_abi, failure);
+  const pid_t pid = StartPayload(g_start, landlock_abi, failure);
   if (pid < 0) Refuse(failure.step, failure.sys_errno);
+  // One that is started again is started anew: the checkpoint is of no more use.
+  if (g_start.birth == wire::Birth::kRestored) {
+    close(kFirstPayloadFd + 3 + static_cast<int>(g_start.extra_descriptors));
+    g_start.birth = wire::Birth::kStarted;
+  }
   // The payload holds its own copies; ours would keep the pipes open after its end. One that stays
   // needs them for the next payload.
   if (g_start.life == wire::Life::kOnce) {
     syscall(SYS_close_range, kFirstPayloadFd, kFirstPayloadFd + 2 + g_start.extra_descriptors, 0);
   }
   Watch(pid, signals, begun, landlock_abi).Run();
-}
-
-void ZygoteMain() {
-  const uint32_t size = ReadFrame();
-  const bool fine = size != 0 && DecodeStart(g_frame, size, g_start) &&
-                    g_start.seccomp == wire::SeccompProfile::kZygote;
-  // 1: join a new keyring, as InitMain does; forks inherit it.
-  if (syscall(SYS_keyctl, 1, nullptr) < 0 && errno != ENOSYS) _exit(125);
-  // Without Landlock: its rules would name this root's places, and forks keep what they inherit.
-  if (fine) BecomePayload(g_start, 0);
-  _exit(125);
 }
 
 }  // namespace igloo::guest

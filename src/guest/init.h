@@ -6,8 +6,4 @@ namespace igloo::guest {
 /// Never returns.
 [[noreturn]] void InitMain();
 
-/// Beside a sandbox's maker: becomes an interpreter whose forks are adopted by sandboxes. Reads its
-/// orders as InitMain does. Never returns.
-[[noreturn]] void ZygoteMain();
-
 }  // namespace igloo::guest

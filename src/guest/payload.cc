@@ -8,11 +8,13 @@
 #include <sys/ioctl.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "guest/restore.h"
 #include "guest/seccomp.h"
 
 namespace igloo::guest {
@@ -64,10 +66,8 @@ bool AddRule(int ruleset, const StartView::Path& rule, uint64_t handled) {
   return added;
 }
 
-}  // namespace
-
+/// The second layer as a Landlock ruleset, or -1: errno says why.
 int MakeRuleset(const StartView& start, int abi) {
-  if (abi <= 0) return -1;
   const uint64_t handled = HandledRights(abi);
   const RulesetAttr attr{handled, 0, abi >= 6 ? kScopeAbstractSocket | kScopeSignal : 0};
   const size_t size = abi >= 6 ? sizeof attr : abi >= 4 ? 16 : 8;
@@ -79,6 +79,7 @@ int MakeRuleset(const StartView& start, int abi) {
   return ruleset;
 }
 
+/// What can be had of a resource limit: one of the machine's own that is lower stays.
 rlimit AttainableLimit(const StartView::Limit& limit) {
   rlimit now{};
   // Raising needs a right that nobody has.
@@ -89,7 +90,6 @@ rlimit AttainableLimit(const StartView::Limit& limit) {
 }
 
 const Filter& FilterFor(const StartView& start) {
-  if (start.seccomp == wire::SeccompProfile::kZygote) return kZygoteFilter;
   const bool counted = start.memory == wire::MemoryWatch::kCgroup;
   if (start.seccomp == wire::SeccompProfile::kRawSockets) {
     return counted ? kCountedRawFilter : kRawFilter;
@@ -99,8 +99,6 @@ const Filter& FilterFor(const StartView& start) {
   }
   return counted ? kCountedFilter : kDefaultFilter;
 }
-
-namespace {
 
 /// The second layer: even a hole in the mount table would show nothing writable.
 bool ApplyLandlock(const StartView& start, int abi) {
@@ -122,7 +120,9 @@ bool ApplyLimits(const StartView& start) {
 }
 
 bool PlaceDescriptors(const StartView& start) {
-  const unsigned count = 3 + start.extra_descriptors;
+  // A checkpoint's file comes behind the others; restoring closes it.
+  const unsigned checkpoint = start.birth == wire::Birth::kRestored ? 1 : 0;
+  const unsigned count = 3 + start.extra_descriptors + checkpoint;
   for (unsigned i = 0; i < count; ++i) {
     // Targets lie below the sources, so going upwards never overwrites one still needed.
     if (dup2(kFirstPayloadFd + static_cast<int>(i), static_cast<int>(i)) < 0) return false;
@@ -181,9 +181,9 @@ void Exec(const StartView& start) {
   errno = best;
 }
 
-}  // namespace
-
-wire::InitStep BecomePayload(const StartView& start, int landlock_abi) {
+/// Turns this process into the payload. Returns only when that fails: where, errno says why.
+/// `program`: the file to start instead of the one that the arguments name, or null.
+wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const char* program) {
   using wire::InitStep;
   if (setsid() < 0) return InitStep::kSession;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -198,23 +198,28 @@ wire::InitStep BecomePayload(const StartView& start, int landlock_abi) {
   }
   if (!ApplyLimits(start)) return InitStep::kResourceLimit;
   ResetHabits();
+  // It then stops before its first instruction. The filter would deny it.
+  if (program != nullptr && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) {
+    return InitStep::kRestore;
+  }
   if (!InstallFilter(FilterFor(start))) return InitStep::kSeccomp;
-  Exec(start);
+  if (program == nullptr) {
+    Exec(start);
+  } else {
+    execve(program, const_cast<char* const*>(start.argv), const_cast<char* const*>(start.env));
+  }
   return InitStep::kExec;
 }
 
-int LandlockAbi() {
-  const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1 /* VERSION */);
-  return abi > 0 ? static_cast<int>(abi) : 0;
-}
-
-pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& failure) {
+/// `program`: see BecomePayload.
+pid_t Start(const StartView& start, int landlock_abi, const char* program,
+            PayloadFailure& failure) {
   // vfork: the child borrows this memory until exec, so it reports its failure in place.
   volatile uint8_t failed_step = 0;
   volatile int failed_errno = 0;
   const pid_t pid = vfork();
   if (pid == 0) {
-    const wire::InitStep step = BecomePayload(start, landlock_abi);
+    const wire::InitStep step = BecomePayload(start, landlock_abi, program);
     failed_errno = errno;
     failed_step = static_cast<uint8_t>(step);
     _exit(127);
@@ -225,6 +230,29 @@ pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& fai
   }
   if (failed_step != 0) {
     failure = {static_cast<wire::InitStep>(failed_step), failed_errno};
+    return -1;
+  }
+  return pid;
+}
+
+}  // namespace
+
+int LandlockAbi() {
+  const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1 /* VERSION */);
+  return abi > 0 ? static_cast<int>(abi) : 0;
+}
+
+pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& failure) {
+  if (start.birth == wire::Birth::kStarted) return Start(start, landlock_abi, nullptr, failure);
+  const CheckpointView checkpoint(kFirstPayloadFd + 3 + static_cast<int>(start.extra_descriptors));
+  if (!checkpoint.ok()) {
+    failure = {wire::InitStep::kRestore, EPROTO};
+    return -1;
+  }
+  const pid_t pid = Start(start, landlock_abi, checkpoint.header().program, failure);
+  if (pid < 0) return -1;
+  if (const int error = Restore(pid, checkpoint)) {
+    failure = {wire::InitStep::kRestore, error};
     return -1;
   }
   return pid;

@@ -46,7 +46,6 @@ struct FilterRights {
   bool debug = false;    ///< what debuggers need
   bool counted = false;  ///< a cgroup counts memory that no process has mapped; see guest/memory.h
   bool raw_sockets = false;
-  uint32_t granted = kLastKnownCall + 1;  ///< a call that is allowed although the tables deny it
 };
 
 /// A binary search for the call's number, then the code of its rule. The kernel evaluates the
@@ -104,7 +103,6 @@ class FilterBuilder {
       const bool uncounted = call.rule == Rule::kMemoryFile || call.rule == Rule::kSharedMemory;
       rules[call.number] = uncounted && !rights.counted ? Rule::kMissing : call.rule;
     }
-    if (rights.granted <= kLastKnownCall) rules[rights.granted] = Rule::kAllow;
     for (uint32_t number = 0; number <= kLastKnownCall; ++number) {
       if (ranges_ == 0 || range_[ranges_ - 1].rule != rules[number]) {
         range_[ranges_++] = {number, rules[number]};
@@ -322,13 +320,8 @@ inline constexpr Filter kCountedDebugFilter =
     FilterBuilder().Build({.debug = true, .counted = true});
 inline constexpr Filter kCountedRawFilter =
     FilterBuilder().Build({.counted = true, .raw_sockets = true});
-/// Of an interpreter whose forks go into other sandboxes. It runs nobody's code, and they get a
-/// second filter before they do.
-inline constexpr Filter kZygoteFilter =
-    FilterBuilder().Build({.counted = true, .granted = SYS_setns});
 
 static_assert(kDefaultFilter.valid && kDebugFilter.valid && kRawFilter.valid &&
-              kCountedFilter.valid && kCountedDebugFilter.valid && kCountedRawFilter.valid &&
-              kZygoteFilter.valid);
+              kCountedFilter.valid && kCountedDebugFilter.valid && kCountedRawFilter.valid);
 
 }  // namespace igloo::guest

@@ -47,7 +47,7 @@ TEST_P(RuledCallTest, RefusesSomethingInEveryProfile) {
                         {.args = {0, kSetLease}},
                         {.args = {0, SOL_SOCKET, SO_SNDBUF}}};
   for (const Filter* filter : {&kDefaultFilter, &kDebugFilter, &kRawFilter, &kCountedFilter,
-                               &kCountedDebugFilter, &kCountedRawFilter, &kZygoteFilter}) {
+                               &kCountedDebugFilter, &kCountedRawFilter}) {
     bool refused = false;
     for (Call call : calls) {
       call.number = GetParam().number;
@@ -316,18 +316,6 @@ TEST(SeccompTest, EverydayCallsWork) {
                                 SYS_faccessat2}) {
     EXPECT_EQ(Verdict({.number = number}), kAllow) << number;
   }
-}
-
-/// An interpreter that runs nobody's code has one right more; where memory is counted, the others
-/// of every payload.
-TEST(SeccompTest, AZygoteMayEnterNamespacesAndNothingElse) {
-  for (uint32_t number = 0; number <= kLastKnownCall + 10; ++number) {
-    const Call call{.number = number};
-    EXPECT_EQ(Evaluate(kZygoteFilter, call),
-              number == SYS_setns ? kAllow : Evaluate(kCountedFilter, call))
-        << number;
-  }
-  EXPECT_EQ(Evaluate(kZygoteFilter, {.number = SYS_clone, .args = {0x10000000}}), Denied(EPERM));
 }
 
 /// FNV-1a over the instructions that are used.

@@ -90,7 +90,7 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   if (life > static_cast<uint8_t>(wire::Life::kStays)) return false;
   view.life = static_cast<wire::Life>(life);
   const uint8_t birth = fields.U8();
-  if (birth > static_cast<uint8_t>(wire::Birth::kAdopted)) return false;
+  if (birth > static_cast<uint8_t>(wire::Birth::kRestored)) return false;
   view.birth = static_cast<wire::Birth>(birth);
   const uint8_t sockets = fields.U8();
   if (sockets > static_cast<uint8_t>(wire::SocketWatch::kOwn)) return false;

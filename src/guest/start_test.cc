@@ -25,7 +25,7 @@ wire::Start Example() {
           .extra_descriptors = 2,
           .terminal = wire::Terminal::kOwn,
           .life = wire::Life::kStays,
-          .birth = wire::Birth::kAdopted,
+          .birth = wire::Birth::kRestored,
           .sockets = wire::SocketWatch::kNone,
           .argv = {"/bin/echo", "", "a b"},
           .env = {"A=1", "B="}};
@@ -180,7 +180,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 7,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 8,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

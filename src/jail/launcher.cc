@@ -32,7 +32,6 @@ class Launcher {
   Launcher(int socket, const Program& program)
       : socket_(socket), first_request_(program.first_request) {
     setup_.init = program.init;
-    setup_.zygote = program.zygote;
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
@@ -91,9 +90,6 @@ class Launcher {
         break;
       case ops::Kind::kRunPrepared:
         RunPrepared(job);
-        break;
-      case ops::Kind::kZygote:
-        StartZygote(job);
         break;
       case ops::Kind::kForget:
         if (Row* row = FindRow(job.request.template_id)) row->Forget();
@@ -251,14 +247,6 @@ class Launcher {
       DropSlot(slot);
     }
     CloseAll(g_sources, count);
-  }
-
-  /// Says nothing when it worked: whoever waits for the zygote hears from it.
-  void StartZygote(const Job& job) {
-    Row* row = FindRow(job.request.template_id);
-    if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
-    if (AskForZygote(row->socket(), job)) return;
-    SendFailure(job.reply(), {ops::Step::kTemplateGone, 0, errno});
   }
 
   bool SlotsMissing() const {

@@ -5,7 +5,6 @@ namespace igloo::jail {
 /// What the program around the launcher does in its place.
 struct Program {
   void (*init)();           ///< where every sandbox's first process ends up; does not return
-  void (*zygote)();         ///< where a zygote does
   void (*first_request)();  ///< once, when igloo has spoken
 };
 

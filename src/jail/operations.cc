@@ -183,7 +183,8 @@ bool Resolver(Setup& setup, const Op& op) { return OpenResolver(setup, op.text()
 bool Hostname(Setup&, const Op& op) { return sethostname(op.text(), op.text_size) == 0; }
 
 /// Settings of the sandbox's own user namespace. The kernel counts inotify in every namespace up to
-/// the host's: without bounds of its own, one sandbox takes all instances (128) of the starter's id.
+/// the host's: without bounds of its own, one sandbox takes all instances (128) of the starter's
+/// id.
 bool NoNamespaces(Setup& setup, const Op&) {
   const auto bound = [&](const char* path, const char* value) {
     return WriteTextAt(setup.root_fd, path, value) || errno == ENOENT;  // a kernel without inotify

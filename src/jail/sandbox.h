@@ -64,7 +64,6 @@ struct Setup {
   int root_fd;        ///< the root under construction, and later "/"
   int proc_fd;        ///< a /proc in which this process's children have their numbers
   void (*init)();     ///< igloo-init's life; does not return
-  void (*zygote)();   ///< likewise
   bool cold;          ///< one process applies all three lists
   const char* proc;   ///< where it mounted a proc of its own, or null
   bool by_root;       ///< the launcher is root: ids are mapped, sources are opened by it

@@ -12,12 +12,11 @@
 #include "jail/network.h"
 #include "jail/operations.h"
 #include "jail/sys.h"
-#include "jail/zygote.h"
 
 namespace igloo::jail {
 namespace {
 
-constexpr char kSlotOrder = 'm', kZygoteOrder = 'z';
+constexpr char kSlotOrder = 'm';
 
 /// A network namespace, and its counters before anybody had used it.
 struct Network {
@@ -97,12 +96,7 @@ class Template {
     unsigned count = 0;
     // End of file: the launcher forgot this template or is gone.
     if (!ReceiveWithFds(socket_, &order, 1, fds, ops::kMaxFds, count)) _exit(0);
-    if (order == kZygoteOrder) {
-      StartZygote(setup_, fds, count);
-      CloseAll(fds, count);
-    } else {
-      MakeOne(count > 0 ? fds[0] : -1);
-    }
+    MakeOne(count > 0 ? fds[0] : -1);
   }
 
   void MakeOne(int cgroup) {
@@ -228,10 +222,6 @@ pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
 
 bool AskForSlot(int socket, int cgroup) {
   return SendWithFds(socket, &kSlotOrder, 1, &cgroup, cgroup >= 0 ? 1 : 0);
-}
-
-bool AskForZygote(int socket, const Job& job) {
-  return SendWithFds(socket, &kZygoteOrder, 1, job.fds + ops::kControl, job.request.init_fds);
 }
 
 bool ReceiveSlot(int socket, Slot& slot, Failure& failure) {

@@ -20,8 +20,6 @@ pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
                     unsigned launcher_fd_count, int& socket);
 
 bool AskForSlot(int socket, int cgroup);
-/// Starts a zygote beside the template; no answer comes.
-bool AskForZygote(int socket, const Job& job);
 /// Blocks until a slot has come; false when the template is gone.
 bool ReceiveSlot(int socket, Slot& slot, Failure& failure);
 

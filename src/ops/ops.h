@@ -99,7 +99,6 @@ enum class Kind : uint16_t {
   kPrepare,      ///< build template `template_id` from the environment and fresh lists
   kRunPrepared,  ///< the run list on template `template_id`
   kForget,       ///< end template `template_id`
-  kZygote,       ///< start an interpreter beside template `template_id`, see jail/zygote.h
 };
 
 inline constexpr uint32_t kMagic = 0x4f4c4749;  // "IGLO"

@@ -60,12 +60,10 @@ std::vector<ResourceLimit> ResourceLimitsOf(const Limits& limits) {
   add("core", RLIMIT_CORE, 1);
   add("memlock", RLIMIT_MEMLOCK, 64U << 10);
   add("msgqueue", RLIMIT_MSGQUEUE, 64U << 10);
-  // Signals that wait are counted for the starter's id, too.
+  // The kernel counts waiting signals for each user, who may be the one that started igloo.
   add("sigpending", RLIMIT_SIGPENDING, 256);
   add("nice", RLIMIT_NICE, 0);
   add("rtprio", RLIMIT_RTPRIO, 0);
-  // The kernel counts waiting signals for each user, who may be the one that started igloo.
-  add("sigpending", RLIMIT_SIGPENDING, 4096);
   add_if("data", RLIMIT_DATA, limits.memory_bytes);
   add_if("nproc", RLIMIT_NPROC, limits.processes);
   add_if("nofile", RLIMIT_NOFILE, limits.open_files);

@@ -245,7 +245,6 @@ TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
                                     {"sigpending", RLIMIT_SIGPENDING, 256},
                                     {"nice", RLIMIT_NICE, 0},
                                     {"rtprio", RLIMIT_RTPRIO, 0},
-                                    {"sigpending", RLIMIT_SIGPENDING, 4096},
                                     {"data", RLIMIT_DATA, 3},
                                     {"nproc", RLIMIT_NPROC, 4},
                                     {"fsize", RLIMIT_FSIZE, 6},

@@ -46,6 +46,7 @@ class Box : public std::enable_shared_from_this<Box> {
   void Silence();
   void Close();
 
+  bool started() const { return sandbox_ != nullptr; }
   /// There is none before Start.
   backend::Sandbox& sandbox() { return *sandbox_; }
 

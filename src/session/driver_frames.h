@@ -100,5 +100,8 @@ inline constexpr std::string_view kPlain = "plain", kPlainOrder = ".+";
 // made, end it; you are a copy.
 inline constexpr std::string_view kStandIn = "fork", kStandDown = "reap", kCopied = "copied";
 inline constexpr std::string_view kClosed = "closed", kOpen = "-";
+// Of a checkpoint: load the modules that the order names, a line each, and make a child that waits
+// for kRestored; its first word where it is restored.
+inline constexpr std::string_view kMakeCheckpoint = "checkpoint", kRestored = "+";
 
 }  // namespace igloo::session

@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "session/checkpoint.h"
 #include "session/interpreter_state.h"
 #include "session/order_pipe.h"
 
 namespace igloo::session {
 
 namespace asio = boost::asio;
-using asio::posix::stream_descriptor;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -41,7 +41,7 @@ OutputPump::Options Interpreter::State::PumpOptions() {
           .must_end = [this] { box->Tell(wire::ToInit::kKill); }};
 }
 
-Result<void> Interpreter::State::Start() {
+Result<void> Interpreter::State::Start(int checkpoint) {
   backend::Channels channels;
   IGLOO_ASSIGN(OutputPipes pipes, MakeOutputPipes(channels));
   IGLOO_ASSIGN(channels.standard_input, OpenNothing());
@@ -49,20 +49,21 @@ Result<void> Interpreter::State::Start() {
   IGLOO_ASSIGN(FdPair answers_pipe, MakePipe());
   channels.extra.push_back(std::move(orders_pipe.first));
   channels.extra.push_back(std::move(answers_pipe.second));
-  if (options.zygote) {
-    IGLOO_ASSIGN(FdPair meeting, MakeSocketPair(SOCK_SEQPACKET));
-    adoption = std::move(meeting.first);
-    channels.extra.push_back(std::move(meeting.second));
+  const bool restored = checkpoint >= 0;
+  if (restored) {
+    channels.extra.push_back(Duplicate(checkpoint));
+    if (!channels.extra.back()) return Fail(Errc::kExhausted, "no descriptor is left");
   }
   box->Connect(options.connection);
   pumps[0].OpenResting(std::move(pipes.output));
   pumps[1].OpenResting(std::move(pipes.error));
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
                        wire::Life::kStays,
-                       options.zygote ? wire::Birth::kAdopted : wire::Birth::kStarted));
+                       restored ? wire::Birth::kRestored : wire::Birth::kStarted));
   tells_when_read = TellsWhenRead(orders_pipe.second.get());
   orders.assign(orders_pipe.second.Release());
   orders.non_blocking(true);
+  if (restored) Send(kRestored);
   answers.assign(answers_pipe.first.Release());
   answers.non_blocking(true);
   return {};
@@ -83,13 +84,6 @@ void Interpreter::State::Lose(Error error, bool vanished) {
              "let the code need less at once, or give its environment more", 0};
   }
   FailWith(std::move(error));
-}
-
-void Interpreter::State::SendFork() {
-  if (!options.zygote) return;
-  auto sent = options.zygote->Fork(std::move(adoption), options.group ? &*options.group : nullptr);
-  if (!sent) FailWith(std::move(sent).error());
-  options.zygote.reset();
 }
 
 void Interpreter::State::Take(const wire::Report& came) {
@@ -255,17 +249,6 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
   return result;
 }
 
-void Interpreter::State::CloseAll() {
-  box->Close();
-  boost::system::error_code ignored;
-  for (stream_descriptor* each : {&answers, &orders}) {
-    if (each->is_open()) each->close(ignored);
-  }
-  for (OutputPump& each : pumps) each.Close();
-  changed.cancel();
-  soon.cancel();
-}
-
 Interpreter::Interpreter(asio::io_context& loop, const sandbox::Plan& plan,
                          backend::Backend& backend, InterpreterOptions options)
     : state_(std::make_shared<State>(loop, plan, backend, std::move(options))) {}
@@ -281,7 +264,18 @@ Interpreter::~Interpreter() {
 
 asio::awaitable<Result<void>> Interpreter::Start() {
   const std::shared_ptr<State> state = state_;
-  if (auto started = state->Start(); !started) {
+  int checkpoint = -1;
+  if (state->options.checkpoint) {
+    const auto file = co_await state->options.checkpoint->File(state->options.start_limit);
+    if (!file) {
+      state->failure = file.error();
+      co_return std::unexpected(file.error());
+    }
+    checkpoint = *file;
+  }
+  auto started = state->Start(checkpoint);
+  state->options.checkpoint.reset();
+  if (!started) {
     state->failure = started.error();
     co_return started;
   }

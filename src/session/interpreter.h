@@ -18,9 +18,10 @@
 #include "session/driver_frames.h"
 #include "session/output.h"
 #include "session/verdict.h"
-#include "session/zygote.h"
 
 namespace igloo::session {
+
+class Checkpoint;
 
 /// Why an interpreter is a new one, and with it all variables.
 struct Loss {
@@ -53,11 +54,14 @@ struct InterpreterOptions {
   std::chrono::milliseconds grace{2'000};  ///< between the interrupt and the kill
   /// From the start of a sandbox to an interpreter that is ready, on a machine that is busy.
   std::chrono::milliseconds start_limit{30'000};
-  /// Where the first interpreter comes from; none: igloo-init starts it. Those after it are
+  /// What the first interpreter is restored from; none: igloo-init starts it. Those after it are
   /// started.
-  std::shared_ptr<Zygote> zygote = {};
+  std::shared_ptr<Checkpoint> checkpoint = {};
+  std::string copier = {};  ///< igloo-copy, for copies of it
   /// What the plan's network leads to; none: nothing.
   std::shared_ptr<Connection> connection = {};
+  /// Hears what igloo had to put right in a read-write project when the sandbox has ended.
+  std::function<void(std::string_view)> note = {};
 };
 
 /// A sandbox whose program is an interpreter's driver: variables last from call to call, and files
@@ -88,9 +92,17 @@ class Interpreter {
   boost::asio::awaitable<Result<void>> Renew();
 
   /// Makes `fresh`, in which nothing was run yet, a copy of this one: the same variables, and
-  /// nothing shared. Both come from one zygote. Between calls of this one; when it fails, `fresh`
-  /// is good for nothing.
+  /// nothing shared. Both were restored from one checkpoint. Between calls of this one; when it
+  /// fails, `fresh` is good for nothing.
   boost::asio::awaitable<Result<void>> CopyTo(Interpreter& fresh);
+
+  struct Written {
+    UniqueFd file = {};           ///< a checkpoint (checkpoint/format.h)
+    std::string complaints = {};  ///< about what could not be loaded, a line each
+  };
+  /// A checkpoint of this one, in which nothing was run yet, with these modules loaded. It is good
+  /// for nothing else afterwards.
+  boost::asio::awaitable<Result<Written>> WriteCheckpoint(std::vector<std::string> preload);
 
   /// Asks the code of the call under way to stop; kills it if it does not.
   void Interrupt();

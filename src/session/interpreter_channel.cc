@@ -1,6 +1,7 @@
 // What goes over the channel to an interpreter's driver, and what comes.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -187,6 +188,33 @@ asio::awaitable<void> Interpreter::State::SendAll(std::string_view bytes) {
     auto token = Redirect(error);
     co_await orders.async_wait(stream_descriptor::wait_write, token);
     if (error) co_return;
+  }
+}
+
+void Interpreter::State::CloseAll() {
+  box->Close();
+  boost::system::error_code ignored;
+  for (stream_descriptor* each : {&answers, &orders}) {
+    if (each->is_open()) each->close(ignored);
+  }
+  for (OutputPump& each : pumps) each.Close();
+  changed.cancel();
+  soon.cancel();
+  // One that nobody used has changed nothing.
+  if (set_id.needed() && (last_id != 0 || copied)) CheckProject();
+}
+
+void Interpreter::State::CheckProject() {
+  // The one place where the loop waits for a sandbox: its last process could change a file behind
+  // the check otherwise.
+  constexpr int kPatienceMs = 2'000;
+  if (box->started()) {
+    pollfd init{box->sandbox().init_pidfd(), POLLIN, 0};
+    box->sandbox().Kill();
+    if (init.fd >= 0) (void)::poll(&init, 1, kPatienceMs);
+  }
+  for (const std::string& each : set_id.Finish()) {
+    if (options.note) options.note(each);
   }
 }
 

@@ -1,68 +1,40 @@
-// Forks of sessions: one interpreter becomes a copy of another.
-
-#include <sys/socket.h>
-
-#include <thread>
+// Copies of an interpreter: forks of sessions, and checkpoints.
 
 #include "base/file.h"
 #include "session/interpreter_state.h"
-#include "session/transplant.h"
 
 namespace igloo::session {
 
 namespace asio = boost::asio;
-using asio::posix::stream_descriptor;
 using Clock = std::chrono::steady_clock;
 
 namespace {
 
 constexpr auto kStandInLimit = std::chrono::seconds(10);
-
-// What the thread says over its socket; an end of file: that it has ended.
-constexpr char kExpectsClosed = 'c', kExpectsOpen = 'o', kGoesOn = 'g', kLost = 'l';
+/// Modules may take long to load.
+constexpr auto kLoadLimit = std::chrono::seconds(60);
 
 Error LostVariables() {
   return {Errc::kFailedPrecondition, "the session has lost its variables",
           "there is nothing to fork: begin another session", 0};
 }
 
-/// The thread knows nothing of the event loop, which may end before it does, and owns everything
-/// that it uses.
-Result<UniqueFd> StartTransplant(Inmate original, Inmate copy, std::shared_ptr<Copying> copying) {
-  IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_STREAM));
-  auto work = [original = std::move(original), copy = std::move(copy), copying,
-               end = std::move(pair.second)] {
-    const auto say = [&end](char word) { (void)::send(end.get(), &word, 1, MSG_NOSIGNAL); };
-    const Progress progress{
-        .expects =
-            [&](std::string_view how) { say(how == kClosed ? kExpectsClosed : kExpectsOpen); },
-        .answered = [&] { return copying->answered.load(); },
-        .holds = [&](pid_t inner) { copying->held = inner; },
-        .goes_on = [&] { say(kGoesOn); },
-        .lost =
-            [&](const Error& error) {
-              copying->lost = error;
-              say(kLost);
-            }};
-    auto copied = Transplant(original, copy, progress);
-    if (!copied && !copying->lost) progress.lost(copied.error());
-  };
-  try {
-    std::thread(std::move(work)).detach();
-  } catch (const std::system_error& error) {
-    return FailSys(error.code().value(), "cannot start a thread");
-  }
-  return std::move(pair.first);
+Error LostCopier() {
+  return {Errc::kFailedPrecondition, "igloo-copy ended before the copy was made",
+          "something on this machine killed it (out of memory?); try again", 0};
 }
 
 }  // namespace
 
-asio::awaitable<Result<void>> Interpreter::State::MakeStandIn(std::string_view how) {
+asio::awaitable<Result<void>> Interpreter::State::MakeStandIn(std::string_view order,
+                                                              std::string_view text,
+                                                              std::string_view flags) {
   stand_in.reset();
   wants_stand_in = true;
-  Send(EncodeOrder(kStandIn, 0, {}, how));
+  const bool loads = order == kMakeCheckpoint;
+  Send(EncodeOrder(order, 0, text, flags));
   auto stands = [this] { return stand_in || ended || failure; };
-  co_await Wait(stands, Clock::now() + kStandInLimit);
+  co_await Wait(stands, Clock::now() + (loads ? Clock::duration(kLoadLimit) : kStandInLimit));
   if (!stand_in) {
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
                    "begin another session and run the same code there");
@@ -81,30 +53,41 @@ void Interpreter::State::EndStandIn() {
 }
 
 /// Until the copy has everything. Whatever ends one of the two meanwhile, the other is told.
-asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other, UniqueFd words,
+asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other,
                                                std::shared_ptr<Copying> copying) {
   const auto self = shared_from_this();
-  stream_descriptor from(loop, words.Release());
+  bool complete = false;
   for (;;) {
-    char word = 0;
-    boost::system::error_code error;
-    auto token = Redirect(error);
-    const auto space = asio::buffer(&word, 1);
-    co_await from.async_read_some(space, token);
-    if (error) break;
-    if (word == kGoesOn) {
-      other->copied = true;
-    } else if (word == kLost) {
-      other->FailWith(*copying->lost);
-      other->box->sandbox().Kill();
-    } else {
-      expected = word == kExpectsClosed ? kClosed : kOpen;
+    auto came = co_await copying->copier->Hear();
+    if (!came) copying->lost = std::move(came).error();
+    if (!came || !*came) break;
+    const copy::News& news = (*came)->news;
+    if (const auto* expects = std::get_if<copy::news::Expects>(&news)) {
+      expected = expects->closed ? kClosed : kOpen;
+    }
+    if (std::holds_alternative<copy::news::GoesOn>(news)) other->copied = true;
+    if (std::holds_alternative<copy::news::Complete>(news)) complete = true;
+    if (const auto* holds = std::get_if<copy::news::Holds>(&news)) copying->held = holds->inner;
+    if (const auto* failed = std::get_if<copy::news::Failed>(&news)) {
+      copying->lost = Error{Errc::kFailedPrecondition, failed->what, failed->hint, 0};
+      Spoil(*other, *copying->lost);
     }
     changed.cancel();
   }
+  if (!complete) {
+    if (!copying->lost) copying->lost = LostCopier();
+    Spoil(*other, *copying->lost);
+  }
+  copying->copier.reset();
   copying->over = true;
   EndLending(*other, *copying);
   changed.cancel();
+}
+
+/// SECURITY: a copy that lacks some of its memory never goes on with something else in its place.
+void Interpreter::State::Spoil(State& copy, const Error& why) {
+  copy.FailWith(why);
+  if (copy.box->started()) copy.box->sandbox().Kill();
 }
 
 void Interpreter::State::EndLending(State& other, const Copying& copying) {
@@ -125,24 +108,28 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   co_await state->Wait(whole, Clock::time_point::max());
   if (state->failure) co_return std::unexpected(*state->failure);
   if (state->ended) co_return std::unexpected(LostVariables());
-  Inmate original{.init = Duplicate(state->box->sandbox().init_pidfd()), .inner = state->pid};
-  Inmate copy{.init = Duplicate(other->box->sandbox().init_pidfd()), .inner = other->pid};
-  const auto copying = std::make_shared<Copying>();  // the thread's and ours
-  auto words = StartTransplant(std::move(original), std::move(copy), copying);
-  if (!words) co_return std::unexpected(std::move(words).error());
+  const copy::Order order{
+      .kind = copy::Order::Kind::kFork, .original = state->pid, .copy = other->pid};
+  const std::array inits = {state->box->sandbox().init_pidfd(), other->box->sandbox().init_pidfd()};
+  auto copier = Copier::Start(state->loop, state->options.copier, order, inits);
+  if (!copier) co_return std::unexpected(std::move(copier).error());
+  const auto copying = std::make_shared<Copying>();  // shared with what follows igloo-copy
+  copying->copier = *std::move(copier);
   state->lending = other->borrowing = true;
   state->expected = {};
-  asio::co_spawn(state->loop, state->Lend(other, *std::move(words), copying), asio::detached);
+  asio::co_spawn(state->loop, state->Lend(other, copying), asio::detached);
   auto expected = [state, copying] { return !state->expected.empty() || copying->over; };
   co_await state->Wait(expected, Clock::time_point::max());
   Result<void> stands;
-  if (!copying->over && !state->failure) stands = co_await state->MakeStandIn(state->expected);
+  if (!copying->over && !state->failure)
+    stands = co_await state->MakeStandIn(kStandIn, {}, state->expected);
   copying->answered = true;
+  if (copying->copier) copying->copier->Answered();
   state->EndLending(*other, *copying);
   auto known = [other, copying] { return other->copied || copying->over; };
   co_await state->Wait(known, Clock::time_point::max());
   if (!stands) co_return stands;
-  // The thread's own words come first: what else is heard of the copy follows from them.
+  // The copier's own words come first: what else is heard of the copy follows from them.
   if (copying->over && copying->lost) co_return std::unexpected(*copying->lost);
   if (other->failure) co_return std::unexpected(*other->failure);
   if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
@@ -157,6 +144,35 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   other->last_id = state->last_id;
   other->Send(EncodeOrder(kCopied, 0, {}, "-"));
   co_return Result<void>();
+}
+
+asio::awaitable<Result<Interpreter::Written>> Interpreter::WriteCheckpoint(
+    std::vector<std::string> preload) {
+  const std::shared_ptr<State> state = state_;
+  std::string modules;
+  for (const std::string& name : preload) modules.append(name).append("\n");
+  state->WatchOutput();
+  const auto stands = co_await state->MakeStandIn(kMakeCheckpoint, modules, kOpen);
+  if (!stands) co_return std::unexpected(stands.error());
+  constexpr int kStreams = 3;
+  const copy::Order order{
+      .kind = copy::Order::Kind::kCheckpoint,
+      .original = *state->stand_in,
+      .restored_as = state->pid,
+      .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors)};
+  const std::array inits = {state->box->sandbox().init_pidfd()};
+  auto copier = Copier::Start(state->loop, state->options.copier, order, inits);
+  if (!copier) co_return std::unexpected(std::move(copier).error());
+  auto heard = co_await (*copier)->Hear();
+  if (!heard) co_return std::unexpected(std::move(heard).error());
+  if (!*heard) co_return std::unexpected(LostCopier());
+  if (const auto* failed = std::get_if<copy::news::Failed>(&(*heard)->news)) {
+    co_return Fail(Errc::kFailedPrecondition, failed->what, failed->hint);
+  }
+  if (!(*heard)->file) co_return Fail(Errc::kProtocol, "igloo-copy wrote no checkpoint");
+  state->Settle();
+  co_return Written{.file = std::move((*heard)->file),
+                    .complaints = state->pumps[1].TakeCaptured().kept()};
 }
 
 }  // namespace igloo::session

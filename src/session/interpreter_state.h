@@ -1,22 +1,24 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 
 #include "session/asio.h"
 #include "session/box.h"
+#include "session/copier.h"
 #include "session/interpreter.h"
 #include "session/pump.h"
+#include "session/set_id_files.h"
 
 namespace igloo::session {
 
-/// What the thread that copies an interpreter and the event loop tell each other.
+/// A copy that is being made, and what its igloo-copy has said so far.
 struct Copying {
+  std::unique_ptr<Copier> copier;
   /// The original has answered, or will not: there will be no child if there is none.
-  std::atomic<bool> answered = false;
-  std::atomic<int> held = 0;       ///< the number of the child in the sandbox
-  std::optional<Error> lost = {};  ///< set before the thread says so
-  bool over = false;               ///< the thread has ended; for the loop
+  bool answered = false;
+  int held = 0;                    ///< the number of the child in the sandbox
+  std::optional<Error> lost = {};  ///< why it failed
+  bool over = false;               ///< igloo-copy has ended
 };
 
 /// For the files that Interpreter is made of.
@@ -30,7 +32,7 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
             l, p, b,
             Box::Events{
                 .reported = [this](const wire::Report& r) { Take(r); },
-                .built = [this] { SendFork(); },
+                .built = {},
                 .failed = [this](Error error, bool gone) { Lose(std::move(error), gone); }})),
         answers(l),
         orders(l),
@@ -38,7 +40,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
         changed(l),
         soon(l) {}
 
-  Result<void> Start();
+  /// `checkpoint`: a file to restore from, or -1.
+  Result<void> Start(int checkpoint);
   boost::asio::awaitable<Result<void>> WaitUntilReady();
   boost::asio::awaitable<void> WatchDriver();
   /// Takes what the driver has said, if anything; whether it is worth listening to.
@@ -75,7 +78,6 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void FailWith(Error error);
   /// The sandbox itself is gone; `vanished`: without a word.
   void Lose(Error error, bool vanished);
-  void SendFork();
   /// Whether a cgroup has to be looked at: the kernel does not end the rest of a sandbox that lost
   /// a process to its limit.
   bool Looks() const;
@@ -87,18 +89,23 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// The order for a call. The code of a whole program is in its file then, if it can be.
   std::string Order(const Call& call);
   void CloseAll();
-  /// A child for the thread that waits for one; `how`: see Progress.
-  boost::asio::awaitable<Result<void>> MakeStandIn(std::string_view how);
+  /// Waits for the sandbox's end and looks at what it left in a read-write project.
+  void CheckProject();
+  /// A child of the interpreter's that waits to be copied. `order`: kStandIn with a flag, or
+  /// kMakeCheckpoint with a text.
+  boost::asio::awaitable<Result<void>> MakeStandIn(std::string_view order, std::string_view text,
+                                                   std::string_view flags);
   void EndStandIn();
-  /// Follows a thread that makes `other` a copy of this one, to its end.
-  boost::asio::awaitable<void> Lend(std::shared_ptr<State> other, UniqueFd words,
-                                    std::shared_ptr<Copying> copying);
-  /// When the thread has ended and nothing is to be heard of its child any more.
+  /// Follows an igloo-copy that makes `other` a copy of this one, to its end.
+  boost::asio::awaitable<void> Lend(std::shared_ptr<State> other, std::shared_ptr<Copying> copying);
+  void Spoil(State& copy, const Error& why);
+  /// When igloo-copy has ended and nothing is to be heard of its child any more.
   void EndLending(State& other, const Copying& copying);
 
   boost::asio::io_context& loop;
   const sandbox::Plan& plan;
   InterpreterOptions options;
+  SetIdCheck set_id{plan};
   std::shared_ptr<Box> box;                       // shared with the coroutines that watch it
   boost::asio::posix::stream_descriptor answers;  ///< of the driver
   boost::asio::posix::stream_descriptor orders;   ///< for it; see MakeOrderPipe
@@ -114,14 +121,13 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   DriverFrames frames = {};
   std::array<char, 16384> room;  ///< for what comes from the driver
   UniqueFd code_file = {};       ///< of code that is a whole program; until something was run
-  UniqueFd adoption = {};        ///< for the zygote's fork; igloo-init has the other end
   std::uint64_t last_id = 0;
   std::uint64_t first_id = 0;        ///< of this interpreter; there may have been others before it
   std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next
   int pid = 0;                       ///< in the sandbox; 0: none
   std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
   bool wants_stand_in = false;
-  std::string_view expected = {};  ///< how a child is to be made, once the thread waits for it
+  std::string_view expected = {};  ///< how a child is to be made, once igloo-copy waits for it
   /// A copy of it is still being made, or it is one: see Transplant. Nothing runs in one that lends
   /// its memory, and it does not end before it has.
   bool lending = false, borrowing = false;

@@ -16,10 +16,10 @@ namespace {
 /// Whoever took one is answered first.
 constexpr auto kAfter = std::chrono::milliseconds(1);
 constexpr std::size_t kAtOnce = 2;
-constexpr auto kForkLimit = std::chrono::seconds(3), kLoadLimit = std::chrono::seconds(10);
+constexpr auto kRestoreLimit = std::chrono::seconds(3), kLoadLimit = std::chrono::seconds(10);
 constexpr std::size_t kMostShelves = 16;
-/// A zygote that keeps dying is not worth another.
-constexpr unsigned kMostDeaths = 3;
+/// One that cannot be made so often is not tried again.
+constexpr unsigned kMostFailures = 3;
 
 }  // namespace
 
@@ -34,8 +34,8 @@ struct Pool::Shelf {
   bool used = false;   ///< since the last look
   bool tired = false;  ///< the last one could not be made: none is, until somebody asks
   bool closed = false;
-  std::shared_ptr<Zygote> zygote = {};  // shared with interpreters that wait for their fork
-  unsigned deaths = 0;
+  std::shared_ptr<Checkpoint> checkpoint = {};  // shared with interpreters that are made of it
+  unsigned failures = 0;
 
   /// Whether one more is to be made.
   bool lacks() const {
@@ -85,23 +85,23 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Take(std::shared_ptr<const Recipe
     // Somebody on this machine may have killed it.
     if (!first->interpreter->fresh()) continue;
     TendSoon(shelf);
-    if (origin == Origin::kZygote && !recipe.zygote.empty() && !first->zygote) continue;
+    if (origin == Origin::kCheckpoint && recipe.checkpoint && !first->checkpoint) continue;
     return first;
   }
   shelf->wanted = std::min(recipe.most, std::max<std::size_t>(1, shelf->wanted * 2));
   TendSoon(shelf);
-  if (origin == Origin::kZygote) KeepZygote(*shelf);
-  const bool forks = shelf->zygote && shelf->zygote->alive() &&
-                     (origin == Origin::kZygote || shelf->zygote->ready());
-  return Make(shelf->recipe, forks ? shelf->zygote : nullptr);
+  if (origin == Origin::kCheckpoint) KeepCheckpoint(*shelf);
+  const bool restored = shelf->checkpoint && shelf->checkpoint->usable() &&
+                        (origin == Origin::kCheckpoint || shelf->checkpoint->ready());
+  return Make(shelf->recipe, restored ? shelf->checkpoint : nullptr);
 }
 
 asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
   Result<void> started;
   if (!open.started) started = co_await open.interpreter->Start();
-  if (!started && open.zygote) {
+  if (!started && open.checkpoint) {
     Note(started.error().what);
-    Blame(open.zygote);
+    Blame(open.checkpoint);
     auto plain = Make(open.recipe, nullptr);
     if (!plain) co_return std::unexpected(std::move(plain).error());
     open = std::move(**plain);
@@ -115,7 +115,7 @@ asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
 
 Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of) {
   const auto alike = [&](const auto& each) {
-    return each->zygote == of.zygote && each->interpreter->fresh();
+    return each->checkpoint == of.checkpoint && each->interpreter->fresh();
   };
   for (const auto& shelf : shelves_) {
     if (*shelf->recipe != *of.recipe) continue;
@@ -127,30 +127,35 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of
     TendSoon(shelf);
     return first;
   }
-  return Make(of.recipe, of.zygote);
+  return Make(of.recipe, of.checkpoint);
 }
 
 Result<std::unique_ptr<OpenInterpreter>> Pool::Make(const std::shared_ptr<const Recipe>& recipe,
-                                                    const std::shared_ptr<Zygote>& zygote) {
+                                                    const std::shared_ptr<Checkpoint>& checkpoint) {
   auto open = std::make_unique<OpenInterpreter>();
   open->recipe = recipe;
-  open->zygote = zygote;
+  open->checkpoint = checkpoint;
   InterpreterOptions options{.capture_limit = recipe->capture_limit,
                              .output_limit = recipe->output_limit,
-                             .zygote = zygote};
-  // A fork takes milliseconds; who waits for one longer is better off without.
-  if (zygote) options.start_limit = zygote->ready() ? kForkLimit : kLoadLimit;
-  if (recipe->network.connected()) {
-    if (options_.proxy == nullptr) {
-      return Fail(Errc::kFailedPrecondition, "interpreters with a network cannot be made here");
-    }
-    open->connection = std::make_shared<Connection>(loop_, *options_.proxy, recipe->network);
-    options.connection = open->connection;
-  }
+                             .checkpoint = checkpoint,
+                             .copier = options_.copier,
+                             .note = options_.note};
+  // Restoring takes milliseconds; who waits for it longer is better off without.
+  if (checkpoint) options.start_limit = checkpoint->ready() ? kRestoreLimit : kLoadLimit;
+  IGLOO_ASSIGN(open->connection, Connect(*recipe));
+  options.connection = open->connection;
   IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan, cgroup::OutOfMemory::kEndsOne));
   open->interpreter =
       std::make_unique<Interpreter>(loop_, recipe->plan, backend_, std::move(options));
   return open;
+}
+
+Result<std::shared_ptr<Connection>> Pool::Connect(const Recipe& recipe) {
+  if (!recipe.network.connected()) return nullptr;
+  if (options_.proxy == nullptr) {
+    return Fail(Errc::kFailedPrecondition, "interpreters with a network cannot be made here");
+  }
+  return std::make_shared<Connection>(loop_, *options_.proxy, recipe.network);
 }
 
 void Pool::TendSoon(const std::shared_ptr<Shelf>& shelf) {
@@ -181,37 +186,41 @@ void Pool::Tend(const std::shared_ptr<Shelf>& shelf) {
   }
 }
 
-void Pool::KeepZygote(Shelf& shelf) {
+void Pool::KeepCheckpoint(Shelf& shelf) {
   const Recipe& recipe = *shelf.recipe;
-  if (shelf.zygote) {
-    for (const std::string& complaint : shelf.zygote->TakeComplaints()) Note(complaint);
-    if (shelf.zygote->alive()) return;
-    shelf.zygote.reset();
-    ++shelf.deaths;
+  if (shelf.checkpoint) {
+    for (const std::string& complaint : shelf.checkpoint->TakeComplaints()) Note(complaint);
+    if (shelf.checkpoint->usable()) return;
+    shelf.checkpoint.reset();
+    ++shelf.failures;
   }
-  if (recipe.zygote.empty() || shelf.deaths >= kMostDeaths) return;
-  std::erase_if(known_, [](const Known& each) { return each.zygote.expired(); });
+  if (!recipe.checkpoint || options_.copier.empty() || shelf.failures >= kMostFailures) return;
+  std::erase_if(known_, [](const Known& each) { return each.checkpoint.expired(); });
   for (const Known& each : known_) {
     if (*each.recipe != recipe) continue;
-    shelf.zygote = each.zygote.lock();
-    if (shelf.zygote && shelf.zygote->alive()) return;
+    shelf.checkpoint = each.checkpoint.lock();
+    if (shelf.checkpoint && shelf.checkpoint->usable()) return;
   }
-  auto started = Zygote::Start(backend_, recipe.plan, recipe.zygote, recipe.preload);
-  if (started) {
-    shelf.zygote = std::make_shared<Zygote>(*std::move(started));
-    known_.push_back({shelf.recipe, shelf.zygote});
-  } else {
-    ++shelf.deaths;
-    Note(started.error().what);
+  auto connection = Connect(recipe);
+  auto group = TakeGroup(groups_, recipe.plan);
+  if (!connection || !group) {
+    ++shelf.failures;
+    return Note((connection ? group.error() : connection.error()).what);
   }
+  shelf.checkpoint = Checkpoint::Make(loop_, backend_, recipe.plan,
+                                      {.copier = options_.copier,
+                                       .preload = recipe.preload,
+                                       .group = *std::move(group),
+                                       .connection = *std::move(connection)});
+  known_.push_back({shelf.recipe, shelf.checkpoint});
 }
 
-void Pool::Blame(const std::shared_ptr<Zygote>& zygote) {
-  std::erase_if(known_, [&](const Known& each) { return each.zygote.lock() == zygote; });
+void Pool::Blame(const std::shared_ptr<Checkpoint>& checkpoint) {
+  std::erase_if(known_, [&](const Known& each) { return each.checkpoint.lock() == checkpoint; });
   for (const auto& each : shelves_) {
-    if (each->zygote != zygote) continue;
-    each->zygote.reset();
-    ++each->deaths;
+    if (each->checkpoint != checkpoint) continue;
+    each->checkpoint.reset();
+    ++each->failures;
   }
 }
 
@@ -219,13 +228,13 @@ asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
   // Here and not where one is taken: looking takes as long as small code does.
   if (!options_.roomy()) shelf->tired = true;
   if (!shelf->closed && !shelf->tired) {
-    KeepZygote(*shelf);
-    auto made = Make(shelf->recipe, shelf->zygote);
+    KeepCheckpoint(*shelf);
+    auto made = Make(shelf->recipe, shelf->checkpoint);
     auto started =
         made ? co_await (*made)->interpreter->Start() : Result<void>(std::unexpected(made.error()));
     if (!started && !shelf->closed) {
       shelf->tired = true;
-      if (shelf->zygote) Blame(shelf->zygote);
+      if (shelf->checkpoint) Blame(shelf->checkpoint);
       Note("no interpreter could be made ready ahead of its use: " + started.error().what);
     } else if (!shelf->closed) {
       (*made)->started = true;
@@ -247,7 +256,7 @@ void Pool::Fade() {
     if (!std::exchange(each->used, false)) each->wanted /= 2;
     if (!options_.roomy()) each->wanted = 0;
     while (each->waiting.size() > each->wanted) each->waiting.pop_back();
-    if (each->wanted == 0) each->zygote.reset();
+    if (each->wanted == 0) each->checkpoint.reset();
     each->closed = each->wanted == 0 && each->making == 0;
   }
   std::erase_if(shelves_, [](const auto& each) { return each->closed; });
@@ -273,7 +282,7 @@ void Pool::Close() {
   for (const auto& each : shelves_) {
     each->closed = true;
     each->waiting.clear();
-    each->zygote.reset();
+    each->checkpoint.reset();
   }
   shelves_.clear();
   clock_.reset();

@@ -12,16 +12,16 @@
 
 #include "backend/jail/jail.h"
 #include "cgroup/groups.h"
+#include "session/checkpoint.h"
 #include "session/interpreter.h"
-#include "session/zygote.h"
 
 namespace igloo::session {
 
 /// What interpreters of one kind are made of. Equal ones can stand for each other.
 struct Recipe {
   sandbox::Plan plan = {};                ///< its program is an interpreter's driver
-  std::string zygote = {};                ///< the program of a zygote; empty: all are started
-  std::vector<std::string> preload = {};  ///< modules that the zygote loads ahead
+  bool checkpoint = false;                ///< they are restored from a checkpoint; else started
+  std::vector<std::string> preload = {};  ///< modules that are in the checkpoint
   std::size_t most = 4;                   ///< that wait at once; 0: none does
   std::size_t capture_limit = 8U << 20;
   std::uint64_t output_limit = 0;
@@ -32,7 +32,7 @@ struct Recipe {
 /// An interpreter and what it was made of, which it refers to.
 struct OpenInterpreter {
   std::shared_ptr<const Recipe> recipe = {};    // shared with others of its kind
-  std::shared_ptr<Zygote> zygote = {};          // shared with its siblings; null: it was started
+  std::shared_ptr<Checkpoint> checkpoint = {};  // shared with its siblings; null: it was started
   std::shared_ptr<Connection> connection = {};  // shared with the interpreter; null: no network
   std::unique_ptr<Interpreter> interpreter = {};
   bool started = false;
@@ -49,6 +49,8 @@ class Pool {
     std::function<bool()> roomy = {};
     /// Hears what goes wrong in the background, a sentence each.
     std::function<void(std::string_view)> note = {};
+    /// igloo-copy; none: all interpreters are started.
+    std::string copier = {};
     /// For interpreters with a network.
     Proxy* proxy = nullptr;
     std::chrono::milliseconds fade{60'000};  ///< unused for this long: half of them go
@@ -59,17 +61,17 @@ class Pool {
   ~Pool();
 
   enum class Origin {
-    kFastest,  ///< whatever gives one soonest
-    kZygote,   ///< from the zygote, if its kind has one: it can be copied
+    kFastest,     ///< whatever gives one soonest
+    kCheckpoint,  ///< from the checkpoint, if its kind has one: it can be copied
   };
   /// One that nobody has used: one that waits, or else one that has yet to be started.
   Result<std::unique_ptr<OpenInterpreter>> Take(std::shared_ptr<const Recipe> recipe,
                                                 Origin origin);
-  /// Starts one that has yet to be started. One whose zygote is of no use is replaced by one that
-  /// needs none.
+  /// Starts one that has yet to be started. One whose checkpoint is of no use is replaced by one
+  /// that needs none.
   boost::asio::awaitable<Result<void>> Start(OpenInterpreter& open);
-  /// One more of the same zygote that nobody has used: one that waits, or else one that has yet to
-  /// be started.
+  /// One more of the same checkpoint that nobody has used: one that waits, or else one that has yet
+  /// to be started.
   Result<std::unique_ptr<OpenInterpreter>> Sibling(const OpenInterpreter& of);
 
   /// How many wait now, of all kinds.
@@ -82,16 +84,18 @@ class Pool {
   struct Shelf;
   std::shared_ptr<Shelf> ShelfFor(std::shared_ptr<const Recipe> recipe);
   Result<std::unique_ptr<OpenInterpreter>> Make(const std::shared_ptr<const Recipe>& recipe,
-                                                const std::shared_ptr<Zygote>& zygote);
+                                                const std::shared_ptr<Checkpoint>& checkpoint);
+  /// The network of one of its kind, if it has any.
+  Result<std::shared_ptr<Connection>> Connect(const Recipe& recipe);
   /// Tends it when whoever took one is likely to have the answer.
   void TendSoon(const std::shared_ptr<Shelf>& shelf);
   void AwaitDue();
   /// Begins to make what is missing.
   void Tend(const std::shared_ptr<Shelf>& shelf);
   boost::asio::awaitable<void> Fill(std::shared_ptr<Shelf> shelf);
-  void KeepZygote(Shelf& shelf);
+  void KeepCheckpoint(Shelf& shelf);
   /// It is of no use: those who ask next do without it.
-  void Blame(const std::shared_ptr<Zygote>& zygote);
+  void Blame(const std::shared_ptr<Checkpoint>& checkpoint);
   boost::asio::awaitable<void> Watch();
   void Note(std::string_view text) const;
 
@@ -103,7 +107,7 @@ class Pool {
   /// Those that live on in sessions after their shelf has gone: the next shelf uses them again.
   struct Known {
     std::shared_ptr<const Recipe> recipe;
-    std::weak_ptr<Zygote> zygote;
+    std::weak_ptr<Checkpoint> checkpoint;
   };
   std::vector<Known> known_ = {};
   std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are shelves

@@ -32,15 +32,13 @@ Result<session::Recipe> Plan(const Order& order) {
   request.extra_descriptors = drivers::kDescriptors;
   request.hand_out = true;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
-  session::Recipe recipe{.zygote = drivers::ZygoteFor(*order.driver),
+  session::Recipe recipe{.checkpoint = order.driver->checkpoint,
                          .preload = order.where.preload,
                          .most = order.where.warm,
                          .capture_limit = kept,
                          .output_limit = kEndlessOutput * kept,
                          .network = request.network};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(order.where.environment, request));
-  // A zygote stands beside a template.
-  if (!backend::jail::CanBePrepared(recipe.plan)) recipe.zygote.clear();
   return recipe;
 }
 

@@ -100,7 +100,7 @@ class InterpreterResident : public Resident {
 
 OpenResident ResidentsOf(Runner& runner) {
   return [&runner](const Order& order) -> Result<std::unique_ptr<Resident>> {
-    IGLOO_ASSIGN(auto open, runner.Open(order, session::Pool::Origin::kZygote));
+    IGLOO_ASSIGN(auto open, runner.Open(order, session::Pool::Origin::kCheckpoint));
     return std::make_unique<InterpreterResident>(runner, *order.driver, std::move(open));
   };
 }

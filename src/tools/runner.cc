@@ -102,7 +102,8 @@ Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options
       groups_(cgroup::Find()),
       jail_(std::move(programs), backend::jail::Mode::kPrepared),
       proxy_(loop, ProxyOf(programs_, options_)),
-      pool_(loop, jail_, groups_, {.roomy = {}, .note = options_.note, .proxy = &proxy_}),
+      pool_(loop, jail_, groups_,
+            {.roomy = {}, .note = options_.note, .copier = programs_.copier, .proxy = &proxy_}),
       turns_(loop, options_.at_once) {}
 
 Runner::~Runner() = default;
@@ -239,6 +240,7 @@ asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancell
                     .time_limit_ms = plan->payload.time_ms,
                     .memory_limit_bytes = plan->payload.memory_bytes};
   NoteRefusals(finished);
+  std::ranges::copy(finished.run.put_right, std::back_inserter(finished.notes));
   if (!finished.run.handed_out.empty() && !cancellation.requested()) {
     finished.left = co_await ReadInSlices(finished.run.handed_out.front().get(),
                                           order.request.files, options_.left);

@@ -217,6 +217,11 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
 
 Result<Sessions::Found> Sessions::ParentOf(const Asked& asked, const Offered& environment) const {
   if (!asked.fork_of) return nullptr;
+  if (!limits_.fork) {
+    return Fail(Errc::kFailedPrecondition, "this server does not fork sessions",
+                "begin another session and run the same code there; in the configuration, "
+                "[session] fork = true allows it");
+  }
   IGLOO_ASSIGN(const Found parent, Known(*asked.fork_of));
   if (parent->environment == environment.name) return parent;
   return Fail(Errc::kInvalidArgument,

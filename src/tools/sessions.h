@@ -24,6 +24,7 @@ struct SessionLimits {
   std::size_t most = 16;
   std::chrono::milliseconds idle{300'000};        ///< since its last call
   std::chrono::milliseconds lifetime{3'600'000};  ///< since its first
+  bool fork = true;                               ///< whether one can begin as a copy of another
 };
 
 /// Whose sessions these are. A server has one `Sessions` for each principal, so that no name leads

@@ -23,7 +23,7 @@ std::shared_ptr<const Setup> SetupOf(config::Config config) {
     return name == "INHERITED" ? std::optional<std::string>("value") : std::nullopt;
   };
   const auto secret = [](const config::SecretSource& source) -> Result<std::string> {
-    if (source.value == "THERE") return "value";
+    if (source.value == "THERE") return "some value";
     return Fail(Errc::kNotFound, "there is no such secret");
   };
   return std::make_shared<Setup>(std::move(config), read, config::Caller{lookup, secret});

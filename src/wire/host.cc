@@ -160,7 +160,7 @@ Result<Report> DecodeReport(std::string_view payload) {
     Refused refused{.nonce = TakeNonce(fields)};
     refused.step = static_cast<InitStep>(fields.U8());
     refused.sys_errno = fields.U32();
-    if (fields.AtEnd() && refused.step <= InitStep::kAdoption && refused.sys_errno <= 4095) {
+    if (fields.AtEnd() && refused.step <= InitStep::kRestore && refused.sys_errno <= 4095) {
       return refused;
     }
   }

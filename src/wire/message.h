@@ -39,8 +39,7 @@ inline constexpr uint32_t kMaxExtraDescriptors = 8;
 /// Seccomp profiles of igloo-init; security grows with none of them being `off`.
 enum class SeccompProfile : uint8_t {
   kDefault = 1,
-  kDebug = 2,   ///< the default, with ptrace and process_vm_* back
-  kZygote = 3,  ///< the default, with setns back: for an interpreter that runs nobody's code
+  kDebug = 2,  ///< the default, with ptrace and process_vm_* back
   /// The default, with raw and packet sockets; such a payload keeps CAP_NET_RAW, and it alone.
   kRawSockets = 4,
 };
@@ -58,9 +57,10 @@ enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
 /// Whether the sandbox ends with its payload, or waits for orders: its files outlive a payload.
 enum class Life : uint8_t { kOnce = 0, kStays = 1 };
 
-/// Whether init starts the payload itself, or takes in a process that was forked elsewhere and
-/// walls it off. A payload that is started again is always started by init.
-enum class Birth : uint8_t { kStarted = 0, kAdopted = 1 };
+/// Whether the payload starts from its beginning, or goes on from a checkpoint
+/// (checkpoint/format.h), whose file comes behind all other descriptors. One that is started again
+/// always starts from its beginning.
+enum class Birth : uint8_t { kStarted = 0, kRestored = 1 };
 
 /// How the payload ended.
 enum class EndKind : uint8_t { kExited = 1, kSignalled = 2 };
@@ -88,7 +88,7 @@ enum class InitStep : uint8_t {
   kLandlock,
   kSeccomp,
   kExec,
-  kAdoption,  ///< nobody came, or somebody without the wall
+  kRestore,  ///< the checkpoint does not fit, or this machine forbids what it takes
 };
 
 /// Limits that the payload ran into, as far as init can see them from inside.

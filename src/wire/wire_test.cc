@@ -172,7 +172,7 @@ TEST(DecodeReportTest, RefusesStepsAndErrorsThatCannotBe) {
   Refused refused = kRefusedExample;
   refused.step = InitStep::kExec;
   EXPECT_FALSE(Refuses(PayloadOf(refused)));
-  refused.step = static_cast<InitStep>(static_cast<int>(InitStep::kAdoption) + 1);
+  refused.step = static_cast<InitStep>(static_cast<int>(InitStep::kRestore) + 1);
   EXPECT_TRUE(Refuses(PayloadOf(refused)));
   refused = kRefusedExample;
   refused.sys_errno = 4096;

@@ -134,10 +134,11 @@ class Renderer {
   Result<void> Put(const step::HandOut& s) { return Cannot("hand '" + s.path + "' out"); }
   Result<void> Put(const step::Listen&) { return Cannot("hand out a listening socket"); }
   Result<void> Put(const step::Sockets&) { return Cannot("hand out sockets"); }
-  /// bwrap always sets no_new_privs; securebits say nothing once both are so.
+  /// bwrap always sets no_new_privs, and igloo-init locks securebits with the one right that it
+  /// keeps for that (guest/privileges.cc).
   Result<void> Put(const step::BoundPrivileges&) { return {}; }
   Result<void> Put(const step::DropPrivileges&) {
-    Add({"--cap-drop", "ALL"});
+    Add({"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
     return {};
   }
   Result<void> Put(const step::StartInit&) { return {}; }

@@ -129,6 +129,7 @@ TEST(RenderTest, ASmallPlanIsExactlyThisCommand) {
           "18",           "/code/main",
           "--remount-ro", "/code",
           "--cap-drop",   "ALL",
+          "--cap-add",    "CAP_SETPCAP",
       },
       {{.content = "user"}, {.content = ""}, {.content = "x"}}, true);
   EXPECT_EQ(CommandOf(plan).argv, expected.argv);

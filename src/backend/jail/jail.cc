@@ -216,20 +216,6 @@ Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
   return request.template_id;
 }
 
-Result<JailBackend::TemplateHold> JailBackend::StartZygote(const sandbox::Plan& plan,
-                                                           std::span<const int> fds) {
-  IGLOO_TRY(Warm());
-  IGLOO_ASSIGN(TemplateHold hold, TemplateFor(plan));
-  ops::Request request = RequestFor(plan, ops::Kind::kZygote);
-  request.template_id = *hold;
-  request.init_fds = static_cast<std::uint32_t>(fds.size());
-  IGLOO_ASSIGN(const FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
-  std::vector<int> all = {reply.second.get()};
-  all.insert(all.end(), fds.begin(), fds.end());
-  IGLOO_TRY(Send(request, {}, all));
-  return hold;
-}
-
 Result<std::unique_ptr<Sandbox>> JailBackend::Start(const sandbox::Plan& plan, Channels channels) {
   auto started = TryStart(plan, channels);
   // Somebody killed the launcher since the last run: nothing of this one has begun.

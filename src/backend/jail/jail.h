@@ -39,13 +39,6 @@ class JailBackend : public Backend {
 
   Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override;
 
-  /// Keeps a template from being given up.
-  using TemplateHold = std::shared_ptr<const std::uint64_t>;
-  /// Starts a zygote beside the template that `plan` stands on (jail/zygote.h). `fds` are its
-  /// orders from igloo, its standard input, output and error, and what else it gets. A failure
-  /// that comes later shows as end of file on them.
-  Result<TemplateHold> StartZygote(const sandbox::Plan& plan, std::span<const int> fds);
-
   /// Ask for start-up stamps in Sandbox::timeline.
   void set_timeline(bool wanted) { timeline_ = wanted; }
 

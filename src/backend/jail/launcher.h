@@ -15,7 +15,8 @@ namespace igloo::backend::jail {
 struct Programs {
   std::string jail = {};
   std::string init = {};
-  std::string proxy = {};  ///< igloo-proxy, for sandboxes with a network
+  std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
+  std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
 };
 
 /// One packet from a reply socket.

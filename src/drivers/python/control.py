@@ -48,10 +48,19 @@ class Control:
         self.come = b""  # and not taken yet
         self.forking = 0  # the thread that forks for igloo, and for nobody else
 
+    FIRST = 3  # where the channel is at the beginning: orders, and behind it what is said
+
     def open(self):
-        self.fd, self.out = fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, 10), fcntl.fcntl(4, fcntl.F_DUPFD_CLOEXEC, 10)
-        os.close(3)
-        os.close(4)
+        self.fd, self.out = (fcntl.fcntl(self.FIRST + i, fcntl.F_DUPFD_CLOEXEC, 10) for i in (0, 1))
+        os.close(self.FIRST)
+        os.close(self.FIRST + 1)
+
+    def go_back(self):
+        """As at the beginning."""
+        for number, fd in enumerate((self.fd, self.out), self.FIRST):
+            os.dup2(fd, number)
+            os.close(fd)
+        self.fd = self.out = -1
 
     def recognize(self):
         self.owner, self.identity = os.getpid(), os.fstat(self.out)[1:3]

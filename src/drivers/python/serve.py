@@ -13,7 +13,7 @@ def warm():
     return session
 
 
-libc = None  # a zygote has it; only its children can be copied
+libc = None  # who was restored from a checkpoint has it; only they can be copied
 PR_GET_DUMPABLE, PR_SET_DUMPABLE = 3, 4
 
 
@@ -56,16 +56,18 @@ class Copies:
         if not control.is_another():  # the parent's channel: nobody held this child
             os._exit(1)
 
-    def obey(self, word, flags, control, session):
+    def obey(self, word, text, flags, control, session):
         if word == "fork":
             self.fork(control, session, flags)
+        elif word == "checkpoint":
+            make_checkpoint(control, session, text)
         elif word == "reap" and self.child:
             reap(self.child)
             self.child = 0
         elif word == "copied":
             control.recognize()
             session.become_copy()
-        elif word not in ("fork", "reap"):
+        elif word != "reap":
             os._exit(1)
 
 
@@ -73,7 +75,7 @@ def obey(control, session, copies):
     """One order, from its first byte to the word that it is done."""
     word, number, code, flags = control.read_order()
     if word != "run":
-        return copies.obey(word, flags, control, session)
+        return copies.obey(word, code, flags, control, session)
     session.display.number = number
     if "once" in flags:
         result = execute_whole(session, number, code, "filed" in flags)
@@ -105,6 +107,10 @@ def prepare(session, rounds):
     builtins.display = session.display.display
     # A fork of the user's code must not hold the channel, nor answer in the parent's place.
     os.register_at_fork(after_in_child=control.leave)
+    prepare_again(session, rounds)
+
+
+def prepare_again(session, rounds):
     for _ in range(rounds):
         rehearse(session)
         unheard(lambda: session.execute("<run 0>", b"print(1)", True))

@@ -1,0 +1,48 @@
+#include "copy/proc.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/file.h"
+
+namespace igloo::copy {
+namespace {
+
+std::string PathOf(pid_t pid, const std::string& file) { return std::to_string(pid) + "/" + file; }
+
+std::unexpected<Error> Fails(int number, const std::string& path) {
+  return FailSys(number, "cannot read /proc/" + path);
+}
+
+}  // namespace
+
+int ProcDirectory() {
+  static const UniqueFd directory(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return directory.get();
+}
+
+Result<UniqueFd> OpenProc(pid_t pid, const std::string& file, int flags) {
+  UniqueFd fd(::openat(ProcDirectory(), PathOf(pid, file).c_str(), flags | O_CLOEXEC));
+  if (fd) return fd;
+  const int saved_errno = errno;
+  return Fails(saved_errno, PathOf(pid, file));
+}
+
+Result<std::string> ReadProc(pid_t pid, const std::string& file, std::size_t limit) {
+  IGLOO_ASSIGN(const UniqueFd fd, OpenProc(pid, file, O_RDONLY));
+  return ReadAll(fd.get(), limit);
+}
+
+Result<std::string> ReadProcLink(pid_t pid, const std::string& file) {
+  std::array<char, 4096> target;
+  const ssize_t size =
+      ::readlinkat(ProcDirectory(), PathOf(pid, file).c_str(), target.data(), target.size());
+  const int saved_errno = errno;
+  if (size < 0) return Fails(saved_errno, PathOf(pid, file));
+  return std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+}  // namespace igloo::copy

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace igloo::copy {
+
+/// What a processor knows about a thread: its general registers, and the rest as the kernel packs
+/// it.
+struct Registers {
+  user_regs_struct general = {};
+  std::string extended = {};
+};
+
+/// A process that is held still. All calls from one thread.
+class Tracee {
+ public:
+  /// Waits until it waits in read(); fails when it never does, or has more than one thread.
+  /// Dropping this lets it go on.
+  static Result<Tracee> Hold(pid_t pid);
+  Tracee(Tracee&& other) noexcept
+      : pid_(std::exchange(other.pid_, 0)), doomed_(std::move(other.doomed_)) {}
+  Tracee& operator=(Tracee&&) = delete;
+  ~Tracee();
+
+  pid_t pid() const { return pid_; }
+  Result<Registers> Read() const;
+  /// Its next step is the one behind the system call in which `registers` were read.
+  Result<void> Resume(Registers registers) const;
+  /// Makes it make a system call; what the kernel answered.
+  Result<std::int64_t> Call(long number, std::initializer_list<std::uint64_t> arguments) const;
+
+ private:
+  friend class Birth;
+  explicit Tracee(pid_t pid, UniqueFd doomed = {}) : pid_(pid), doomed_(std::move(doomed)) {}
+
+  pid_t pid_;
+  UniqueFd doomed_;  ///< a pidfd of one that is not let go but killed
+};
+
+/// A child that was never let run, and never will: dropping it ends it.
+struct Newborn {
+  Tracee tracee;
+  /// INVARIANT: nobody ever had the same memory, so nobody else writes to it but through the
+  /// kernel.
+  bool alone = false;
+};
+
+/// Waits for a process to fork. It goes on as ever, threads and all, and is let go when this is
+/// dropped. All calls from one thread.
+class Birth {
+ public:
+  static Result<Birth> Expect(pid_t parent);
+  Birth(Birth&& other) noexcept : parent_(std::exchange(other.parent_, 0)) {}
+  Birth& operator=(Birth&&) = delete;
+  ~Birth();
+
+  /// `hopeless`: whether a child that has not come by now will never come.
+  Result<Newborn> Await(const std::function<bool()>& hopeless) &&;
+
+ private:
+  explicit Birth(pid_t parent) : parent_(parent) {}
+  Result<Newborn> Deliver();
+
+  pid_t parent_;
+};
+
+}  // namespace igloo::copy

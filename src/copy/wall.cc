@@ -1,0 +1,136 @@
+#include "copy/wall.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/userfaultfd.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/allow_list.h"
+#include "base/unique_fd.h"
+#include "copy/proc.h"
+
+namespace igloo::copy {
+namespace {
+
+constexpr std::uint32_t kAllowedCalls[] = {
+    // Bytes, of files that are open and of processes in the sandbox.
+    SYS_read,
+    SYS_write,
+    SYS_pread64,
+    SYS_pwrite64,
+    SYS_recvmsg,
+    SYS_sendmsg,
+    SYS_recvfrom,
+    SYS_sendto,
+    SYS_close,
+    SYS_lseek,
+    SYS_memfd_create,
+    SYS_ftruncate,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_statx,
+    SYS_openat,
+    SYS_readlinkat,
+    SYS_getdents64,
+    SYS_fcntl,
+    // Processes that are held.
+    SYS_ptrace,
+    SYS_wait4,
+    SYS_waitid,
+    SYS_pidfd_send_signal,
+    SYS_process_vm_writev,
+    // Waiting.
+    SYS_poll,
+    SYS_ppoll,
+    SYS_futex,
+    SYS_clock_gettime,
+    SYS_clock_nanosleep,
+    SYS_nanosleep,
+    SYS_sched_yield,
+    SYS_restart_syscall,
+    // Memory.
+    SYS_munmap,
+    SYS_mremap,
+    SYS_madvise,
+    SYS_brk,
+    // Itself and its threads.
+    SYS_close_range,
+    SYS_setsid,
+    SYS_socketpair,
+    SYS_pipe2,
+    SYS_dup2,
+    SYS_set_robust_list,
+    SYS_rseq,
+    SYS_sched_getaffinity,
+    SYS_getrandom,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_rt_sigreturn,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigaction,
+    SYS_sigaltstack,
+    SYS_exit,
+    SYS_exit_group,
+};
+
+/// As the C library makes threads, and the process that keeps descriptors (copy/keeper.h).
+constexpr std::uint32_t kThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM |
+                                  CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
+                                  CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+constexpr std::uint32_t kFork = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
+
+Result<void> Fails(const char* what) {
+  const int saved_errno = errno;
+  return FailSys(saved_errno, std::string("igloo-copy cannot ") + what);
+}
+
+}  // namespace
+
+Result<void> EnterSandboxOf(pid_t inside) {
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, inside, 0)));
+  constexpr int kAll =
+      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  if (!process || ::setns(process.get(), kAll) != 0) return Fails("enter the sandbox");
+  // Who the code is, in there.
+  struct stat owner{};
+  if (::fstatat(ProcDirectory(), std::to_string(inside).c_str(), &owner, 0) != 0) {
+    return Fails("see whose the sandbox is");
+  }
+  // SECURITY: started by root it would still be root to files. The rights over the sandbox outlive
+  // the change.
+  ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+  if (::setresgid(owner.st_gid, owner.st_gid, owner.st_gid) != 0 ||
+      ::setresuid(owner.st_uid, owner.st_uid, owner.st_uid) != 0) {
+    return Fails("become the sandbox's user");
+  }
+  return KeepCapabilities(1ULL << CAP_SYS_PTRACE);
+}
+
+Result<void> RaiseWall() {
+  // SECURITY: code in the sandbox has the same user id now, and could look into this process.
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return Fails("close itself to others");
+  AllowList filter;
+  filter.Allow(kAllowedCalls);
+  filter.AllowMemory();
+  filter.AllowIf(SYS_clone, 0, {kThread, kFork});
+  filter.Pretend(SYS_clone3);  // its flags are behind a pointer
+  filter.AllowIf(
+      SYS_ioctl, 1,
+      {static_cast<std::uint32_t>(UFFDIO_REGISTER), static_cast<std::uint32_t>(UFFDIO_COPY),
+       static_cast<std::uint32_t>(UFFDIO_ZEROPAGE), static_cast<std::uint32_t>(UFFDIO_WAKE)});
+  filter.AllowIf(SYS_tgkill, 0, {static_cast<std::uint32_t>(::getpid())});
+  filter.AllowIf(SYS_prctl, 0, {PR_SET_NAME, PR_SET_DUMPABLE});
+  return std::move(filter).Install();
+}
+
+}  // namespace igloo::copy

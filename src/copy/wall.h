@@ -1,0 +1,18 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+namespace igloo::copy {
+
+/// Goes into the sandbox of process `inside`: its user namespace, where this process then has the
+/// one right to look into processes and none over anything outside, its files instead of the
+/// host's, its network. What is open already stays open, and processes that are held stay held.
+Result<void> EnterSandboxOf(pid_t inside);
+
+/// Gives up everything that copying does not need: no program can be started, no memory be
+/// code, no address be reached. No way back.
+Result<void> RaiseWall();
+
+}  // namespace igloo::copy

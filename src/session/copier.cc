@@ -1,0 +1,97 @@
+#include "session/copier.h"
+
+#include <sys/socket.h>
+
+#include <array>
+
+#include "base/descriptors.h"
+#include "base/file.h"
+#include "session/asio.h"
+
+namespace igloo::session {
+
+namespace asio = boost::asio;
+using asio::posix::descriptor_base;
+
+namespace {
+
+Result<std::optional<Copier::Heard>> Receive(int socket) {
+  std::array<char, copy::kLongestPacket> bytes;
+  iovec part{bytes.data(), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  DescriptorRoom<1> room;
+  room.Receive(message);
+  const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+  if (size <= 0) return std::nullopt;
+  std::vector<UniqueFd> came = DescriptorsOf(message);
+  Copier::Heard heard;
+  IGLOO_ASSIGN(heard.news, copy::DecodeNews({bytes.data(), static_cast<std::size_t>(size)}));
+  const bool written = std::holds_alternative<copy::news::Written>(heard.news);
+  if (came.size() != (written ? 1U : 0U)) {
+    return Fail(Errc::kProtocol, "igloo-copy sent files that nobody asked for, or none");
+  }
+  if (written) heard.file = std::move(came.front());
+  return heard;
+}
+
+/// Whether there is a packet, or the end. The kernel tells once that the other side closed its end
+/// without having read everything (ECONNRESET); what it had said before is still there.
+bool IsSomethingThere(int socket) {
+  char ignored = 0;
+  const auto look = [&] { return ::recv(socket, &ignored, 1, MSG_PEEK | MSG_DONTWAIT); };
+  ssize_t there = look();
+  if (there < 0 && errno == ECONNRESET) there = look();
+  return there >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+}  // namespace
+
+Copier::Copier(asio::io_context& loop, Child child, UniqueFd socket)
+    : child_(std::move(child)), socket_(loop, socket.Release()) {}
+
+Result<std::unique_ptr<Copier>> Copier::Start(asio::io_context& loop, const std::string& program,
+                                              const copy::Order& order,
+                                              std::span<const int> inits) {
+  IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_SEQPACKET));
+  std::string packet = copy::Encode(order);
+  iovec part{packet.data(), packet.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  DescriptorRoom<2> room;
+  room.Send(message, inits);
+  if (::sendmsg(pair.first.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot give igloo-copy its order");
+  }
+  const SpawnOptions spawn{.program = program,
+                           .argv = {"igloo-copy"},
+                           .fds = {{pair.second.get(), copy::kSocket}},
+                           .own_session = true};
+  auto started = Spawn(spawn);
+  if (!started) {
+    Error error = Wrap("cannot start igloo-copy", std::move(started).error()).error();
+    error.hint = "install igloo completely ('make install')";
+    return std::unexpected(std::move(error));
+  }
+  return std::unique_ptr<Copier>(new Copier(loop, *std::move(started), std::move(pair.first)));
+}
+
+asio::awaitable<Result<std::optional<Copier::Heard>>> Copier::Hear() {
+  for (;;) {
+    if (IsSomethingThere(socket_.native_handle())) co_return Receive(socket_.native_handle());
+    boost::system::error_code error;
+    auto token = asio::redirect_error(asio::use_awaitable, error);
+    co_await socket_.async_wait(descriptor_base::wait_read, token);
+    if (error) co_return std::optional<Heard>();
+  }
+}
+
+void Copier::Answered() {
+  (void)::send(socket_.native_handle(), copy::kAnswered.data(), copy::kAnswered.size(),
+               MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace igloo::session

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "base/spawn.h"
+#include "base/unique_fd.h"
+#include "copy/protocol.h"
+
+namespace igloo::session {
+
+/// One igloo-copy: started for one order, ends with it. Dropping this ends it. One thread.
+class Copier {
+ public:
+  /// Starts the program at `program` and gives it the order. `inits`: a pidfd of each igloo-init.
+  static Result<std::unique_ptr<Copier>> Start(boost::asio::io_context& loop,
+                                               const std::string& program, const copy::Order& order,
+                                               std::span<const int> inits);
+
+  struct Heard {
+    copy::News news = {};
+    UniqueFd file = {};  ///< with copy::news::Written
+  };
+  /// The next thing that it says; nothing when it has ended.
+  boost::asio::awaitable<Result<std::optional<Heard>>> Hear();
+  /// The original has answered.
+  void Answered();
+
+ private:
+  Copier(boost::asio::io_context& loop, Child child, UniqueFd socket);
+
+  Child child_;
+  boost::asio::posix::stream_descriptor socket_;
+};
+
+}  // namespace igloo::session
