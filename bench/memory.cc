@@ -68,14 +68,13 @@ struct Snapshot {
   double kernel = KernelMemory(ProcFile("meminfo"));
 };
 
-/// `apart`: told elsewhere.
-void Compare(Idle& row, const Snapshot& before, unsigned count, const std::set<pid_t>& apart = {}) {
+void Compare(Idle& row, const Snapshot& before, unsigned count) {
   const Snapshot now;
   double pss = 0;
   bool complete = true;
   unsigned processes = 0;
   for (const pid_t pid : now.processes) {
-    if (before.processes.contains(pid) || apart.contains(pid)) continue;
+    if (before.processes.contains(pid)) continue;
     ++processes;
     const auto kib = PssOf(pid);
     complete = complete && kib.has_value();
@@ -123,28 +122,11 @@ Result<void> MeasurePrepared(Idle& row, const backend::jail::Programs& programs,
   return prepared.Idle(plan, count, [&] { Compare(row, before, count); });
 }
 
-/// Interpreters that have been forked from one share its memory; it is there once, however many
-/// they are.
-Result<void> MeasureLanguage(Idle& row, std::optional<Idle>& zygote, const Language& language,
+Result<void> MeasureLanguage(Idle& row, const Language& language,
                              const backend::jail::Programs& programs, unsigned count) {
   const Snapshot before;
-  std::set<pid_t> zygotes;
   ReadyRuns runs(programs, language, 0);
-  const auto begun = [&] {
-    for (const pid_t pid : Descendants()) {
-      const bool loaded = ProcFile(std::to_string(pid) + "/comm").starts_with(language.key);
-      if (loaded && !before.processes.contains(pid)) zygotes.insert(pid);
-    }
-  };
-  return runs.Idle(count, begun, [&] {
-    Compare(row, before, count, zygotes);
-    if (zygotes.empty()) return;
-    zygote = Idle{.key = "zygote_" + std::string(language.key),
-                  .name = fmt::format("{} that they are forked from", language.name),
-                  .processes = static_cast<double>(zygotes.size()),
-                  .pss = 0};
-    for (const pid_t pid : zygotes) *zygote->pss += PssOf(pid).value_or(0);
-  });
+  return runs.Idle(count, [&] { Compare(row, before, count); });
 }
 
 }  // namespace
@@ -200,11 +182,9 @@ std::vector<Idle> MeasureReadyIdle(const backend::jail::Programs& programs, unsi
     if (::access(each.program, X_OK) != 0) continue;
     Idle row{.key = "ready_" + std::string(each.key),
              .name = fmt::format("igloo, {} that is ready", each.name)};
-    std::optional<Idle> zygote;
-    const auto done = MeasureLanguage(row, zygote, each, programs, count);
+    const auto done = MeasureLanguage(row, each, programs, count);
     if (!done) row.failure = done.error().what;
     rows.push_back(std::move(row));
-    if (zygote) rows.push_back(*std::move(zygote));
   }
   return rows;
 }

@@ -21,7 +21,7 @@ TEST(KernelMemory, SumsWhatSandboxesChange) {
 
 TEST(JudgeReadyIdle, EveryLanguageHasItsBarAndWhatIsNotKnownNone) {
   Figures figures;
-  JudgeReadyIdle({{.key = "ready_python", .pss = 1024}, {.key = "zygote_python", .pss = 9}},
+  JudgeReadyIdle({{.key = "ready_python", .pss = 1024}, {.key = "ready_fresh_python", .pss = 9}},
                  figures);
   ASSERT_EQ(figures.all.size(), 1U);
   EXPECT_EQ(figures.all[0].value, 1);

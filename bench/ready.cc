@@ -65,7 +65,7 @@ Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& languag
       .time_ms = 0,
       .extra_descriptors = drivers::kDescriptors,
       .hand_out = true};
-  session::Recipe recipe{.zygote = drivers::ZygoteFor(*driver), .most = most};
+  session::Recipe recipe{.checkpoint = driver->checkpoint, .most = most};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(host, request));
   return std::make_shared<const session::Recipe>(std::move(recipe));
 }
@@ -99,9 +99,12 @@ struct ReadyRuns::State {
   State(backend::jail::Programs programs, const Language& of, std::size_t most)
       : language(of),
         recipe(RecipeFor(of, most)),
+        copier(programs.copier),
         backend(std::move(programs), backend::jail::Mode::kPrepared),
         pool(loop, backend, groups,
-             {.note = [this](std::string_view text) { trouble = text; }, .fade = kNever}) {}
+             {.note = [this](std::string_view text) { trouble = text; },
+              .copier = copier,
+              .fade = kNever}) {}
   ~State() {
     held.reset();
     pool.Close();
@@ -175,6 +178,7 @@ struct ReadyRuns::State {
   const Language& language;
   Result<std::shared_ptr<const session::Recipe>> recipe;  // shared with interpreters made of it
   std::string trouble = {};
+  std::string copier;
   backend::jail::JailBackend backend;
   cgroup::Groups groups{cgroup::Find()};
   asio::io_context loop{1};  // what is still being made ends with it, and gives back to those above
@@ -234,7 +238,7 @@ Result<double> ReadyRuns::Fork(unsigned megabytes, Until until) {
   State& state = *state_;
   if (!state.held) {
     if (!state.recipe) return std::unexpected(state.recipe.error());
-    IGLOO_ASSIGN(auto open, state.pool.Take(*state.recipe, session::Pool::Origin::kZygote));
+    IGLOO_ASSIGN(auto open, state.pool.Take(*state.recipe, session::Pool::Origin::kCheckpoint));
     state.asked = true;
     if (!open->started) IGLOO_TRY(state.Await(state.pool.Start(*open)));
     const std::string hold = fmt::format(kHold, megabytes);
@@ -255,21 +259,18 @@ Result<double> ReadyRuns::Fork(unsigned megabytes, Until until) {
   return until == Until::kWhole ? whole : first;
 }
 
-Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& begun,
-                             const std::function<void()>& look) {
+Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& look) {
   if (!state_->recipe) return std::unexpected(state_->recipe.error());
   const session::Recipe& recipe = **state_->recipe;
-  std::shared_ptr<session::Zygote> zygote;  // shared with those that wait for their fork
-  if (!recipe.zygote.empty()) {
-    IGLOO_ASSIGN(auto started,
-                 session::Zygote::Start(state_->backend, recipe.plan, recipe.zygote, {}));
-    zygote = std::make_shared<session::Zygote>(std::move(started));
-    while (zygote->alive() && !zygote->ready()) ::usleep(1000);
+  std::shared_ptr<session::Checkpoint> checkpoint;  // shared with what is restored from it
+  if (recipe.checkpoint) {
+    checkpoint = session::Checkpoint::Make(state_->loop, state_->backend, recipe.plan,
+                                           {.copier = state_->copier});
+    IGLOO_TRY(state_->Await(checkpoint->File(std::chrono::seconds(60))));
   }
-  begun();
   std::deque<session::Interpreter> all;
   for (unsigned i = 0; i < count; ++i) {
-    session::InterpreterOptions options{.zygote = zygote};
+    session::InterpreterOptions options{.checkpoint = checkpoint};
     IGLOO_ASSIGN(options.group,
                  session::TakeGroup(state_->groups, recipe.plan, cgroup::OutOfMemory::kEndsOne));
     auto& added = all.emplace_back(state_->loop, recipe.plan, state_->backend, std::move(options));

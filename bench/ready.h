@@ -57,10 +57,8 @@ class ReadyRuns {
   /// How often `Fresh` found that none was ready; those were not counted.
   unsigned misses() const;
 
-  /// `count` that wait at once, without a pool. `begun` is called when there is all that they
-  /// stand on and none of them, `look` when all are there.
-  Result<void> Idle(unsigned count, const std::function<void()>& begun,
-                    const std::function<void()>& look);
+  /// `count` that wait at once, without a pool. `look` is called when all are there.
+  Result<void> Idle(unsigned count, const std::function<void()>& look);
 
  private:
   struct State;

@@ -40,7 +40,7 @@ std::vector<Case> InotifyCases() {
 INSTANTIATE_TEST_SUITE_P(Inotify, Attack,
                          ::testing::Combine(::testing::ValuesIn(InotifyCases()),
                                             ::testing::Values(Wall::kJail, Wall::kPrepared,
-                                                              Wall::kForked)),
+                                                              Wall::kRestored)),
                          CaseName);
 
 /// Programs that watch files have enough of both.

@@ -172,7 +172,7 @@ TEST_P(ForkAttack, IsHeldBothWays) {
   const ForkCase& attack = GetParam();
   Interpreters bench("python");
   for (const bool upwards : {true, false}) {
-    const auto parent = bench.Open(From::kZygote);
+    const auto parent = bench.Open(From::kCheckpoint);
     ASSERT_TRUE(parent) << bench.error();
     ASSERT_EQ(bench.Say(*parent, kTools + attack.before), "");
     const auto fork = bench.Fork(*parent);
@@ -190,7 +190,7 @@ TEST_P(ForkAttack, IsHeldBothWays) {
     EXPECT_EQ(control.out, "leaked\n") << "control: " << control.err;
     return;
   }
-  const auto control = bench.Open(From::kZygote);
+  const auto control = bench.Open(From::kCheckpoint);
   ASSERT_TRUE(control) << bench.error();
   EXPECT_EQ(bench.Say(*control, PlainFork(attack)), "leaked\n") << "control";
 }
@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Descriptors, ForkAttack, ::testing::ValuesIn(Descriptor
 /// One that a fork keeps would end it with a signal that it has no handler for.
 TEST(ForkedTimers, StayWithTheParent) {
   Interpreters bench("python");
-  const auto parent = bench.Open(From::kZygote);
+  const auto parent = bench.Open(From::kCheckpoint);
   ASSERT_TRUE(parent) << bench.error();
   bench.Say(*parent, kTools + std::string("heard = []\n"
                                           "signal.signal(signal.SIGALRM, lambda *_: "

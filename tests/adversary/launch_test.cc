@@ -184,8 +184,8 @@ TEST_P(Project, Cve2019_5736_ScriptCannotBecomeInit) {
   const Outcome behind = AttackBehind(
       GetParam(), scene, {}, [](sandbox::Policy& policy) { policy.argv = {"/project/script"}; });
   // The jail's cannot be opened; bubblewrap's, as a payload, finds no orders and ends; whoever
-  // comes from a zygote is Python, to which the script is none.
-  const int expected = GetParam() == Wall::kBubblewrap ? 0 : GetParam() == Wall::kForked ? 1 : -1;
+  // was restored is Python, to which the script is none.
+  const int expected = GetParam() == Wall::kBubblewrap ? 0 : GetParam() == Wall::kRestored ? 1 : -1;
   EXPECT_EQ(behind.status, expected) << behind.err;
   EXPECT_EQ(ReadFile(init, 64U << 20).value(), before);
   EXPECT_EQ(RunProgram({.program = "/bin/sh", .args = {"-c", "project/script"}}).status, kLeaked)

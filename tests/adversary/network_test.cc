@@ -69,17 +69,9 @@ TEST_P(Grant, OfTheNetworkDoesNotGiveOtherFamilies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Walls, Grant,
-                         ::testing::Values(Wall::kJail, Wall::kPrepared, Wall::kBubblewrap),
+                         ::testing::Values(Wall::kJail, Wall::kPrepared, Wall::kBubblewrap,
+                                           Wall::kRestored),
                          WallName);
-
-/// A zygote has no right over the host's network, so no fork of it can be sent there.
-TEST(GrantToAForkedInterpreter, OfTheNetworkIsRefused) {
-  const Scene scene;
-  const Outcome behind =
-      AttackBehind(Wall::kForked, scene, {"connect-tcp", "{port}"}, GrantNetwork);
-  EXPECT_EQ(behind.status, -1);
-  EXPECT_NE(behind.err.find("cannot enter the host's network"), std::string::npos) << behind.err;
-}
 
 }  // namespace
 }  // namespace igloo::testing

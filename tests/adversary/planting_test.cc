@@ -80,6 +80,28 @@ TEST_P(Planting, LeavesNoSetIdFileOnTheHost) {
   EXPECT_EQ(SetIdFilesIn(scene.project()).size(), 1U);
 }
 
+class SetUidBefore : public ::testing::TestWithParam<Wall> {};
+
+/// Mapped memory changes a file without the kernel taking the bit away, and no filter can see it:
+/// igloo looks after the run.
+TEST_P(SetUidBefore, IsNoLongerWhenTheContentIsTheCodes) {
+  const Scene scene;
+  const std::string path = scene.project() + "/before";
+  const auto make = [&] {
+    std::ofstream(path) << std::string(4096, 'o');
+    ASSERT_EQ(::chmod(path.c_str(), 04777), 0);
+  };
+  make();
+  const Outcome behind = AttackProject(GetParam(), scene, {"change-mapped", "{project}/before"});
+  EXPECT_EQ(behind.status, kLeaked) << "the sandbox itself cannot hold this: " << behind.err;
+  EXPECT_THAT(SetIdFilesIn(scene.project()), IsEmpty());
+  make();
+  EXPECT_EQ(AttackOnHost(scene, {"change-mapped", "{project}/before"}).status, kLeaked);
+  EXPECT_EQ(SetIdFilesIn(scene.project()).size(), 1U) << "control: nobody looks";
+}
+
+INSTANTIATE_TEST_SUITE_P(Walls, SetUidBefore, EveryWall(), WallName);
+
 std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, Wall>>& info) {
   std::string name = std::get<0>(info.param) + "_" + Name(std::get<1>(info.param));
   std::erase(name, '-');

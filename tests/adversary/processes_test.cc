@@ -57,7 +57,7 @@ TEST_P(Survival, DaemonEndsWithTheRun) {
   const Outcome behind = AttackBehind(GetParam(), scene, {"daemonise", marker});
   EXPECT_EQ(behind.status, kHeld) << behind.err;
   // An interpreter's sandbox outlives its program, and ends with the interpreter: a moment later.
-  const double patience = GetParam() == Wall::kForked ? 2 : 0;
+  const double patience = GetParam() == Wall::kRestored ? 2 : 0;
   EXPECT_TRUE(WaitFor([&] { return CountProcesses(marker) == 0; }, patience))
       << "a process outlived its sandbox";
 

@@ -134,7 +134,7 @@ std::vector<SnapshotCase> Cases() {
 class Snapshot : public ::testing::Test {
  protected:
   void Begin(const std::string& code) {
-    parent_ = bench_.Open(From::kZygote);
+    parent_ = bench_.Open(From::kCheckpoint);
     ASSERT_TRUE(parent_) << bench_.error();
     ASSERT_EQ(bench_.Say(*parent_, kTools + code + "\nNone"), "");
   }
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(Original, SnapshotAttack, ::testing::ValuesIn(Cases()),
 /// What forks have while memory is brought to them, and only then.
 bool SomebodyIsBroughtMemory() {
   const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-keeper"; };
-  return std::ranges::any_of(ChildrenOf(::getpid()), keeps);
+  return std::ranges::any_of(DescendantsOf(::getpid()), keeps);
 }
 
 /// Others get all of it before they go on.

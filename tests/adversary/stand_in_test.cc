@@ -36,11 +36,11 @@ libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_i
 
 class HostileStandIn : public ::testing::Test {
  protected:
-  HostileStandIn() : bench_("python"), bystander_(bench_.Open(From::kZygote)) {
+  HostileStandIn() : bench_("python"), bystander_(bench_.Open(From::kCheckpoint)) {
     if (!bystander_) return;
     bench_.Say(*bystander_, "y = 1");
-    // From here on everything is there that stays: the zygote, sandboxes made ahead, and as many
-    // cgroups as were ever in use at once.
+    // From here on everything is there that stays: the checkpoint, sandboxes made ahead, and as
+    // many cgroups as were ever in use at once.
     std::vector<std::unique_ptr<session::Interpreter>> several;
     for (int i = 0; i < 4; ++i) several.push_back(bench_.Fork(*bystander_));
     several.clear();
@@ -50,7 +50,7 @@ class HostileStandIn : public ::testing::Test {
   /// A session whose driver gets `answer` where it asks for a child to stand in.
   void Begin(const std::string& answer) {
     ASSERT_TRUE(bystander_) << bench_.error();
-    session_ = bench_.Open(From::kZygote);
+    session_ = bench_.Open(From::kCheckpoint);
     ASSERT_TRUE(session_) << bench_.error();
     ASSERT_EQ(bench_.Say(*session_, std::string(kTools) + answer + "\nx = 7"), "");
   }

@@ -16,7 +16,7 @@
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"
-#include "forked.h"
+#include "restored.h"
 #include "session/asio.h"
 #include "session/run.h"
 
@@ -64,7 +64,7 @@ std::string Name(Wall wall) {
       return "jail";
     case Wall::kPrepared:
       return "prepared";
-    case Wall::kForked:
+    case Wall::kRestored:
       return "forked";
     case Wall::kBubblewrap:
       return "bubblewrap";
@@ -73,8 +73,8 @@ std::string Name(Wall wall) {
 }
 
 sandbox::Policy PolicyFor(Wall wall, const Scene& scene, std::vector<std::string> argv) {
-  if (wall == Wall::kForked) {
-    sandbox::Policy policy = PolicyForForked(scene);
+  if (wall == Wall::kRestored) {
+    sandbox::Policy policy = PolicyForRestored(scene);
     policy.argv = std::move(argv);
     return policy;
   }
@@ -117,9 +117,9 @@ Outcome AttackBehind(Wall wall, const Scene& scene, std::vector<std::string> wor
   const auto argv = Joined({"/project/igloo-attack"}, scene.Fill(std::move(words), Side::kInside));
   sandbox::Policy policy = PolicyFor(wall, scene, argv);
   if (change) change(policy);
-  if (wall == Wall::kForked) {
-    const auto program = std::exchange(policy.argv, PolicyForForked(scene).argv);
-    return RunForked(std::move(policy), program);
+  if (wall == Wall::kRestored) {
+    const auto program = std::exchange(policy.argv, PolicyForRestored(scene).argv);
+    return RunRestored(std::move(policy), program);
   }
   const auto plan = sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
   if (!plan) return Refused(plan.error());

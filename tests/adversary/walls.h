@@ -16,7 +16,7 @@ namespace igloo::testing {
 enum class Wall {
   kJail,      ///< built anew for every run, as `igloo run` does
   kPrepared,  ///< the same launcher standing on a prepared environment, as servers do
-  kForked,    ///< there, too: a Python that was forked from a zygote becomes the program
+  kRestored,  ///< there, too: a Python that was restored from a checkpoint becomes the program
   kBubblewrap,
 };
 std::string Name(Wall wall);

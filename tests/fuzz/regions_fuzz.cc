@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "session/address_space.h"
+#include "copy/address_space.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto regions = igloo::session::ParseRegions({reinterpret_cast<const char*>(data), size});
+  const auto regions = igloo::copy::ParseRegions({reinterpret_cast<const char*>(data), size});
   if (!regions) return 0;
-  for (const igloo::session::Region& region : *regions) {
-    if (region.begin >= region.end || region.begin % igloo::session::kPageSize != 0) std::abort();
+  for (const igloo::copy::Region& region : *regions) {
+    if (region.begin >= region.end || region.begin % igloo::copy::kPageSize != 0) std::abort();
   }
   return 0;
 }

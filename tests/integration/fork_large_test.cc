@@ -51,7 +51,7 @@ def fine(): return objects[-1] == "99999" * 12 and all(o == str(i) * 12 for i, o
 
 class LargeFork : public ::testing::Test {
  protected:
-  LargeFork() : bench_("python"), parent_(bench_.Open(From::kZygote)) {}
+  LargeFork() : bench_("python"), parent_(bench_.Open(From::kCheckpoint)) {}
 
   std::unique_ptr<session::Interpreter> ForkWith(unsigned megabytes) {
     if (!parent_) return nullptr;
@@ -224,7 +224,7 @@ TEST_F(LargeFork, ThatIsClosedAtOnceLeavesNothingBehind) {
   EXPECT_EQ(bench_.Say(*parent_, "print(right(), sum(n.isdigit() for n in os.listdir('/proc')))"),
             "True 2\n");
   const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-keeper"; };
-  EXPECT_TRUE(WaitFor([&] { return std::ranges::none_of(ChildrenOf(::getpid()), keeps); }));
+  EXPECT_TRUE(WaitFor([&] { return std::ranges::none_of(DescendantsOf(::getpid()), keeps); }));
 }
 
 /// Nothing of what brings its memory is in its hands.

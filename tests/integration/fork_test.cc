@@ -12,7 +12,7 @@ using From = Interpreters::From;
 
 class ForkTest : public ::testing::Test {
  protected:
-  ForkTest() : bench_("python"), parent_(bench_.Open(From::kZygote)) {}
+  ForkTest() : bench_("python"), parent_(bench_.Open(From::kCheckpoint)) {}
 
   std::unique_ptr<session::Interpreter> ForkAfter(const std::string& code) {
     if (!parent_) return nullptr;

@@ -40,10 +40,11 @@ class PoolTest : public ::testing::Test {
         pool_(*loop_, backend_, groups_,
               {.roomy = [this] { return roomy_; },
                .note = [this](std::string_view text) { notes_.emplace_back(text); },
+               .copier = BuiltPrograms().copier,
                .fade = std::chrono::hours(1)}) {
     ::signal(SIGPIPE, SIG_IGN);
     recipe_.plan = PlanForInterpreter("python");
-    recipe_.zygote = drivers::ZygoteFor(*drivers::FindDriver("python"));
+    recipe_.checkpoint = true;
     recipe_.most = 3;
   }
   ~PoolTest() override {
@@ -80,9 +81,13 @@ class PoolTest : public ::testing::Test {
   /// What code prints in one; its error if there is one.
   std::string Say(session::OpenInterpreter& open, std::string code,
                   session::Manner manner = session::Manner::kEcho) {
+    return SayFrom(pool_, open, std::move(code), manner);
+  }
+  std::string SayFrom(Pool& pool, session::OpenInterpreter& open, std::string code,
+                      session::Manner manner = session::Manner::kEcho) {
     std::optional<std::string> said;
     const auto run = [&]() -> asio::awaitable<void> {
-      const auto started = co_await pool_.Start(open);
+      const auto started = co_await pool.Start(open);
       if (!started) {
         said = "error: " + started.error().what;
         co_return;
@@ -155,10 +160,10 @@ file = c.fopen(b'/workspace/f', b'w')
 c.fputs(b'data', ctypes.c_void_p(file))
 c.printf(b'printed ')
 )py";
-  const Open session = Take(Pool::Origin::kZygote);
+  const Open session = Take(Pool::Origin::kCheckpoint);
   EXPECT_EQ(Say(*session, code), "printed ");
   EXPECT_EQ(Say(*session, "print(open('/workspace/f').read())"), "data\n");
-  const Open program = Take(Pool::Origin::kZygote);
+  const Open program = Take(Pool::Origin::kCheckpoint);
   EXPECT_EQ(Say(*program, code, session::Manner::kOnce), "printed ");
   const UniqueFd file(::openat(program->interpreter->workspace(), "f", O_RDONLY | O_CLOEXEC));
   char text[16] = {};
@@ -173,7 +178,7 @@ TEST_F(PoolTest, WithABoundOfZeroNoneWaits) {
     EXPECT_EQ(Say(*one, "print(1)"), "1\n");
     Rest();
     EXPECT_EQ(pool_.waiting(), 0U);
-    EXPECT_EQ(Pythons().size(), 1U) << "nor a zygote for it";
+    EXPECT_EQ(Pythons().size(), 1U) << "nor one for a checkpoint";
   }
 }
 
@@ -191,18 +196,18 @@ TEST_F(PoolTest, WithoutMemoryToSpareNoneWaits) {
   EXPECT_EQ(pool_.waiting(), 0U);
 }
 
-TEST_F(PoolTest, FadesToNothingAndEndsItsZygote) {
+TEST_F(PoolTest, FadesToNothing) {
   for (int i = 0; i < 8; ++i) Take();
   ASSERT_TRUE(RunUntil([&] { return pool_.waiting() == 3; }));
   Rest();
-  EXPECT_EQ(Pythons().size(), 4U) << "three, and the zygote";
+  EXPECT_EQ(Pythons().size(), 3U) << "what the checkpoint was made of has ended";
   pool_.Fade();  // it was used since the last look
   EXPECT_EQ(pool_.waiting(), 3U);
   pool_.Fade();
   EXPECT_EQ(pool_.waiting(), 1U);
   pool_.Fade();
   EXPECT_EQ(pool_.waiting(), 0U);
-  EXPECT_TRUE(RunUntil([] { return Pythons().empty(); })) << "the zygote ends, too";
+  EXPECT_TRUE(RunUntil([] { return Pythons().empty(); }));
   // And it begins again.
   const Open one = Take();
   EXPECT_EQ(Say(*one, "print(1)"), "1\n");
@@ -231,58 +236,55 @@ TEST_F(PoolTest, OneThatWasKilledWhileItWaitedIsNotHandedOut) {
   const Open one = Take();
   EXPECT_FALSE(one->started);
   EXPECT_EQ(Say(*one, "print(1)"), "1\n");
-  // The zygote was killed, too, and is there again.
   ASSERT_TRUE(RunUntil([&] { return pool_.waiting() == 3; }));
   EXPECT_EQ(Say(*Take(), "print(2)"), "2\n");
 }
 
 /// Whatever is wrong with it: nobody who asks has to suffer, and in the end plain ones wait.
-TEST_F(PoolTest, WithoutAZygoteThatWorksTheyAreStarted) {
-  for (const char* program : {"import os; os._exit(1)", "this is no program"}) {
-    recipe_.zygote = program;
-    for (int i = 0; i < 6; ++i) {
-      const Open one = Take();
-      ASSERT_TRUE(one);
-      EXPECT_EQ(Say(*one, "print(1)"), "1\n") << program;
-      Rest();
+TEST_F(PoolTest, WithoutACheckpointThatWorksTheyAreStarted) {
+  for (const char* copier : {"/bin/false", "/no/such/program"}) {
+    Pool pool(
+        *loop_, backend_, groups_,
+        {.note = [this](std::string_view text) { notes_.emplace_back(text); }, .copier = copier});
+    for (const Pool::Origin origin : {Pool::Origin::kFastest, Pool::Origin::kCheckpoint}) {
+      for (int i = 0; i < 4; ++i) {
+        const Open one =
+            pool.Take(std::make_shared<const session::Recipe>(recipe_), origin).value();
+        ASSERT_TRUE(one);
+        EXPECT_EQ(SayFrom(pool, *one, "print(1)"), "1\n") << copier;
+        Rest();
+      }
     }
-    EXPECT_GT(pool_.waiting(), 0U);
-    EXPECT_THAT(notes_, ::testing::Contains(HasSubstr("no interpreter could be made ready")));
+    EXPECT_GT(pool.waiting(), 0U) << "in the end plain ones wait";
+    EXPECT_THAT(notes_, ::testing::Contains(HasSubstr("igloo-copy")));
+    notes_.clear();
+    pool.Close();
   }
 }
 
-TEST_F(PoolTest, SessionsDoNotSufferFromABrokenZygote) {
-  recipe_.zygote = "import os; os._exit(1)";
-  for (int i = 0; i < 6; ++i) {
-    const Open one = Take(Pool::Origin::kZygote);
-    ASSERT_TRUE(one);
-    EXPECT_EQ(Say(*one, "print(1)"), "1\n") << i;
-  }
-}
-
-TEST_F(PoolTest, SiblingsComeFromTheSameZygote) {
-  const Open one = Take(Pool::Origin::kZygote);
-  ASSERT_TRUE(one && one->zygote);
+TEST_F(PoolTest, SiblingsComeFromTheSameCheckpoint) {
+  const Open one = Take(Pool::Origin::kCheckpoint);
+  ASSERT_TRUE(one && one->checkpoint);
   EXPECT_EQ(Say(*one, "print(1)"), "1\n");
   pool_.Fade();
   pool_.Fade();
   auto sibling = pool_.Sibling(*one);
   ASSERT_TRUE(sibling) << sibling.error().what;
-  EXPECT_EQ((*sibling)->zygote, one->zygote) << "a session keeps it alive for its forks";
+  EXPECT_EQ((*sibling)->checkpoint, one->checkpoint) << "a session keeps it alive for its forks";
   EXPECT_EQ(Say(**sibling, "print(2)"), "2\n");
 }
 
 /// A fork is not kept waiting for a sandbox when there is one.
 TEST_F(PoolTest, ASiblingIsOneThatWaitsIfThereIsOne) {
-  const Open one = Take(Pool::Origin::kZygote);
-  ASSERT_TRUE(one && one->zygote);
+  const Open one = Take(Pool::Origin::kCheckpoint);
+  ASSERT_TRUE(one && one->checkpoint);
   EXPECT_EQ(Say(*one, "print(1)"), "1\n");
   ASSERT_TRUE(RunUntil([&] { return pool_.waiting() > 0; }));
   const std::size_t waited = pool_.waiting();
   auto sibling = pool_.Sibling(*one);
   ASSERT_TRUE(sibling) << sibling.error().what;
   EXPECT_TRUE((*sibling)->started);
-  EXPECT_EQ((*sibling)->zygote, one->zygote);
+  EXPECT_EQ((*sibling)->checkpoint, one->checkpoint);
   EXPECT_EQ(pool_.waiting(), waited - 1);
   EXPECT_EQ(Say(**sibling, "print(2)"), "2\n");
 }
@@ -290,7 +292,7 @@ TEST_F(PoolTest, ASiblingIsOneThatWaitsIfThereIsOne) {
 TEST_F(PoolTest, MoreKindsThanShelvesReplaceTheOldest) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     recipe_.output_limit = i + (1U << 20);
-    recipe_.zygote.clear();
+    recipe_.checkpoint = false;
     Take();
   }
   Rest();

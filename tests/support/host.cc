@@ -2,13 +2,13 @@
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -145,10 +145,10 @@ int CountDescriptors(pid_t pid) {
 
 bool MemoryHolds(pid_t pid, const std::string& text) {
   constexpr std::uint64_t kLargest = 1U << 30, kPiece = 4U << 20;
-  std::istringstream maps(ProcFile(pid, "maps"));
-  std::ifstream memory("/proc/" + std::to_string(pid) + "/mem", std::ios::binary);
-  if (!memory.is_open())
-    throw std::runtime_error("cannot look into process " + std::to_string(pid));
+  const std::string all = ProcFile(pid, "maps");
+  if (all.empty()) throw std::runtime_error("cannot look into process " + std::to_string(pid));
+  std::istringstream maps(all);
+  bool any = false;
   for (std::string line; std::getline(maps, line);) {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -158,14 +158,15 @@ bool MemoryHolds(pid_t pid, const std::string& text) {
     std::string bytes;  // the end of the piece before, so that none is cut in two
     for (std::uint64_t at = begin; at < end; at += kPiece) {
       if (bytes.size() > text.size()) bytes.erase(0, bytes.size() - text.size());
-      const std::size_t kept = bytes.size();
-      bytes.resize(kept + std::min(kPiece, end - at), '\0');
-      memory.clear();
-      memory.seekg(static_cast<std::streamoff>(at));
-      memory.read(bytes.data() + kept, static_cast<std::streamsize>(bytes.size() - kept));
+      const std::size_t kept = bytes.size(), size = std::min(kPiece, end - at);
+      bytes.resize(kept + size, '\0');
+      // Not /proc/PID/mem: of a process that is not dumpable it belongs to root outside.
+      const iovec here{bytes.data() + kept, size}, there{reinterpret_cast<void*>(at), size};
+      any = ::process_vm_readv(pid, &here, 1, &there, 1, 0) > 0 || any;
       if (bytes.find(text) != std::string::npos) return true;
     }
   }
+  if (!any) throw std::runtime_error("cannot read the memory of process " + std::to_string(pid));
   return false;
 }
 

@@ -16,24 +16,23 @@ namespace igloo::testing {
 
 namespace asio = boost::asio;
 
-sandbox::Plan PlanForInterpreter(const std::string& interpreter) {
+sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::RunRequest more) {
   const drivers::Driver* driver = drivers::FindDriver(interpreter);
   if (driver == nullptr) throw std::logic_error("there is no driver for " + interpreter);
   // As the server makes it (tools/recipes.cc).
   const auto host = environment::MakeHostEnvironment(interpreter == "bash" ? "shell" : interpreter,
                                                      environment::ReadHostLayout());
-  return session::PlanFor(host.value(),
-                          {.what = environment::Driver{.text = std::string(driver->text),
-                                                       .file = std::string(driver->file)},
-                           .time_ms = 0,
-                           .extra_descriptors = drivers::kDescriptors,
-                           .hand_out = true})
-      .value();
+  more.what =
+      environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)};
+  more.time_ms = 0;
+  more.extra_descriptors = drivers::kDescriptors;
+  more.hand_out = true;
+  return session::PlanFor(host.value(), more).value();
 }
 
-Interpreters::Interpreters(const std::string& interpreter)
+Interpreters::Interpreters(const std::string& interpreter, environment::RunRequest more)
     : interpreter_(interpreter),
-      plan_(PlanForInterpreter(interpreter)),
+      plan_(PlanForInterpreter(interpreter, std::move(more))),
       groups_(cgroup::Find()),
       backend_(BuiltPrograms(), backend::jail::Mode::kPrepared) {
   ::signal(SIGPIPE, SIG_IGN);
@@ -57,14 +56,20 @@ void Interpreters::RunUntil(const std::function<bool()>& done) {
   }
 }
 
-Result<std::shared_ptr<session::Zygote>> Interpreters::StartZygote(
+Result<std::shared_ptr<session::Checkpoint>> Interpreters::MakeCheckpoint(
     std::vector<std::string> preload) {
-  IGLOO_ASSIGN(
-      session::Zygote zygote,
-      session::Zygote::Start(backend_, plan_,
-                             drivers::ZygoteFor(*drivers::FindDriver(interpreter_)), preload));
-  zygote_ = std::make_shared<session::Zygote>(std::move(zygote));
-  return zygote_;
+  IGLOO_ASSIGN(auto group, session::TakeGroup(groups_, plan_, cgroup::OutOfMemory::kEndsOne));
+  checkpoint_ = session::Checkpoint::Make(
+      loop_, backend_, plan_,
+      {.copier = BuiltPrograms().copier, .preload = std::move(preload), .group = std::move(group)});
+  std::optional<Result<int>> made;
+  const auto wait = [&]() -> asio::awaitable<void> {
+    made = co_await checkpoint_->File(std::chrono::seconds(60));
+  };
+  asio::co_spawn(loop_, wait(), asio::detached);
+  RunUntil([&] { return made.has_value(); });
+  if (!*made) return std::unexpected(made->error());
+  return checkpoint_;
 }
 
 std::unique_ptr<session::Interpreter> Interpreters::Open(From from) {
@@ -76,11 +81,12 @@ std::unique_ptr<session::Interpreter> Interpreters::Open(From from) {
     return nullptr;
   }
   options.group = *std::move(group);
-  if (from == From::kZygote) {
-    if (!zygote_) {
-      if (auto started = StartZygote(); !started) error_ = started.error().what;
+  options.copier = BuiltPrograms().copier;
+  if (from == From::kCheckpoint) {
+    if (!checkpoint_) {
+      if (auto made = MakeCheckpoint(); !made) error_ = made.error().what;
     }
-    options.zygote = zygote_;
+    options.checkpoint = checkpoint_;
   }
   auto open = std::make_unique<session::Interpreter>(loop_, plan_, backend_, std::move(options));
   std::optional<Result<void>> started;
@@ -117,7 +123,7 @@ Result<session::CallResult> Interpreters::Once(session::Interpreter& interpreter
 }
 
 std::unique_ptr<session::Interpreter> Interpreters::Fork(session::Interpreter& of) {
-  auto fresh = Open(From::kZygote);
+  auto fresh = Open(From::kCheckpoint);
   if (!fresh) return nullptr;
   std::optional<Result<void>> copied;
   const auto copy = [&]() -> asio::awaitable<void> { copied = co_await of.CopyTo(*fresh); };

@@ -6,21 +6,23 @@
 
 #include "backend/jail/jail.h"
 #include "cgroup/groups.h"
+#include "environment/run_policy.h"
+#include "session/checkpoint.h"
 #include "session/interpreter.h"
-#include "session/zygote.h"
 
 namespace igloo::testing {
 
 /// The plan of an interpreter of a session, as the server makes it. `interpreter`: "python", ...
-sandbox::Plan PlanForInterpreter(const std::string& interpreter);
+/// `more`: a project, variables and so on; what it says of the program does not count.
+sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::RunRequest more = {});
 
-/// Interpreters inside the test process: one event loop, one backend, perhaps one zygote.
+/// Interpreters inside the test process: one event loop, one backend, perhaps one checkpoint.
 class Interpreters {
  public:
-  explicit Interpreters(const std::string& interpreter);
+  explicit Interpreters(const std::string& interpreter, environment::RunRequest more = {});
   ~Interpreters();
 
-  enum class From { kStart, kZygote };
+  enum class From { kStart, kCheckpoint };
   /// One that is ready; null when it could not be had (see `error`).
   std::unique_ptr<session::Interpreter> Open(From from);
   Result<session::CallResult> Call(session::Interpreter& interpreter, std::string code,
@@ -34,8 +36,10 @@ class Interpreters {
 
   /// For those that are opened from now on.
   void AllowOpenFiles(std::uint64_t most);
-  Result<std::shared_ptr<session::Zygote>> StartZygote(std::vector<std::string> preload = {});
-  void EndZygote() { zygote_.reset(); }
+  /// What is restored from now on comes from this one; waits until it is made.
+  Result<std::shared_ptr<session::Checkpoint>> MakeCheckpoint(
+      std::vector<std::string> preload = {});
+  void ForgetCheckpoint() { checkpoint_.reset(); }
   const std::string& error() const { return error_; }
   const sandbox::Plan& plan() const { return plan_; }
 
@@ -49,7 +53,7 @@ class Interpreters {
   cgroup::Groups groups_;
   backend::jail::JailBackend backend_;
   boost::asio::io_context loop_;  // what still waits on it gives back to those above
-  std::shared_ptr<session::Zygote> zygote_ = {};
+  std::shared_ptr<session::Checkpoint> checkpoint_ = {};
   std::string error_ = {};
 };
 

@@ -42,7 +42,9 @@ T Must(Result<T> result) {
 }  // namespace
 
 backend::jail::Programs BuiltPrograms() {
-  return {BinDirectory() + "/igloo-jail", BinDirectory() + "/igloo-init"};
+  return {.jail = BinDirectory() + "/igloo-jail",
+          .init = BinDirectory() + "/igloo-init",
+          .copier = BinDirectory() + "/igloo-copy"};
 }
 
 sandbox::Plan PlanFor(std::string_view name, const environment::RunRequest& request,

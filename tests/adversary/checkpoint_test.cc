@@ -1,0 +1,217 @@
+// Interpreters that are restored from a checkpoint: what the environment brings runs behind a
+// finished wall, before the checkpoint is made and after.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/spawn.h"
+#include "base/temp_dir.h"
+#include "support/configured.h"
+#include "support/host.h"
+#include "support/igloo.h"
+#include "support/interpreters.h"
+#include "support/mcp.h"
+#include "walled.h"
+
+namespace igloo::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using From = Interpreters::From;
+
+std::vector<pid_t> PythonsBelow(pid_t pid) {
+  std::vector<pid_t> found;
+  for (const ProcessInfo& each : DescendantsOf(pid)) {
+    if (each.name.starts_with("python")) found.push_back(each.pid);
+  }
+  return found;
+}
+
+TEST(CheckpointWall, ItsFileIsOutOfReachForWhatIsRestored) {
+  Interpreters bench("python");
+  const auto one = bench.Open(From::kCheckpoint);
+  const auto other = bench.Open(From::kCheckpoint);
+  ASSERT_TRUE(one && other) << bench.error();
+  const std::string look = R"py(
+import os
+links = []
+for number in os.listdir("/proc/self/fd"):
+    try: links.append(os.readlink(f"/proc/self/fd/{number}").split(":")[0])
+    except OSError: pass
+print(sorted(link if link in ("pipe", "/dev/null") else link for link in links if "proc" not in link))
+opened = []
+for place in os.listdir("/proc/self/map_files") if os.access("/proc/self/map_files", os.R_OK) else []:
+    try: opened.append(os.open(f"/proc/self/map_files/{place}", os.O_RDWR))
+    except OSError: pass
+print([os.readlink(f"/proc/self/fd/{n}") for n in opened if "memfd" in os.readlink(f"/proc/self/fd/{n}")])
+print([name for name in os.listdir("/proc") if name.isdigit() and int(name) not in (1, os.getpid())], os.getppid())
+)py";
+  for (const auto* each : {&one, &other}) {
+    EXPECT_EQ(bench.Say(**each, look), "['/dev/null', 'pipe', 'pipe', 'pipe', 'pipe']\n[]\n[] 1\n");
+  }
+}
+
+/// What one of them writes into memory that all of them were restored from, no other one gets.
+TEST(CheckpointWall, NobodyWritesIntoWhatOthersGet) {
+  Interpreters bench("python");
+  const auto one = bench.Open(From::kCheckpoint);
+  ASSERT_TRUE(one) << bench.error();
+  // Over every page that can be written to, where the word of a driver's own list stands.
+  const std::string spoil = R"py(
+import ctypes, re
+words = 0
+for line in open("/proc/self/maps"):
+    place, rights = line.split()[:2]
+    if "memfd" not in line or "rw" not in rights: continue
+    begin, end = (int(each, 16) for each in place.split("-"))
+    for found in re.finditer(b"peak_kib", ctypes.string_at(begin, end - begin)):
+        ctypes.memmove(begin + found.start(), b"PEAK_KIB", 8)
+        words += 1
+print(words > 0)
+)py";
+  EXPECT_EQ(bench.Say(*one, spoil), "True\n");
+  const auto other = bench.Open(From::kCheckpoint);
+  ASSERT_TRUE(other) << bench.error();
+  EXPECT_EQ(bench.Say(*other, R"py(
+import ctypes, re
+spoilt = 0
+for line in open("/proc/self/maps"):
+    place, rights = line.split()[:2]
+    if "memfd" not in line or "rw" not in rights: continue
+    begin, end = (int(each, 16) for each in place.split("-"))
+    spoilt += len(re.findall(b"PEAK[_]KIB", ctypes.string_at(begin, end - begin)))
+print(spoilt)
+)py"),
+            "0\n");
+}
+
+TEST(CheckpointWall, WhatIsRestoredHasIdsOfItsOwnOutside) {
+  Interpreters bench("python");
+  const auto one = bench.Open(From::kCheckpoint);
+  const auto other = bench.Open(From::kCheckpoint);
+  ASSERT_TRUE(one && other) << bench.error();
+  std::vector<std::string> ids;
+  for (const pid_t pid : PythonsBelow(::getpid())) ids.push_back(StatusOf(pid, "Uid"));
+  ASSERT_EQ(ids.size(), 2U);
+  const std::size_t different = std::set<std::string>(ids.begin(), ids.end()).size();
+  if (RunningAsRoot()) {
+    EXPECT_EQ(different, 2U) << ::testing::PrintToString(ids);
+    EXPECT_THAT(ids, Not(Contains(::testing::StartsWith("0\t"))));
+  }
+}
+
+/// A directory with a module that Python loads before any program, if it is told to look there.
+class HostileStart : public ::testing::Test {
+ protected:
+  HostileStart() {
+    std::ofstream(directory_.path() + "/sitecustomize.py") << kModule;
+    std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  }
+
+  /// Tells on standard error who it is, and what it can see of others.
+  static constexpr const char* kModule = R"py(
+import os, sys
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+others = [name for name in os.listdir("/proc") if name.isdigit() and int(name) not in (1, os.getpid())]
+def entered():
+    import ctypes
+    libc, count = ctypes.CDLL(None), 0
+    for pid in ["1", *others]:
+        try: fd = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)
+        except OSError: continue
+        count += libc.setns(fd, 0) == 0
+    return count
+print("walled" if status["CapEff"].strip("\t\n0") == "" and status["NoNewPrivs"].strip() == "1" and
+      status["Seccomp"].strip() == "2" and not others and not entered() else "free", file=sys.stderr)
+)py";
+
+  TempDir directory_ = TempDir::Make(TempParent()).value();
+};
+
+/// The attack's control: without a wall it is free.
+TEST_F(HostileStart, OutsideItSeesOthers) {
+  const Outcome outside =
+      RunProgram({.program = "/usr/bin/python3",
+                  .args = {"-c", "pass"},
+                  .env = {"PATH=/usr/bin:/bin", "PYTHONPATH=" + directory_.path()}});
+  EXPECT_THAT(outside.err, HasSubstr("free"));
+}
+
+/// What an environment's Python loads by itself runs in a sandbox, wherever the environment is
+/// from.
+TEST_F(HostileStart, WhatAnEnvironmentLoadsRunsBehindTheWallAlsoForACheckpoint) {
+  Interpreters bench("python", {.project = environment::Project{.path = directory_.path()},
+                                .variables = {{"PYTHONPATH", "/project"}}});
+  const auto checkpoint = bench.MakeCheckpoint({"sitecustomize"});
+  ASSERT_TRUE(checkpoint) << checkpoint.error().what;
+  const std::vector<std::string> said = (*checkpoint)->TakeComplaints();
+  EXPECT_THAT(said, Contains("walled")) << "it never ran";
+  EXPECT_THAT(said, Not(Contains("free")));
+}
+
+/// Everything that a server has started, at many moments while it works: either igloo's own
+/// program, or behind a finished wall.
+class ProcessesOfAServer : public Configured {};
+TEST_F(ProcessesOfAServer, AreIgloosOwnOrBehindAFinishedWall) {
+  Write(kUsual, "[environments.python]\npreload = [\"json\", \"decimal\"]\n");
+  McpClient client({.env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  const pid_t server = client.running().pid();
+  WallLook look(BinDirectory());
+  for (int round = 0; round < 12; ++round) {
+    std::vector<std::int64_t> asked;
+    for (const char* environment : {"python", "node", "shell"}) {
+      const std::string code = environment == std::string("shell") ? "echo 1" : "1";
+      asked.push_back(client.Send(
+          "tools/call", {{"name", "run"}, {"arguments", {{"env", environment}, {"code", code}}}}));
+      asked.push_back(client.Send(
+          "tools/call",
+          {{"name", "run"},
+           {"arguments", {{"env", environment}, {"code", code}, {"session", environment}}}}));
+    }
+    for (int moment = 0; moment < 20; ++moment) look.At(server);
+    for (const std::int64_t id : asked) EXPECT_FALSE(client.Wait(id).empty());
+    for (int moment = 0; moment < 5; ++moment) look.At(server);
+  }
+  EXPECT_THAT(look.trespassers(), IsEmpty());
+  EXPECT_GT(look.walled(), 0U) << "no interpreter was ever seen";
+  EXPECT_GT(look.own(), 0U);
+}
+
+/// The control: an interpreter without a wall is found.
+TEST_F(ProcessesOfAServer, AnInterpreterWithoutAWallWouldBeSeen) {
+  const auto child = Spawn(
+      {.program = "/usr/bin/python3", .argv = {"python3", "-c", "import time; time.sleep(60)"}});
+  ASSERT_TRUE(child);
+  WallLook look(BinDirectory());
+  EXPECT_TRUE(WaitFor([&] {
+    look.At(::getpid());
+    return !look.trespassers().empty();
+  }));
+}
+
+TEST(CheckpointOfAServer, EndsWithIt) {
+  McpClient client;
+  client.Initialize();
+  client.Run("python", "x = 1", {{"session", "a"}});
+  client.Run("python", "print(1)");
+  const pid_t server = client.running().pid();
+  // The session, and what waits.
+  ASSERT_TRUE(WaitFor([&] { return PythonsBelow(server).size() >= 2; }));
+  std::vector<pid_t> all;
+  for (const ProcessInfo& each : DescendantsOf(server)) all.push_back(each.pid);
+  client.running().Signal(SIGKILL);
+  EXPECT_TRUE(WaitFor([&] { return std::ranges::all_of(all, IsGone); }))
+      << "a process outlived its server";
+}
+
+}  // namespace
+}  // namespace igloo::testing
