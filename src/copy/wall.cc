@@ -94,13 +94,24 @@ Result<void> Fails(const char* what) {
   return FailSys(saved_errno, std::string("igloo-copy cannot ") + what);
 }
 
+bool HasOwnNetwork(pid_t pid) {
+  struct stat own{};
+  struct stat other{};
+  const auto look = [](pid_t whose, struct stat& into) {
+    return ::fstatat(ProcDirectory(), (std::to_string(whose) + "/ns/net").c_str(), &into, 0) == 0;
+  };
+  return !look(::getpid(), own) || !look(pid, other) || own.st_ino != other.st_ino;
+}
+
 }  // namespace
 
 Result<void> EnterSandboxOf(pid_t inside) {
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, inside, 0)));
-  constexpr int kAll =
-      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
-  if (!process || ::setns(process.get(), kAll) != 0) return Fails("enter the sandbox");
+  constexpr int kAlways =
+      CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+  // A sandbox with the host's network has none of its own to enter.
+  const int network = HasOwnNetwork(inside) ? CLONE_NEWNET : 0;
+  if (!process || ::setns(process.get(), kAlways | network) != 0) return Fails("enter the sandbox");
   // Who the code is, in there.
   struct stat owner{};
   if (::fstatat(ProcDirectory(), std::to_string(inside).c_str(), &owner, 0) != 0) {

@@ -65,7 +65,7 @@ std::string Name(Wall wall) {
     case Wall::kPrepared:
       return "prepared";
     case Wall::kRestored:
-      return "forked";
+      return "restored";
     case Wall::kBubblewrap:
       return "bubblewrap";
   }
