@@ -88,11 +88,11 @@ void ProxyProcess::Flush() {
   flushing_ = true;
   writable_->async_wait(descriptor_base::wait_write,
                         [weak = weak_from_this()](boost::system::error_code error) {
-                          const auto self = weak.lock();
+                          const auto alive = weak.lock();
                           // It was closed, and with it everything that waits.
-                          if (error || !self) return;
-                          self->flushing_ = false;
-                          self->Flush();
+                          if (error || !alive) return;
+                          alive->flushing_ = false;
+                          alive->Flush();
                         });
 }
 
