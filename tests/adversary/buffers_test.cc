@@ -12,6 +12,10 @@ struct Amount {
   std::string megabytes;
 };
 
+void PrintTo(const Amount& amount, std::ostream* out) {
+  *out << amount.megabytes << " MB in " << amount.kind;
+}
+
 /// Of connections that were reset and sockets that are under way less can be had.
 const Amount kAmounts[] = {{"stream", "256"}, {"datagrams", "256"}, {"closed", "256"},
                            {"tcp", "256"},    {"udp", "256"},       {"reset", "128"},

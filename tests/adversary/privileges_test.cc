@@ -50,6 +50,7 @@ std::vector<Case> RightsCases() {
       {"CapabilityRaised", {"raise-capability"}, Control::kOwnNamespaces},
       {"CapabilityKept", {"any-capability"}},
       {"PrivilegesByExec", {"may-gain-privileges"}},
+      {"SecurebitsUnlocked", {"open-securebits"}},
       {"SetUidProgram", {"exec-set-uid", "/usr/bin/su"}, Control::kHostAsUser},
       {"WhiteoutMade", {"make-node", "char", "0", "0", "{scratch}/node"}},
       // A user's control makes what a user may: the whiteout, by the same call.

@@ -117,6 +117,15 @@ int ReadLog(const Words&) {
   return WonIf(syscall(SYS_syslog, 10, nullptr, 0) > 0, "asked the kernel's log");
 }
 
+/// Without these bits locked, a process that somehow became root would have root's capabilities.
+int OpenSecurebits(const Words&) {
+  constexpr int kNoRoot = 1 | 2, kNoSetUidFixup = 4 | 8, kNoAmbient = 64 | 128;  // each with a lock
+  constexpr int kLocked = kNoRoot | kNoSetUidFixup | kNoAmbient;
+  const int bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
+  if (bits < 0) Broken("PR_GET_SECUREBITS");
+  return WonIf((bits & kLocked) != kLocked, "securebits are not locked");
+}
+
 constexpr Attack kTable[] = {
     {"become-root", "privileges", BecomeRoot},
     {"raise-capability", "privileges", RaiseCapability},
@@ -127,6 +136,7 @@ constexpr Attack kTable[] = {
     {"set-host-name", "privileges", SetHostName},
     {"set-time", "privileges", SetTime},
     {"read-log", "privileges", ReadLog},
+    {"open-securebits", "privileges", OpenSecurebits},
 };
 
 }  // namespace
