@@ -1,11 +1,12 @@
 #include "guest/memory.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "guest/proc_text.h"
 
 namespace igloo::guest {
 namespace {
@@ -22,16 +23,9 @@ alignas(8) char g_entries[32768];
 
 /// The first bytes of /proc/NAME/FILE as text; empty when the process is gone.
 const char* ReadText(int proc_fd, const char* name, const char* file) {
-  static char text[4096];
   char path[64];
   snprintf(path, sizeof path, "%.20s/%s", name, file);
-  text[0] = '\0';
-  const int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  const ssize_t count = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[count > 0 ? count : 0] = '\0';
-  return text;
+  return ReadProcText(proc_fd, path);
 }
 
 /// Resident pages of all kinds: program text too, so it is too much, never too little.

@@ -1,7 +1,5 @@
 #include "guest/sockets.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/netlink_diag.h>
@@ -13,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "guest/proc_text.h"
+
 namespace igloo::guest {
 namespace {
 
@@ -21,28 +21,16 @@ constexpr uint64_t kTcpBuffer = 256U << 10;
 
 alignas(8) char g_answer[32768];
 
-/// The start of a file below /proc as text; empty when there is none.
-const char* ReadText(int proc_fd, const char* path) {
-  static char text[512];
-  text[0] = '\0';
-  const int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  const ssize_t count = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[count > 0 ? count : 0] = '\0';
-  return text;
-}
-
 /// Sockets that exist, also those that were closed while data from them waits somewhere.
 uint64_t CountSockets(int proc_fd) {
   constexpr const char* kLabel = "sockets: used ";
-  const char* at = strstr(ReadText(proc_fd, "self/net/sockstat"), kLabel);
+  const char* at = strstr(ReadProcText(proc_fd, "self/net/sockstat"), kLabel);
   return at != nullptr ? strtoull(at + strlen(kLabel), nullptr, 10) : 0;
 }
 
 /// The last of three numbers: the most that the kernel lets a buffer grow to.
 uint64_t MostOf(int proc_fd, const char* setting) {
-  const char* text = ReadText(proc_fd, setting);
+  const char* text = ReadProcText(proc_fd, setting);
   const char* last = strrchr(text, '\t');
   return last != nullptr ? strtoull(last + 1, nullptr, 10) : kTcpBuffer;
 }
