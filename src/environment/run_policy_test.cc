@@ -220,6 +220,16 @@ TEST(PolicyForRunTest, AProjectIsShownAsAsked) {
   EXPECT_EQ(Find<OverlayTree>(overlay, "/project")->access, Access::kReadWrite);
 }
 
+TEST(PolicyForRunTest, TreesOfTheEnvironmentHaveOwnInodesWhereThereAreViews) {
+  Environment environment{.name = "e", .interpreter = {"/bin/sh"}};
+  environment.contents = {sandbox::HostTree{.source = "/usr", .target = "/usr"}};
+  for (const bool views : {true, false}) {
+    const auto policy = PolicyForRun(environment, {.what = Code{""}, .views = views});
+    ASSERT_TRUE(policy);
+    EXPECT_EQ(Find<HostTree>(*policy, "/usr")->own_inodes, views);
+  }
+}
+
 TEST(PolicyForRunTest, WithoutAProjectNothingOfTheUsersIsSeen) {
   EXPECT_TRUE(sandbox::SourcesOf(PolicyOf({.what = Code{""}})).empty());
 }
