@@ -226,7 +226,9 @@ TEST(PolicyForRunTest, TreesOfTheEnvironmentHaveOwnInodesWhereThereAreViews) {
   for (const bool views : {true, false}) {
     const auto policy = PolicyForRun(environment, {.what = Code{""}, .views = views});
     ASSERT_TRUE(policy);
-    EXPECT_EQ(Find<HostTree>(*policy, "/usr")->own_inodes, views);
+    const auto* tree = std::get_if<HostTree>(&policy->environment.front());
+    ASSERT_NE(tree, nullptr);
+    EXPECT_EQ(tree->own_inodes, views);
   }
 }
 

@@ -235,6 +235,7 @@ TEST(ToJsonTest, KeepsValuesAsTheyAre) {
                                                                    {"access", "rw"},
                                                                    {"device_node", false},
                                                                    {"map_owner", false},
+                                                                   {"host_inodes", false},
                                                                    {"device", 1},
                                                                    {"inode", 2}}));
   const json::value& payload = document.at("payload");
