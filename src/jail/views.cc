@@ -28,12 +28,13 @@ struct Lower {
   char path[64] = {};
 };
 
+/// Open to everybody: started by root, each sandbox has another id than its template.
 bool KeepForSandboxes(Setup& setup, unsigned number, Lower& lower) {
   char name[32];
   snprintf(name, sizeof name, ".igloo/trees/%u", number);
   snprintf(lower.path, sizeof lower.path, "%s/%s", StageOf(setup), name);
-  return (number > 0 || mkdirat(setup.root_fd, ".igloo/trees", 0700) == 0) &&
-         mkdirat(setup.root_fd, name, 0700) == 0 &&
+  return (number > 0 || mkdirat(setup.root_fd, ".igloo/trees", 0755) == 0) &&
+         mkdirat(setup.root_fd, name, 0755) == 0 &&
          MoveMount(lower.fd, setup.root_fd, name, 0) == 0;
 }
 
