@@ -36,7 +36,7 @@ class Hands {
   static Result<Hands> Of(const Tracee& tracee, const AddressSpace& memory) {
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, tracee.pid(), 0)));
     IGLOO_ASSIGN(const Registers registers, tracee.Read());
-    // Of its stack, and nobody's: see Surgery::Scratch.
+    // Of its stack, and nobody's: see ProcessCopy::Scratch.
     return Hands(tracee, memory, std::move(process), (registers.general.rsp - 1024) & ~15ULL);
   }
 

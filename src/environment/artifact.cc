@@ -74,7 +74,8 @@ Result<std::vector<sandbox::Entry>> Contents(const ArtifactMetadata& metadata,
         contents.emplace_back(sandbox::Link{.path = path, .points_to = store[i].points_to});
         break;
       case StorePath::Kind::kTree:
-        AddTree(contents, metadata.store_prefix + path, sandbox::Presence::kRequired, path);
+        AddTree(contents, metadata.store_prefix + path, sandbox::Presence::kRequired, path,
+                metadata.store_prefix + path.substr(0, path.rfind('/')));
         break;
     }
   }

@@ -27,10 +27,11 @@ void AddFile(std::vector<sandbox::Entry>& contents, std::string_view path,
 }  // namespace
 
 void AddTree(std::vector<sandbox::Entry>& contents, std::string_view source,
-             sandbox::Presence presence, std::string_view target) {
+             sandbox::Presence presence, std::string_view target, std::string_view within) {
   contents.emplace_back(sandbox::HostTree{.source = std::string(source),
                                           .target = std::string(target.empty() ? source : target),
-                                          .presence = presence});
+                                          .presence = presence,
+                                          .within = std::string(within)});
 }
 
 void AddBasics(std::vector<sandbox::Entry>& contents) {

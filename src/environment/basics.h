@@ -16,7 +16,9 @@ void AddBasics(std::vector<sandbox::Entry>& contents);
 void NameUser(std::vector<sandbox::Entry>& contents, std::string_view name, std::string_view home);
 
 /// A file or directory of the host, read-only and at the same path unless `target` says otherwise.
+/// `within`: see sandbox::HostTree.
 void AddTree(std::vector<sandbox::Entry>& contents, std::string_view source,
-             sandbox::Presence presence, std::string_view target = {});
+             sandbox::Presence presence, std::string_view target = {},
+             std::string_view within = {});
 
 }  // namespace igloo::environment

@@ -63,6 +63,15 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
                                             .map_owner = true});
 }
 
+/// SECURITY: on the host's own inodes code could watch which programs the host and other sandboxes
+/// start (inotify), and lock files that programs of the host lock (flock).
+void GiveOwnInodes(std::vector<sandbox::Entry>& contents) {
+  for (sandbox::Entry& entry : contents) {
+    auto* tree = std::get_if<sandbox::HostTree>(&entry);
+    if (tree != nullptr && tree->access == sandbox::Access::kReadOnly) tree->own_inodes = true;
+  }
+}
+
 /// The environment's directories, written to in memory, in the place of those that all runs share.
 Result<void> CopyRoot(const Environment& environment, const RunRequest& request,
                       sandbox::Policy& policy) {
@@ -205,6 +214,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   }
   sandbox::Policy policy;
   policy.environment = environment.contents;
+  if (request.views) GiveOwnInodes(policy.environment);
   policy.variables = environment.variables;
   policy.identity.name = request.place.user;
   if (request.place != Place{}) {

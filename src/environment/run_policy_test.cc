@@ -220,6 +220,18 @@ TEST(PolicyForRunTest, AProjectIsShownAsAsked) {
   EXPECT_EQ(Find<OverlayTree>(overlay, "/project")->access, Access::kReadWrite);
 }
 
+TEST(PolicyForRunTest, TreesOfTheEnvironmentHaveOwnInodesWhereThereAreViews) {
+  Environment environment{.name = "e", .interpreter = {"/bin/sh"}};
+  environment.contents = {sandbox::HostTree{.source = "/usr", .target = "/usr"}};
+  for (const bool views : {true, false}) {
+    const auto policy = PolicyForRun(environment, {.what = Code{""}, .views = views});
+    ASSERT_TRUE(policy);
+    const auto* tree = std::get_if<HostTree>(&policy->environment.front());
+    ASSERT_NE(tree, nullptr);
+    EXPECT_EQ(tree->own_inodes, views);
+  }
+}
+
 TEST(PolicyForRunTest, WithoutAProjectNothingOfTheUsersIsSeen) {
   EXPECT_TRUE(sandbox::SourcesOf(PolicyOf({.what = Code{""}})).empty());
 }

@@ -118,9 +118,10 @@ Result<std::vector<RootName>> NamesIn(UniqueFd directory, std::size_t most) {
   return names;
 }
 
-void AddNames(const std::vector<RootName>& names, const std::string& source,
-              const std::string& target, std::span<const std::string_view> own,
-              std::vector<sandbox::Entry>& contents) {
+/// `source` is `root` or a directory of it.
+void AddNames(const std::vector<RootName>& names, const std::string& root,
+              const std::string& source, const std::string& target,
+              std::span<const std::string_view> own, std::vector<sandbox::Entry>& contents) {
   for (const RootName& each : names) {
     if (std::ranges::find(own, each.name) != own.end()) continue;
     const std::string path = target + "/" + each.name;
@@ -128,7 +129,7 @@ void AddNames(const std::vector<RootName>& names, const std::string& source,
       // SECURITY: a link stays a link and means something inside only.
       contents.emplace_back(sandbox::Link{.path = path, .points_to = each.points_to});
     } else {
-      environment::AddTree(contents, source + "/" + each.name, Presence::kRequired, path);
+      environment::AddTree(contents, source + "/" + each.name, Presence::kRequired, path, root);
     }
   }
 }
@@ -138,8 +139,8 @@ std::vector<sandbox::Entry> Contents(const std::string& root, const RootLayout& 
   std::vector<std::string_view> own(std::begin(kOwn), std::end(kOwn));
   own.emplace_back("etc");
   std::vector<sandbox::Entry> contents;
-  AddNames(layout.top, root, "", own, contents);
-  AddNames(layout.etc, root + "/etc", "/etc", kOwnEtc, contents);
+  AddNames(layout.top, root, root, "", own, contents);
+  AddNames(layout.etc, root, root + "/etc", "/etc", kOwnEtc, contents);
   environment::AddBasics(contents);
   return contents;
 }

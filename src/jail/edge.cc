@@ -167,7 +167,7 @@ bool MakeEdge(Setup& setup, const char* inside, const char* gateway) {
   if (!ParseAddress(inside, inner) || !ParseAddress(gateway, outer)) return false;
   // A template's sandboxes have their network of the template's, over which they have no right.
   errno = EINVAL;
-  if (!setup.cold || !PrepareInside(setup)) return false;
+  if (setup.role != Role::kCold || !PrepareInside(setup)) return false;
   const int own = CurrentNetwork();
   if (own < 0 || unshare(CLONE_NEWNET) != 0) return false;
   const int edge = CurrentNetwork();

@@ -36,6 +36,7 @@ class Launcher {
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
     setup_.helper_socket = -1;
+    setup_.old_root = setup_.base = setup_.base_lower = -1;
   }
 
   /// Makes the first sandbox while igloo is still planning it.
@@ -165,8 +166,8 @@ class Launcher {
     const SlotSpec spec{.setup = &setup_,
                         .map = {request.inner_uid, request.inner_gid, uid, gid, 1},
                         .number = number,
+                        .environment = {},
                         .fresh = {},
-                        .operations = 0,
                         .on_template = false,
                         .bounded_ahead = !wants.raw_sockets,
                         .cgroup_fd = wants.cgroup_fd};

@@ -13,6 +13,7 @@
 #include "jail/stock.h"
 #include "jail/sys.h"
 #include "jail/trees.h"
+#include "jail/views.h"
 
 namespace igloo::jail {
 namespace {
@@ -20,14 +21,11 @@ namespace {
 using ops::Code;
 using ops::Op;
 
-/// Where the new root is attached until it is entered. Sources below it are open by then.
-constexpr const char* kStage = "/tmp";
-
 bool Root(Setup& setup, const Op& op) {
   // SECURITY: nothing mounted from here on may travel back to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   setup.root_fd = TakeMemory(setup.stock, {op.bytes, op.inodes, 0755, false});
-  return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, kStage, 0) == 0;
+  return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, StageOf(setup), 0) == 0;
 }
 
 void ForgetParent(Setup& setup) {
@@ -110,21 +108,13 @@ bool File(Setup& setup, const Op& op) {
   return left == 0;
 }
 
-int NextSource(Setup& setup) {
-  if (setup.next_source >= setup.source_count) {
-    errno = EBADMSG;
-    return -1;
-  }
-  return setup.sources[setup.next_source++];
-}
-
 bool AttachAt(Setup& setup, const Op& op, int tree) {
   ForgetParentBelow(setup, op.path());
   return Attach(tree, setup.root_fd, op.path());
 }
 
 bool Bind(Setup& setup, const Op& op) {
-  const int tree = NextSource(setup);
+  const int tree = TreeOfBind(setup, op);
   return tree >= 0 && AttachAt(setup, op, tree);
 }
 
@@ -136,14 +126,17 @@ bool Tmpfs(Setup& setup, const Op& op) {
 
 bool Overlay(Setup& setup, const Op& op) {
   ForgetParentBelow(setup, op.path());
+  if (!setup.entered) return AttachView(setup, op);
   const int lower = NextSource(setup);
   return lower >= 0 && AttachOverlay(lower, setup.root_fd, op);
 }
 
+bool FromBase(Setup& setup, const Op& op) {
+  ForgetParentBelow(setup, op.path());
+  return AttachFromBase(setup, op);
+}
+
 bool Proc(Setup& setup, const Op& op) {
-  // The environment's belongs to the template that built it; in a cold run that is the sandbox.
-  if (setup.proc != nullptr && strcmp(setup.proc, op.path()) == 0) return true;
-  if (setup.cold) setup.proc = op.path();
   const int tree = TakeProc(setup.stock);
   return tree >= 0 && AttachAt(setup, op, tree);
 }
@@ -162,6 +155,8 @@ bool ReadOnly(Setup& setup, const Op& op) {
 }
 
 bool Pivot(Setup& setup, const Op&) {
+  ForgetOldRoot(setup);
+  setup.entered = true;
   return fchdir(setup.root_fd) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
          DropOldRoot(setup) && chdir("/") == 0;
 }
@@ -282,9 +277,10 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,         Directory, Symlink, File,    Bind,    Tmpfs, Proc,       MaskFile, MaskDirectory,
-    ReadOnly,     Overlay,   Pivot,   Seal,    Network, Edge,  Close,      Resolver, Hostname,
-    NoNamespaces, Listen,    Sockets, HandOut, Bound,   Drop,  BecomeInit,
+    Root,         Directory,     Symlink,  File,    Bind,     Tmpfs,    Proc,
+    MaskFile,     MaskDirectory, ReadOnly, Overlay, MakeBase, FromBase, CopyFile,
+    Pivot,        Seal,          Network,  Edge,    Close,    Resolver, Hostname,
+    NoNamespaces, Listen,        Sockets,  HandOut, Bound,    Drop,     BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

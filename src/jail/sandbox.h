@@ -1,5 +1,6 @@
 #pragma once
 
+#include <errno.h>
 #include <sys/types.h>
 
 #include "jail/identity.h"
@@ -58,16 +59,26 @@ struct Stock {
   int proc;
 };
 
+/// Who applies the environment's list, and so where the trees of the host come from.
+enum class Role : uint8_t {
+  kTemplate,    ///< from sources; keeps them for the sandboxes that will stand on it
+  kOnTemplate,  ///< a sandbox made ahead: from its template's root, which it leaves
+  kCold,        ///< from sources; one process applies all three lists
+};
+
 /// What a process under construction knows. One per process: launcher, template, sandbox.
 struct Setup {
   const Job* job;
-  int root_fd;        ///< the root under construction, and later "/"
-  int proc_fd;        ///< a /proc in which this process's children have their numbers
-  void (*init)();     ///< igloo-init's life; does not return
-  bool cold;          ///< one process applies all three lists
-  const char* proc;   ///< where it mounted a proc of its own, or null
-  bool by_root;       ///< the launcher is root: ids are mapped, sources are opened by it
-  int helper_socket;  ///< of a cold run's helper, or -1
+  int root_fd;     ///< the root under construction, and later "/"
+  int proc_fd;     ///< a /proc in which this process's children have their numbers
+  void (*init)();  ///< igloo-init's life; does not return
+  Role role;
+  bool entered;          ///< the root under construction has become "/"
+  unsigned next_lower;   ///< how many lower halves of overlays have a number, see jail/views.cc
+  int old_root;          ///< kOnTemplate: the template's root, until it is left
+  int base, base_lower;  ///< the last kBase and its lower half, or -1
+  bool by_root;          ///< the launcher is root: ids are mapped, sources are opened by it
+  int helper_socket;     ///< of a cold run's helper, or -1
   pid_t helper;
   bool network_received, old_root_leaving;
   bool network_ready;  ///< born into a private one with its loopback raised
@@ -76,11 +87,18 @@ struct Setup {
   int inside_routes, edge_routes;
   uint32_t gateway;  ///< the edge's address, as the network has it
   uint64_t stamps[4];
-  /// Detached trees for kBind and kOverlay, in the order of these operations.
+  /// Detached trees for kBind, kOverlay and kBase, open files for kCopy, in the order of these.
   const int* sources;
   unsigned source_count, next_source;
   Parent parent;
   Stock stock;
 };
+
+/// The next source, which is the caller's from now on; -1 with errno when there is none.
+inline int NextSource(Setup& setup) {
+  if (setup.next_source < setup.source_count) return setup.sources[setup.next_source++];
+  errno = EBADMSG;
+  return -1;
+}
 
 }  // namespace igloo::jail

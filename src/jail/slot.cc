@@ -24,16 +24,20 @@ class SlotProcess {
  public:
   SlotProcess(const SlotSpec& spec, int socket)
       : spec_(spec), socket_(socket), setup_(*spec.setup) {
-    setup_.cold = !spec.on_template;
+    setup_.role = spec.on_template ? Role::kOnTemplate : Role::kCold;
+    setup_.entered = false;
+    setup_.next_lower = 0;
+    setup_.old_root = setup_.base = setup_.base_lower = -1;
     setup_.network_ready = spec.on_template;
   }
 
   [[noreturn]] void Live() {
     // The job's body overwrites that of the template, so what is needed of it is taken now.
-    run_index_ = spec_.operations + CountOperations(spec_.fresh);
+    const uint32_t fresh_index = CountOperations(spec_.environment);
+    run_index_ = fresh_index + CountOperations(spec_.fresh);
     // Failures before the job has come are told once it has: it brings the one to tell.
     Failure failure{};
-    const bool ready = GetReady(failure);
+    const bool ready = GetReady(fresh_index, failure);
     setup_.job = &job_;
     if (!ReceiveForwarded(socket_, job_, g_sources, setup_.source_count)) _exit(0);
     setup_.sources = g_sources;
@@ -44,7 +48,7 @@ class SlotProcess {
   }
 
  private:
-  bool GetReady(Failure& failure) {
+  bool GetReady(uint32_t fresh_index, Failure& failure) {
     const auto fail = [&](ops::Step step) {
       failure = {step, 0, errno};
       return false;
@@ -60,9 +64,10 @@ class SlotProcess {
       FillStock(setup_.stock);
       return true;
     }
-    // The template's own descriptor of the root belongs to the template's mount namespace.
-    setup_.root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return ApplyList(setup_, spec_.fresh, spec_.operations, failure);
+    // The template's own descriptor of its root belongs to the template's mount namespace.
+    setup_.old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return ApplyList(setup_, spec_.environment, 0, failure) &&
+           ApplyList(setup_, spec_.fresh, fresh_index, failure);
   }
 
   /// Version 1: "0" is the writer itself: 30 us, where a foreign pid costs up to 26 ms.

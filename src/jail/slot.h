@@ -19,9 +19,8 @@ struct SlotSpec {
   const Setup* setup;
   IdMap map;
   uint32_t number;
-  /// On a template: what to apply ahead of the job, and how many operations came before it.
-  List fresh;
-  uint32_t operations;
+  /// On a template: what to apply ahead of the job.
+  List environment, fresh;
   bool on_template;  ///< and born into the maker's network namespace
   /// Whether its privileges are bounded ahead of the job: nearly every job wants that.
   bool bounded_ahead;

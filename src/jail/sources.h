@@ -11,8 +11,12 @@ struct SourceOwner {
   uint32_t host_id;
 };
 
-/// Opens the host tree of every kBind and kOverlay of a list as a detached mount with its final
-/// attributes, appending to `fds` (room for kMaxSources). Compares each with what the planner saw.
+/// Whether `fd` is what the planner saw: device, inode, type.
+bool IsSameFile(int fd, const ops::Op& op);
+
+/// Opens the host tree of every kBind, kOverlay and kBase of a list as a detached mount with its
+/// final attributes, and the file of every kCopy, appending to `fds` (room for kMaxSources).
+/// Compares each with what the planner saw.
 bool OpenSources(const List& list, uint32_t first_index, const SourceOwner& owner, int* fds,
                  unsigned& count, Failure& failure);
 

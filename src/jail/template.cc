@@ -63,14 +63,10 @@ struct Living {
   Network network;
 };
 
-/// A finished read-only root, and the maker of sandboxes that stand on it.
+/// A finished read-only root, the trees that it shows, and the maker of sandboxes that stand on it.
 class Template {
  public:
-  Template(const Job& job, Setup& setup, int socket)
-      : job_(job),
-        setup_(setup),
-        socket_(socket),
-        operations_(CountOperations(job.environment())) {}
+  Template(const Job& job, Setup& setup, int socket) : job_(job), setup_(setup), socket_(socket) {}
 
   [[noreturn]] void Serve() {
     sigset_t mask;
@@ -115,8 +111,8 @@ class Template {
       const SlotSpec spec{.setup = &setup_,
                           .map = {uid, gid, uid + offset, gid + offset, 1},
                           .number = made.number,
+                          .environment = job_.environment(),
                           .fresh = job_.fresh(),
-                          .operations = operations_,
                           .on_template = true,
                           .bounded_ahead = false,
                           .cgroup_fd = cgroup};
@@ -159,7 +155,6 @@ class Template {
   const Job& job_;
   Setup& setup_;
   int socket_;
-  uint32_t operations_;
   Living living_[kBlockSize] = {};  ///< by number
   Networks networks_ = {};
 };
@@ -170,6 +165,7 @@ class Template {
   if (read(socket, &go, 1) != 1) _exit(125);
   if (!BecomeUser(job.request.inner_uid, job.request.inner_gid)) fail(ops::Step::kIdentity);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  setup.role = Role::kTemplate;
   Failure failure{};
   if (!ApplyList(setup, job.environment(), 0, failure)) FailAndExit(job.reply(), failure);
   // Children are numbered in this PID namespace now; the host's /proc is out of reach anyway.

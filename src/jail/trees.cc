@@ -96,6 +96,13 @@ bool FreezeInPlace(int root_fd, const char* path) {
   return frozen;
 }
 
+int NewReadOnlyOverlay(const char* lowers) {
+  const int fs = FsOpen("overlay");
+  if (fs < 0) return -1;
+  const bool configured = FsConfig(fs, FSCONFIG_SET_STRING, "lowerdir", lowers) == 0;
+  return Finish(fs, configured, kQuiet | MOUNT_ATTR_RDONLY);
+}
+
 bool AttachOverlay(int lower, int root_fd, const ops::Op& op) {
   if (!Attach(lower, root_fd, ".igloo/lower")) return false;
   const bool read_only = (op.flags & ops::kFlagReadOnly) != 0;

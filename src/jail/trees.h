@@ -23,6 +23,8 @@ int NewProc();
 bool Cover(int root_fd, const char* from, const char* path);
 bool FreezeInPlace(int root_fd, const char* path);
 
+/// A detached read-only overlay of `lowers` (absolute paths, ':' between them), or -1.
+int NewReadOnlyOverlay(const char* lowers);
 /// Copy-on-write view of the detached tree `lower` at `path`. Closes `lower`.
 bool AttachOverlay(int lower, int root_fd, const ops::Op& op);
 

@@ -22,6 +22,9 @@ enum class Code : uint16_t {
   kMaskDirectory,    ///< cover `path` with an empty directory; absent paths are fine
   kReadOnly,         ///< bind `path` on itself read-only
   kOverlay,          ///< copy-on-write view of host path `text` at `path`
+  kBase,             ///< an overlay of host directory `text`, for the kFromBase that follow
+  kFromBase,         ///< attach `text`, a path below the base's directory, at `path`
+  kCopy,             ///< make `path`, a copy of host file `text`
   kPivot,            ///< make the new root the root, drop the old one
   kSeal,             ///< make the root read-only
   kNetwork,          ///< be in a private network namespace, loopback raised

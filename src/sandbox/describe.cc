@@ -15,7 +15,10 @@ std::string Show(const Capacity& capacity) {
 std::string ShowBind(const step::Bind& bind) {
   return fmt::format(
       "{:<10} {} <- {}{}", bind.access == Access::kReadOnly ? "read-only" : "writable",
-      Printable(bind.target), Printable(bind.source), bind.device ? " (device)" : "");
+      Printable(bind.target), Printable(bind.source),
+      bind.device        ? " (device)"
+      : bind.host_inodes ? " (the host's inodes: its use of these files can be watched)"
+                         : "");
 }
 
 std::string Show(const Step& step) {
@@ -41,11 +44,23 @@ std::string Show(const Step& step) {
           },
           [](const step::Overlay& s) {
             if (s.access == Access::kReadOnly) {
-              return fmt::format("{:<10} {} <- {} (a view: sockets in it are out of reach)",
-                                 "read-only", Printable(s.target), Printable(s.source));
+              return fmt::format("{:<10} {} <- {} (a view: own inodes, no sockets)", "read-only",
+                                 Printable(s.target), Printable(s.source));
             }
             return fmt::format("{:<10} {} <- {} (changes stay in memory, {})", "overlay",
                                Printable(s.target), Printable(s.source), Show(s.capacity));
+          },
+          [](const step::Base& s) {
+            return fmt::format(
+                "{:<10} {} (own inodes, no sockets; only what follows of it is shown)", "view",
+                Printable(s.source));
+          },
+          [](const step::FromBase& s) {
+            return fmt::format("{:<10} {} <- {} of that view", "read-only", Printable(s.target),
+                               Printable(s.path));
+          },
+          [](const step::Copy& s) {
+            return fmt::format("{:<10} {} <- {}", "copy", Printable(s.target), Printable(s.source));
           },
           [](const step::Proc& s) { return fmt::format("{:<10} {}", "proc", Printable(s.target)); },
           [](const step::Mask& s) { return fmt::format("{:<10} {}", "hide", Printable(s.target)); },

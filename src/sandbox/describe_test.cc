@@ -28,6 +28,9 @@ Plan EveryStep() {
       step::Bind{"/dev/null", "/dev/null", Access::kReadWrite, {}, true},
       step::Tmpfs{"/mem\b", {.bytes = 1U << 20}, 01777, Execution::kForbidden},
       step::Overlay{"/lower\v", "/view\f", {.bytes = 1024, .inodes = 5}},
+      step::Base{"/store\x1b"},
+      step::FromBase{"a\x1b", "/a\x1b"},
+      step::Copy{"/small\x1b", "/copy\x1b"},
       step::Proc{"/proc"},
       step::EnterRoot{},
       step::SealRoot{},
@@ -133,6 +136,9 @@ environment
   writable   /dev/null <- /dev/null (device)
   memory     /mem\x08 (1 MB, inodes not limited, no programs)
   overlay    /view\x0c <- /lower\x0b (changes stay in memory, 1 KB, 5 inodes)
+  view       /store\x1b (own inodes, no sockets; only what follows of it is shown)
+  read-only  /a\x1b <- a\x1b of that view
+  copy       /copy\x1b <- /small\x1b
   proc       /proc
   enter the root, drop the host's
   make the root read-only
@@ -229,6 +235,7 @@ TEST(ToJsonTest, KeepsValuesAsTheyAre) {
                                                                    {"access", "rw"},
                                                                    {"device_node", false},
                                                                    {"map_owner", false},
+                                                                   {"host_inodes", false},
                                                                    {"device", 1},
                                                                    {"inode", 2}}));
   const json::value& payload = document.at("payload");

@@ -72,7 +72,8 @@ void EncodeTmpfs(std::string& out, const step::Tmpfs& tmpfs) {
 void EncodeOverlay(std::string& out, const step::Overlay& overlay) {
   Op op = WithFact(WithCapacity(Make(Code::kOverlay), overlay.capacity), overlay.fact);
   if (overlay.access == Access::kReadOnly) op.flags |= ops::kFlagReadOnly;
-  Append(out, MappingOwner(op, overlay.fact), overlay.target, overlay.source);
+  if (overlay.map_owner) op = MappingOwner(op, overlay.fact);
+  Append(out, op, overlay.target, overlay.source);
 }
 
 Op WithRawSockets(Op op, bool granted) {
@@ -94,6 +95,15 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Bind& s) { EncodeBind(out, s); },
           [&](const step::Tmpfs& s) { EncodeTmpfs(out, s); },
           [&](const step::Overlay& s) { EncodeOverlay(out, s); },
+          [&](const step::Base& s) {
+            Append(out, WithFact(Make(Code::kBase), s.fact), {}, s.source);
+          },
+          [&](const step::FromBase& s) {
+            Append(out, WithFact(Make(Code::kFromBase), s.fact), s.target, s.path);
+          },
+          [&](const step::Copy& s) {
+            Append(out, WithFact(Make(Code::kCopy), s.fact), s.target, s.source);
+          },
           [&](const step::Proc& s) { Append(out, Make(Code::kProc), s.target); },
           [&](const step::Mask& s) {
             Append(out, Make(s.directory ? Code::kMaskDirectory : Code::kMaskFile), s.target);

@@ -67,9 +67,16 @@ Result<std::vector<const Entry*>> Sorted(const std::vector<Entry>& entries) {
 
 std::vector<std::string> SourcesOf(const Policy& policy) {
   std::vector<std::string> sources;
+  std::string within;
   for (const auto* entries : {&policy.environment, &policy.run}) {
     for (const Entry& entry : *entries) {
-      if (const auto* tree = std::get_if<HostTree>(&entry)) sources.push_back(tree->source);
+      if (const auto* tree = std::get_if<HostTree>(&entry)) {
+        sources.push_back(tree->source);
+        // Hundreds of trees lie in the same directory.
+        if (!tree->within.empty() && tree->within != within) {
+          sources.push_back(within = tree->within);
+        }
+      }
       if (const auto* tree = std::get_if<OverlayTree>(&entry)) sources.push_back(tree->source);
       if (const auto* node = std::get_if<DeviceNode>(&entry)) {
         sources.push_back("/dev/" + node->name);

@@ -8,6 +8,7 @@
 
 #include "sandbox/entry.h"
 #include "sandbox/layout.h"
+#include "sandbox/own_inodes.h"
 #include "sandbox/path.h"
 #include "sandbox/payload.h"
 
@@ -106,17 +107,34 @@ class Planner {
   Result<bool> Add(const HostTree& tree, Part part) {
     IGLOO_ASSIGN(const PathFact* fact, FactOf(tree.source, tree.presence));
     if (fact == nullptr) return false;
+    IGLOO_ASSIGN(const Showing showing, HowToShow(tree, *fact, part));
     IGLOO_TRY(MountAt(tree.target,
                       {.of = Mount::Of::kHost,
                        .part = part,
                        .kind = KindOf(*fact),
                        .writable = tree.access == Access::kReadWrite},
-                      step::Bind{.source = tree.source,
-                                 .target = tree.target,
-                                 .access = tree.access,
-                                 .fact = *fact,
-                                 .map_owner = tree.map_owner}));
+                      StepFor(tree, *fact, showing)));
     return true;
+  }
+
+  /// A base is made where the first tree of it is.
+  Result<Showing> HowToShow(const HostTree& tree, const PathFact& fact, Part part) {
+    if (tree.own_inodes && (part != Part::kEnvironment || tree.access == Access::kReadWrite)) {
+      return Fail(Errc::kInvalidArgument, "'" + tree.target + "' cannot have inodes of its own",
+                  "only read-only trees of an environment can; a run's tree is an OverlayTree");
+    }
+    const bool grouped = tree.own_inodes && !tree.within.empty();
+    IGLOO_ASSIGN(const PathFact* within,
+                 FactOf(grouped ? tree.within : tree.source, Presence::kOptional));
+    Showing showing = ShowingOf(tree, fact, grouped ? within : nullptr);
+    // SECURITY: a copy is written, so never to a place in a tree of the host.
+    const Mount* holder = layout_.HolderOf(tree.target);
+    if (showing == Showing::kCopy && holder != nullptr) showing = Showing::kBind;
+    if (showing == Showing::kFromBase && tree.within != base_) {
+      StepsOf(part).push_back(step::Base{.source = tree.within, .fact = *within});
+      base_ = tree.within;
+    }
+    return showing;
   }
 
   Result<bool> Add(const OverlayTree& tree, Part part) {
@@ -305,7 +323,7 @@ class Planner {
     steps.push_back(step::File{"/.igloo/nothing", "", 0444});
     std::ranges::move(StepsOf(Part::kEnvironment), std::back_inserter(steps));
     std::ranges::move(late_names_, std::back_inserter(steps));
-    // A pristine proc: the kernel allows a fresh one per run only while this one is unmasked.
+    // Before the old root goes: the kernel allows a new proc only beside one that is not masked.
     steps.push_back(step::Proc{"/proc"});
     steps.push_back(step::EnterRoot{});
     steps.push_back(step::SealRoot{});
@@ -314,7 +332,6 @@ class Planner {
   void AssembleFresh() {
     auto& steps = plan_.fresh;
     steps.push_back(step::Hostname{policy_.hostname});
-    steps.push_back(step::Proc{"/proc"});
     steps.push_back(step::NoMoreNamespaces{});
     // Settings of networks are made before /proc/sys is frozen.
     const Device* device = DeviceOf(policy_.network);
@@ -361,6 +378,7 @@ class Planner {
   Plan plan_ = {};
   Layout layout_ = {};
   std::array<std::vector<Step>, 3> steps_ = {};  ///< by Part
+  std::string base_ = {};                        ///< of the last step::Base
   std::vector<Step> late_names_ = {};  ///< mount points in the shared root that the run needs
 };
 

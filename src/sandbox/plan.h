@@ -37,6 +37,8 @@ struct Bind {
   PathFact fact = {};
   bool device = false;
   bool map_owner = false;
+  /// Inodes of its own were wanted, but cannot be had: the host's are shown.
+  bool host_inodes = false;
   bool operator==(const Bind&) const = default;
 };
 struct Tmpfs {
@@ -51,7 +53,26 @@ struct Overlay {
   Capacity capacity = {};
   PathFact fact = {};
   Access access = Access::kReadWrite;
+  bool map_owner = true;
   bool operator==(const Overlay&) const = default;
+};
+/// A read-only overlay of a host directory that is mounted nowhere itself: the FromBase steps
+/// behind it attach parts of it.
+struct Base {
+  std::string source;
+  PathFact fact = {};
+  bool operator==(const Base&) const = default;
+};
+struct FromBase {
+  std::string path, target;  ///< `path` is relative to the base
+  PathFact fact = {};
+  bool operator==(const FromBase&) const = default;
+};
+/// A small file of the host, copied when the sandbox is made.
+struct Copy {
+  std::string source, target;
+  PathFact fact = {};
+  bool operator==(const Copy&) const = default;
 };
 struct Proc {
   std::string target;
@@ -131,10 +152,11 @@ struct StartInit {
 
 using Step =
     std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind, step::Tmpfs,
-                 step::Overlay, step::Proc, step::Mask, step::ReadOnly, step::EnterRoot,
-                 step::SealRoot, step::PrivateNetwork, step::Edge, step::Closed, step::Resolver,
-                 step::Hostname, step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
-                 step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
+                 step::Overlay, step::Base, step::FromBase, step::Copy, step::Proc, step::Mask,
+                 step::ReadOnly, step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Edge,
+                 step::Closed, step::Resolver, step::Hostname, step::NoMoreNamespaces, step::Listen,
+                 step::Sockets, step::HandOut, step::BoundPrivileges, step::DropPrivileges,
+                 step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
 struct ResourceLimit {

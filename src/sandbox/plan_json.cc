@@ -51,7 +51,8 @@ json::object StepJson(const Step& step) {
                            {"target", Text(s.target)},
                            {"access", s.access == Access::kReadOnly ? "ro" : "rw"},
                            {"device_node", s.device},
-                           {"map_owner", s.map_owner}};
+                           {"map_owner", s.map_owner},
+                           {"host_inodes", s.host_inodes}};
             Put(o, s.fact);
             return o;
           },
@@ -67,8 +68,24 @@ json::object StepJson(const Step& step) {
             json::object o{{"op", "overlay"},
                            {"source", Text(s.source)},
                            {"target", Text(s.target)},
-                           {"access", s.access == Access::kReadOnly ? "ro" : "rw"}};
+                           {"access", s.access == Access::kReadOnly ? "ro" : "rw"},
+                           {"map_owner", s.map_owner}};
             Put(o, s.capacity);
+            Put(o, s.fact);
+            return o;
+          },
+          [](const step::Base& s) {
+            json::object o{{"op", "base"}, {"source", Text(s.source)}};
+            Put(o, s.fact);
+            return o;
+          },
+          [](const step::FromBase& s) {
+            json::object o{{"op", "from_base"}, {"path", Text(s.path)}, {"target", Text(s.target)}};
+            Put(o, s.fact);
+            return o;
+          },
+          [](const step::Copy& s) {
+            json::object o{{"op", "copy"}, {"source", Text(s.source)}, {"target", Text(s.target)}};
             Put(o, s.fact);
             return o;
           },

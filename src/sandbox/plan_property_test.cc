@@ -62,6 +62,10 @@ class Model {
                      MountAt(s.target, {!s.device, part, s.fact.type == S_IFDIR});
                    },
                    [&](const step::Overlay& s) { MountAt(s.target, {true, part}); },
+                   [&](const step::FromBase& s) {
+                     MountAt(s.target, {true, part, s.fact.type == S_IFDIR});
+                   },
+                   [&](const step::Copy& s) { MountAt(s.target, {true, part, false}); },
                    [&](const step::Tmpfs& s) { MountAt(s.target, {false, part}); },
                    [&](const step::ReadOnly& s) { Freeze(s.target); },
                    [](const auto&) {},

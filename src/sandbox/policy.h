@@ -32,6 +32,12 @@ struct HostTree {
   Presence presence = Presence::kRequired;
   /// Only trees of the user's own (a project) need their owner mapped when root starts a sandbox.
   bool map_owner = false;
+  /// A read-only tree that others use, too. The sandbox sees the same content in inodes of its own:
+  /// it can neither watch (inotify) nor lock (flock) the host's.
+  bool own_inodes = false;
+  /// With own_inodes: the directory that `source` and many others lie in. All trees of one such
+  /// directory come from one file system instead of one each.
+  std::string within = {};
   Covering covering = Covering::kForbidden;
 };
 
@@ -196,6 +202,8 @@ struct PathFact {
   std::uint64_t device = 0, inode = 0;
   std::uint32_t type = 0;  ///< S_IFDIR, S_IFREG, ...
   std::uint32_t uid = 0, gid = 0;
+  std::uint64_t size = 0;     ///< of a regular file
+  bool mounts_below = false;  ///< something is mounted in the directory
   bool operator==(const PathFact&) const = default;
 };
 

@@ -1,12 +1,12 @@
 // What goes over the channel to an interpreter's driver, and what comes.
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "session/interpreter_state.h"
 #include "session/order_pipe.h"
+#include "session/project_check.h"
 #include "session/workspace.h"
 
 namespace igloo::session {
@@ -205,17 +205,12 @@ void Interpreter::State::CloseAll() {
 }
 
 void Interpreter::State::CheckProject() {
-  // The one place where the loop waits for a sandbox: its last process could change a file behind
-  // the check otherwise.
-  constexpr int kPatienceMs = 2'000;
+  UniqueFd init;
   if (box->started()) {
-    pollfd init{box->sandbox().init_pidfd(), POLLIN, 0};
+    init = Duplicate(box->sandbox().init_pidfd());
     box->sandbox().Kill();
-    if (init.fd >= 0) (void)::poll(&init, 1, kPatienceMs);
   }
-  for (const std::string& each : set_id.Finish()) {
-    if (options.note) options.note(each);
-  }
+  FinishAside(loop, std::move(set_id), std::move(init), options.note);
 }
 
 }  // namespace igloo::session

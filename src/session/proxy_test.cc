@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/spawn.h"
 #include "session/asio.h"
 
 namespace igloo::session {
@@ -44,7 +45,7 @@ class ProxyTest : public ::testing::Test {
 };
 
 TEST_F(ProxyTest, OneServesADomainAndAnotherTheNext) {
-  Proxy proxy(loop_, {.program = "/bin/sleep"});
+  Proxy proxy(loop_, {.program = FindInPath("sleep")});
   const auto first = proxy.Join("a"), again = proxy.Join("a"), other = proxy.Join("b");
   ASSERT_TRUE(first && again && other);
   EXPECT_EQ(first->get(), again->get());
@@ -54,7 +55,7 @@ TEST_F(ProxyTest, OneServesADomainAndAnotherTheNext) {
 }
 
 TEST_F(ProxyTest, ThatServesNobodyEnds) {
-  Proxy proxy(loop_, {.program = "/bin/sleep", .idle = std::chrono::milliseconds(1)});
+  Proxy proxy(loop_, {.program = FindInPath("sleep"), .idle = std::chrono::milliseconds(1)});
   {
     const auto first = proxy.Join("a"), again = proxy.Join("a");
     ASSERT_TRUE(first && again);
@@ -69,7 +70,7 @@ TEST_F(ProxyTest, ThatServesNobodyEnds) {
 }
 
 TEST_F(ProxyTest, ThereAreSoManyAtMostAndTheErrorSaysSo) {
-  Proxy proxy(loop_, {.program = "/bin/sleep", .most = 2});
+  Proxy proxy(loop_, {.program = FindInPath("sleep"), .most = 2});
   const auto first = proxy.Join("a"), second = proxy.Join("b");
   ASSERT_TRUE(first && second);
   const auto third = proxy.Join("c");

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/overloaded.h"
+#include "session/aside.h"
 #include "session/asio.h"
 #include "session/box.h"
 #include "session/feed.h"
@@ -41,23 +42,24 @@ constexpr auto kNetworkLimit = std::chrono::milliseconds(500);
 
 /// Everything the watching coroutines share. They end on their own once descriptors close.
 struct Run::State : std::enable_shared_from_this<Run::State> {
-  State(asio::io_context& loop, const sandbox::Plan& p, backend::Backend& b, RunIo run_io)
-      : plan(p),
+  State(asio::io_context& l, const sandbox::Plan& p, backend::Backend& b, RunIo run_io)
+      : loop(l),
+        plan(p),
         io(std::move(run_io)),
         box(std::make_shared<Box>(
-            loop, p, b,
+            l, p, b,
             Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
                         .failed =
                             [this](Error error, bool gone) {
                               vanished = gone && !failure && !report;
                               FailWith(std::move(error));
                             }})),
-        feed(loop),
-        pumps{OutputPump(loop, PumpOptions(0)), OutputPump(loop, PumpOptions(1))},
-        changed(loop) {
+        feed(l),
+        pumps{OutputPump(l, PumpOptions(0)), OutputPump(l, PumpOptions(1))},
+        changed(l) {
     if (!io.network || !io.network->wanted.connected()) return;
-    proxy = std::make_unique<Proxy>(loop, std::move(io.network->proxy));
-    io.connection = std::make_shared<Connection>(loop, *proxy, std::move(io.network->wanted));
+    proxy = std::make_unique<Proxy>(l, std::move(io.network->proxy));
+    io.connection = std::make_shared<Connection>(l, *proxy, std::move(io.network->wanted));
   }
 
   Result<void> Start();
@@ -72,6 +74,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
   bool LookAfterMemory();
   Result<RunResult> Finish();
+  /// What was done about files that the run left in a project.
+  asio::awaitable<std::vector<std::string>> PutProjectRight();
   void CloseAll();
 
   void Take(const wire::Report& came) {
@@ -85,6 +89,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   }
   bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
 
+  asio::io_context& loop;
   const sandbox::Plan& plan;
   SetIdCheck set_id{plan};
   std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
@@ -261,6 +266,17 @@ Result<RunResult> Run::State::Finish() {
   return result;
 }
 
+asio::awaitable<std::vector<std::string>> Run::State::PutProjectRight() {
+  const auto check = std::make_shared<SetIdCheck>(std::move(set_id));
+  const auto said = std::make_shared<std::vector<std::string>>();
+  const auto looked = co_await Aside(loop, [check, said]() -> Result<void> {
+    *said = check->Finish();
+    return {};
+  });
+  if (!looked) *said = check->Finish();  // there is no thread to be had
+  co_return *said;
+}
+
 void Run::State::CloseAll() {
   box->Close();
   feed.Close();
@@ -290,8 +306,10 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   auto result = state->Finish();
   state->CloseAll();
   // After a report nothing inside runs any more.
-  auto put_right = state->set_id.Finish();
-  if (result) result->put_right = std::move(put_right);
+  if (state->set_id.needed()) {
+    auto put_right = co_await state->PutProjectRight();
+    if (result) result->put_right = std::move(put_right);
+  }
   co_return result;
 }
 

@@ -92,9 +92,15 @@ class Renderer {
   Result<void> Put(const step::Overlay& s) {
     return Cannot("show '" + s.source + "' copy-on-write");
   }
-  /// The plan's two (one for a template, one per run) are one here; bwrap freezes /proc/sys itself.
+  Result<void> Put(const step::Base& s) {
+    return Cannot("show '" + s.source + "' in inodes of its own");
+  }
+  Result<void> Put(const step::FromBase& s) {
+    return Cannot("show '" + s.path + "' in inodes of its own");
+  }
+  Result<void> Put(const step::Copy& s) { return Cannot("copy '" + s.source + "'"); }
+  /// bwrap freezes /proc/sys itself.
   Result<void> Put(const step::Proc& s) {
-    if (std::exchange(has_proc_, true)) return {};
     Add({"--proc", s.target});
     return {};
   }
@@ -147,7 +153,7 @@ class Renderer {
   const std::set<std::string>& absent_;
   Command command_ = {};
   std::vector<std::string> host_trees_ = {};
-  bool seal_ = false, has_proc_ = false;
+  bool seal_ = false;
 };
 
 }  // namespace

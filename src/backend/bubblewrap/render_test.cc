@@ -89,7 +89,6 @@ TEST(RenderTest, ASmallPlanIsExactlyThisCommand) {
       },
       {
           step::Hostname{"igloo"},
-          step::Proc{"/proc"},
           step::NoMoreNamespaces{},
           step::Mask{"/proc/keys", false},
           step::Mask{"/proc/bus", true},
@@ -161,6 +160,9 @@ TEST(RenderTest, WhatBubblewrapLacksIsRefusedAndNamed) {
       {step::Tmpfs{"/m", {.bytes = 1}, 0755, sandbox::Execution::kForbidden},
        "forbid programs in '/m'"},
       {step::Overlay{"/s", "/o"}, "show '/s' copy-on-write"},
+      {step::Base{"/s"}, "show '/s' in inodes of its own"},
+      {step::FromBase{"a", "/o"}, "show 'a' in inodes of its own"},
+      {step::Copy{"/s", "/o"}, "copy '/s'"},
       {step::Listen{80}, "hand out a listening socket"},
       {step::Sockets{1}, "hand out sockets"},
       {step::Edge{"192.0.2.2", "192.0.2.1"}, "give a sandbox a device"},

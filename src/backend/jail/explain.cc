@@ -16,6 +16,8 @@ std::string SourceOf(const sandbox::Plan& plan, std::size_t index) {
   if (step == nullptr) return "a mount source";
   if (const auto* bind = std::get_if<sandbox::step::Bind>(step)) return bind->source;
   if (const auto* view = std::get_if<sandbox::step::Overlay>(step)) return view->source;
+  if (const auto* base = std::get_if<sandbox::step::Base>(step)) return base->source;
+  if (const auto* copy = std::get_if<sandbox::step::Copy>(step)) return copy->source;
   return "a mount source";
 }
 
@@ -67,8 +69,20 @@ std::string HintFor(const sandbox::Step& step, int sys_errno) {
   const bool view = overlay != nullptr && overlay->access == sandbox::Access::kReadOnly;
   const bool sized = std::holds_alternative<is::Root>(step) ||
                      std::holds_alternative<is::Tmpfs>(step) ||
-                     std::holds_alternative<is::File>(step) || (overlay != nullptr && !view);
+                     std::holds_alternative<is::File>(step) ||
+                     std::holds_alternative<is::Copy>(step) || (overlay != nullptr && !view);
   if (sized && sys_errno == ENOSPC) return "the given size is too small for it";
+  const bool of_environment = std::holds_alternative<is::Base>(step) ||
+                              std::holds_alternative<is::FromBase>(step) ||
+                              (view && !overlay->map_owner);
+  if (of_environment && sys_errno == ESTALE) {
+    return "it changed while the sandbox was being built; try again";
+  }
+  if (of_environment) {
+    return "the kernel's overlay file system is needed here ('modprobe overlay'), and it does not "
+           "lie on two others: start igloo outside of nested containers, or use the backend "
+           "bubblewrap, behind which code can watch how the host uses these files";
+  }
   if (view) {
     return "the project's file system cannot be shown as a read-only view (mounts below it, or it "
            "is an overlay itself); copy the project elsewhere";

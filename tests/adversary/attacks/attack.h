@@ -30,7 +30,7 @@ struct Family {
 };
 
 extern const Family kFiles, kMounts, kProcesses, kPrivileges, kKernel, kNetwork, kInherited,
-    kResources, kPlanting, kCounters, kBuffers;
+    kResources, kPlanting, kCounters, kBuffers, kActivity;
 
 /// What every secret of the scene contains.
 inline constexpr const char* kSecret = "igloo-secret";

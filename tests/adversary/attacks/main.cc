@@ -71,9 +71,9 @@ constexpr Attack kScenery[] = {{"victim", "scenery", Victim}};
 constexpr Family kSceneryFamily = {kScenery, 1};
 
 Function Find(const char* name) {
-  const Family* families[] = {&kFiles,    &kMounts,   &kProcesses, &kPrivileges,
-                              &kKernel,   &kNetwork,  &kInherited, &kResources,
-                              &kPlanting, &kCounters, &kBuffers,   &kSceneryFamily};
+  const Family* families[] = {&kFiles,   &kMounts,    &kProcesses,    &kPrivileges, &kKernel,
+                              &kNetwork, &kInherited, &kResources,    &kPlanting,   &kCounters,
+                              &kBuffers, &kActivity,  &kSceneryFamily};
   for (const Family* family : families) {
     for (size_t i = 0; i < family->count; ++i) {
       if (strcmp(family->attacks[i].name, name) == 0) return family->attacks[i].run;
