@@ -85,6 +85,7 @@ Result<Seen> LookAtWalls(backend::Backend& backend, bool fine_memory_limits) {
   request.what = environment::Code{
       Replace(Replace(std::string(kProbe), "@SECRET@", secret.path()), "@MARKER@", marker)};
   request.fine_memory_limits = fine_memory_limits;
+  request.views = fine_memory_limits;  // one that has not the one has not the other
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(request));
   IGLOO_ASSIGN(const Watched watched, ExecuteWatched(plan, backend, marker));
   return Seen{.inside = watched.result.output.kept(),

@@ -82,11 +82,11 @@ TEST(DryRun, DescribesThePlanTwiceAlike) {
   const Outcome first = Igloo(args);
   EXPECT_EQ(first.status, 0) << first.err;
   EXPECT_EQ(first.err, "");
-  for (const char* line :
-       {"read-only  /usr <- /usr\n", "private network: loopback and nothing else\n",
-        "empty the bounding set, lock securebits, set no_new_privs\n", "drop every capability\n",
-        "file       /run/igloo/main.py (8 bytes)\n", "make the root read-only\n",
-        "time       2.5 s, then interrupt"}) {
+  for (const char* line : {"read-only  /usr <- /usr (a view: own inodes, no sockets)\n",
+                           "private network: loopback and nothing else\n",
+                           "empty the bounding set, lock securebits, set no_new_privs\n",
+                           "drop every capability\n", "file       /run/igloo/main.py (8 bytes)\n",
+                           "make the root read-only\n", "time       2.5 s, then interrupt"}) {
     EXPECT_THAT(first.out, HasSubstr(line));
   }
   EXPECT_EQ(first.out, Igloo(args).out);
