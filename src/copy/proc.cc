@@ -17,12 +17,16 @@ std::unexpected<Error> Fails(int number, const std::string& path) {
   return FailSys(number, "cannot read /proc/" + path);
 }
 
+UniqueFd& Directory() {
+  static UniqueFd directory(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return directory;
+}
+
 }  // namespace
 
-int ProcDirectory() {
-  static const UniqueFd directory(::open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return directory.get();
-}
+int ProcDirectory() { return Directory().get(); }
+
+void CloseProc() { Directory().Reset(); }
 
 Result<UniqueFd> OpenProc(pid_t pid, const std::string& file, int flags) {
   UniqueFd fd(::openat(ProcDirectory(), PathOf(pid, file).c_str(), flags | O_CLOEXEC));
@@ -43,6 +47,16 @@ Result<std::string> ReadProcLink(pid_t pid, const std::string& file) {
   const int saved_errno = errno;
   if (size < 0) return Fails(saved_errno, PathOf(pid, file));
   return std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+Result<ProcessTexts> ReadTexts(pid_t pid) {
+  ProcessTexts texts;
+  IGLOO_ASSIGN(texts.stat, ReadProc(pid, "stat", 8192));
+  IGLOO_ASSIGN(texts.status, ReadProc(pid, "status", 1U << 16));
+  IGLOO_ASSIGN(texts.auxiliary, ReadProc(pid, "auxv", 8192));
+  IGLOO_ASSIGN(texts.name, ReadProc(pid, "comm", 64));
+  IGLOO_ASSIGN(texts.program, ReadProcLink(pid, "exe"));
+  return texts;
 }
 
 }  // namespace igloo::copy

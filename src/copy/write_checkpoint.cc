@@ -17,7 +17,6 @@
 
 #include "base/text.h"
 #include "checkpoint/format.h"
-#include "copy/proc.h"
 #include "copy/restore_calls.h"
 
 #ifdef __x86_64__
@@ -70,8 +69,9 @@ std::string_view BytesOf(const T& value) {
 
 class Writer {
  public:
-  Writer(const Tracee& tracee, const AddressSpace& memory, const RestoreOptions& options)
-      : tracee_(tracee), memory_(memory), options_(options) {}
+  Writer(const Tracee& tracee, const AddressSpace& memory, const ProcessTexts& texts,
+         const RestoreOptions& options)
+      : tracee_(tracee), memory_(memory), texts_(texts), options_(options) {}
 
   Result<UniqueFd> Write() {
     IGLOO_ASSIGN(registers_, tracee_.Read());
@@ -241,6 +241,7 @@ class Writer {
 
   const Tracee& tracee_;
   const AddressSpace& memory_;
+  const ProcessTexts& texts_;
   RestoreOptions options_;
   Registers registers_ = {};
   std::vector<Region> regions_ = {};
@@ -252,8 +253,7 @@ class Writer {
 
 /// What the kernel knows of a process besides its memory.
 Result<void> Writer::AddProcess(RestoreCalls& calls) {
-  const pid_t pid = tracee_.pid();
-  IGLOO_ASSIGN(const std::string stat, ReadProc(pid, "stat", 8192));
+  const std::string& stat = texts_.stat;
   // The second field is a name in brackets, the third a letter; from the fourth on, numbers.
   std::array<std::uint64_t, 52> field = {};
   const std::size_t name_end = stat.rfind(')');
@@ -264,7 +264,6 @@ Result<void> Writer::AddProcess(RestoreCalls& calls) {
     if (end == at) return std::unexpected(Cannot("its places cannot be read"));
     at = end;
   }
-  IGLOO_ASSIGN(const std::string auxiliary, ReadProc(pid, "auxv", 8192));
   prctl_mm_map map{};
   map.start_code = field[26];
   map.end_code = field[27];
@@ -277,18 +276,18 @@ Result<void> Writer::AddProcess(RestoreCalls& calls) {
   map.env_start = field[50];
   map.env_end = field[51];
   map.exe_fd = ~0U;
-  map.auxv_size = static_cast<std::uint32_t>(auxiliary.size());
+  map.auxv_size = static_cast<std::uint32_t>(texts_.auxiliary.size());
   for (const Region& region : regions_) {
     if (region.name == "[heap]") map.brk = std::max<std::uint64_t>(map.brk, region.end);
   }
   calls.AddWithData(SYS_prctl, {PR_SET_MM, PR_SET_MM_MAP, 0, sizeof map}, 2, BytesOf(map));
-  calls.PointTo(offsetof(prctl_mm_map, auxv), auxiliary);
-  IGLOO_ASSIGN(std::string name, ReadProc(pid, "comm", 64));
+  calls.PointTo(offsetof(prctl_mm_map, auxv), texts_.auxiliary);
+  std::string name = texts_.name;
   if (name.ends_with('\n')) name.back() = '\0';
   calls.AddWithData(SYS_prctl, {PR_SET_NAME, 0}, 1, name);
   calls.Add(SYS_set_tid_address, {tid_address_}, static_cast<std::uint64_t>(options_.pid));
   Rseq rseq;
-  if (::ptrace(kGetRseq, pid, sizeof rseq, &rseq) > 0 && rseq.address != 0) {
+  if (::ptrace(kGetRseq, tracee_.pid(), sizeof rseq, &rseq) > 0 && rseq.address != 0) {
     calls.Add(SYS_rseq, {rseq.address, rseq.size, 0, rseq.signature});
   }
   IGLOO_ASSIGN(const auto list, Ask<RobustList>(SYS_get_robust_list, {0}, {ScratchEnd()}));
@@ -297,7 +296,7 @@ Result<void> Writer::AddProcess(RestoreCalls& calls) {
 }
 
 Result<void> Writer::AddSignals(RestoreCalls& calls) {
-  IGLOO_ASSIGN(const std::string status, ReadProc(tracee_.pid(), "status", 1U << 16));
+  const std::string& status = texts_.status;
   const auto mask = [&](const std::string& name) -> std::uint64_t {
     const std::size_t at = status.find("\n" + name + ":\t");
     return at == status.npos ? 0
@@ -329,7 +328,7 @@ Result<Header> Writer::MakeHeader() const {
     header.kernel[header.kernel_parts++] = {region.begin, region.size()};
     if (region.name == "[vdso]") header.vdso = region.begin;
   }
-  IGLOO_ASSIGN(const std::string program, ReadProcLink(tracee_.pid(), "exe"));
+  const std::string& program = texts_.program;
   if (header.vdso == 0 || program.size() >= sizeof header.program || !program.starts_with("/") ||
       program.ends_with(" (deleted)")) {
     return std::unexpected(Cannot("its program cannot be found again"));
@@ -358,15 +357,16 @@ Result<UniqueFd> Writer::Seal(const std::string& window) {
 }  // namespace
 
 Result<UniqueFd> WriteCheckpoint(const Tracee& tracee, const AddressSpace& memory,
-                                 const RestoreOptions& options) {
-  return Writer(tracee, memory, options).Write();
+                                 const ProcessTexts& texts, const RestoreOptions& options) {
+  return Writer(tracee, memory, texts, options).Write();
 }
 
 #else
 
 namespace igloo::copy {
 
-Result<UniqueFd> WriteCheckpoint(const Tracee&, const AddressSpace&, const RestoreOptions&) {
+Result<UniqueFd> WriteCheckpoint(const Tracee&, const AddressSpace&, const ProcessTexts&,
+                                 const RestoreOptions&) {
   return Fail(Errc::kFailedPrecondition, "checkpoints can be made on x86_64 only");
 }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "copy/address_space.h"
+#include "copy/proc.h"
 #include "copy/tracee.h"
 
 namespace igloo::copy {
@@ -18,6 +19,6 @@ struct RestoreOptions {
 /// SECURITY: everything about the process may be hostile. What it can spoil is processes that are
 /// restored from it, which stand behind their own walls.
 Result<UniqueFd> WriteCheckpoint(const Tracee& tracee, const AddressSpace& memory,
-                                 const RestoreOptions& options);
+                                 const ProcessTexts& texts, const RestoreOptions& options);
 
 }  // namespace igloo::copy
