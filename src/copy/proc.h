@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -20,6 +21,9 @@ void CloseProc();
 Result<UniqueFd> OpenProc(pid_t pid, const std::string& file, int flags);
 Result<std::string> ReadProc(pid_t pid, const std::string& file, std::size_t limit);
 Result<std::string> ReadProcLink(pid_t pid, const std::string& file);
+
+/// Numbers of its open descriptors; when there are more than `most`, one more than that is listed.
+Result<std::set<int>> OpenNumbers(pid_t pid, std::size_t most);
 
 /// What the kernel says about a process besides its memory: read while /proc is open, understood
 /// later. Any of it may be what hostile code has put there.
