@@ -101,6 +101,7 @@ bool HasOwnNetwork(pid_t pid) {
 }  // namespace
 
 Result<void> EnterSandboxOf(pid_t inside) {
+  const pid_t igloo = ::getppid();
   // SECURITY: root's groups would stay what files judge it by; in the sandbox nobody can change
   // them.
   if (::geteuid() == 0 && ::setgroups(0, nullptr) != 0) return Fails("leave root's groups");
@@ -122,7 +123,12 @@ Result<void> EnterSandboxOf(pid_t inside) {
       ::setresuid(owner.st_uid, owner.st_uid, owner.st_uid) != 0) {
     return Fails("become the sandbox's user");
   }
-  return KeepCapabilities(1ULL << CAP_SYS_PTRACE);
+  IGLOO_TRY(KeepCapabilities(1ULL << CAP_SYS_PTRACE));
+  // Whoever becomes somebody else does not end with its parent any more, which may have ended by
+  // now.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return Fails("end with igloo");
+  if (::getppid() != igloo) return Fail(Errc::kFailedPrecondition, "igloo has ended");
+  return {};
 }
 
 Result<void> RaiseWall() {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -12,13 +13,16 @@
 #include <fstream>
 #include <functional>
 
+#include "base/file.h"
 #include "base/temp_dir.h"
 #include "copy/address_space.h"
+#include "copy/keeper.h"
 #include "copy/proc.h"
 #include "copy/wall.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/interpreters.h"
+#include "walled.h"
 
 namespace igloo::testing {
 namespace {
@@ -182,6 +186,79 @@ TEST_F(CopierWall, KeepsNoneOfRootsGroups) {
     EXPECT_EQ(groups(true), 0);
     EXPECT_EQ(groups(false), 3) << "control";
   }
+}
+
+/// A process with the sandbox's user id and rights over it must not stay when nobody needs it.
+TEST_F(CopierWall, EndsWithIgloo) {
+  FdPair ends = MakePipe().value();
+  const pid_t igloo = ::fork();
+  if (igloo == 0) {
+    ends.first.Reset();
+    if (::fork() == 0) {
+      const bool ready =
+          copy::ProcDirectory() >= 0 && copy::EnterSandboxOf(inside_) && copy::RaiseWall();
+      (void)!::write(ends.second.get(), ready ? "r" : "n", 1);
+      while (ready) ::poll(nullptr, 0, -1);
+      ::_exit(1);
+    }
+    ends.second.Reset();
+    ::pause();
+    ::_exit(0);
+  }
+  ends.second.Reset();
+  char word = 0;
+  ASSERT_EQ(::read(ends.first.get(), &word, 1), 1);
+  ASSERT_EQ(word, 'r');
+  ::kill(igloo, SIGKILL);
+  ::waitpid(igloo, nullptr, 0);
+  // The end of the pipe is the end of the one that had it.
+  constexpr int kPatienceMs = 30'000;
+  pollfd end{ends.first.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, kPatienceMs), 1) << "it outlived igloo";
+}
+
+/// The process that only holds descriptors has no more rights than igloo-copy, and nothing else
+/// open.
+TEST_F(CopierWall, HoldsItsKeeperToo) {
+  FdPair up = MakePipe().value();
+  FdPair down = MakePipe().value();
+  const pid_t copier = ::fork();
+  if (copier == 0) {
+    down.second.Reset();
+    const UniqueFd init(static_cast<int>(::syscall(SYS_pidfd_open, inside_, 0)));
+    if (copy::ProcDirectory() < 0 || !copy::EnterSandboxOf(inside_) || !copy::RaiseWall()) {
+      ::_exit(kNotReady);
+    }
+    const auto keeper = copy::Keeper::Start(init.get());
+    char word = keeper ? 'k' : 'n';
+    (void)!::write(up.second.get(), &word, 1);
+    (void)!::read(down.first.get(), &word, 1);  // until the test has looked
+    ::_exit(0);
+  }
+  up.second.Reset();
+  char word = 0;
+  ASSERT_EQ(::read(up.first.get(), &word, 1), 1);
+  ASSERT_EQ(word, 'k');
+  const std::vector<ProcessInfo> children = ChildrenOf(copier);
+  ASSERT_EQ(children.size(), 1U);
+  const pid_t keeper = children.front().pid;
+  EXPECT_TRUE(WaitFor([&] {
+    return StatusOf(keeper, "Name") != "?" && ChildrenOf(copier).front().name == "igloo-keeper";
+  }));
+  EXPECT_EQ(StatusOf(keeper, "Seccomp"), "2");
+  EXPECT_EQ(StatusOf(keeper, "NoNewPrivs"), "1");
+  EXPECT_EQ(StatusOf(keeper, "CapEff"), "0000000000080000") << "more than CAP_SYS_PTRACE";
+  EXPECT_EQ(StatusOf(keeper, "CapPrm"), "0000000000080000");
+  EXPECT_EQ(StatusOf(keeper, "Uid"), StatusOf(inside_, "Uid"));
+  if (RunningAsRoot()) {
+    EXPECT_EQ(StatusOf(keeper, "Groups"), "");
+    EXPECT_EQ(CountDescriptors(keeper), 3);
+  }
+  // The control: without the wall none of this is so.
+  EXPECT_EQ(StatusOf(::getpid(), "Seccomp"), "0");
+  ::kill(copier, SIGKILL);
+  ::waitpid(copier, nullptr, 0);
+  ::kill(keeper, SIGKILL);
 }
 
 }  // namespace
