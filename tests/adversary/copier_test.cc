@@ -19,6 +19,7 @@
 #include "copy/keeper.h"
 #include "copy/proc.h"
 #include "copy/wall.h"
+#include "false_copier.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/interpreters.h"
@@ -259,6 +260,28 @@ TEST_F(CopierWall, HoldsItsKeeperToo) {
   ::kill(copier, SIGKILL);
   ::waitpid(copier, nullptr, 0);
   ::kill(keeper, SIGKILL);
+}
+
+/// What an igloo-copy says that was taken over. Nothing of it makes a fork, or ends igloo.
+TEST(LyingCopier, MakesNoFork) {
+  Interpreters bench("python");
+  ASSERT_TRUE(bench.MakeCheckpoint());
+  const std::string held = "struct.pack('<ci', b'h', order.original)";
+  for (const std::string& words :
+       {std::string("b'g', b'c'"), std::string("b'c'"), std::string("b'e', b'g', b'c'"),
+        "b'e', " + held + ", b'c'", held + ", b'e', b'g', b'c'",
+        "b'e', b'e', " + held + ", b'g', b'c'",
+        // In order, and too fast to be true: nobody has forked.
+        "b'e', " + held + ", b'g', b'c'"}) {
+    const FalseCopier liar("for word in (" + words + ",): say(word)\n");
+    bench.UseCopier(liar.program());
+    const auto session = bench.Open(Interpreters::From::kCheckpoint);
+    ASSERT_TRUE(session) << bench.error();
+    EXPECT_EQ(bench.Say(*session, "x = 7"), "");
+    EXPECT_FALSE(bench.Fork(*session)) << words;
+    EXPECT_NE(bench.error(), "") << words;
+    EXPECT_EQ(bench.Say(*session, "print(x)"), "7\n") << words;
+  }
 }
 
 }  // namespace
