@@ -27,7 +27,7 @@ class Copier {
 
   struct Heard {
     copy::News news = {};
-    UniqueFd file = {};  ///< with copy::news::Written
+    UniqueFd file = {};  ///< with copy::news::Written; a sound checkpoint, and sealed
   };
   /// The next thing that it says; nothing when it has ended.
   boost::asio::awaitable<Result<std::optional<Heard>>> Hear();
@@ -35,10 +35,11 @@ class Copier {
   void Answered();
 
  private:
-  Copier(boost::asio::io_context& loop, Child child, UniqueFd socket);
+  Copier(boost::asio::io_context& loop, Child child, UniqueFd socket, const copy::Order& order);
 
   Child child_;
   boost::asio::posix::stream_descriptor socket_;
+  copy::Order order_;
 };
 
 }  // namespace igloo::session

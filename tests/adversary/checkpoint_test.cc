@@ -11,6 +11,7 @@
 
 #include "base/spawn.h"
 #include "base/temp_dir.h"
+#include "false_copier.h"
 #include "support/configured.h"
 #include "support/host.h"
 #include "support/igloo.h"
@@ -196,6 +197,41 @@ TEST_F(ProcessesOfAServer, AnInterpreterWithoutAWallWouldBeSeen) {
     look.At(::getpid());
     return !look.trespassers().empty();
   }));
+}
+
+/// What an igloo-copy that was taken over hands in: a memfd, right but for one thing.
+constexpr const char* kFile = R"py(
+def file(magic=0x31304b43474c4749, pid=order.restored_as, descriptor=order.descriptor, size=1 << 20, seals=15):
+    made = os.memfd_create("checkpoint", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    header = struct.pack("<QQQIiQIIIi", magic, 1 << 45, 65536, pid, descriptor, 4096, 1, 0, 0, 0)
+    header += bytes(64) + b"/usr/bin/python3".ljust(512, b"\0") + bytes(512) + struct.pack("<Q", 32768)
+    os.ftruncate(made, size)
+    if size > 8192: os.pwrite(made, header, 4096)
+    fcntl.fcntl(made, fcntl.F_ADD_SEALS, seals)
+    return made
+)py";
+
+TEST(FalseCheckpoint, IsGivenToNobody) {
+  for (const char* made :
+       {"file(seals=7)", "file(seals=11)", "file(seals=13)", "file(seals=14)",  // one is missing
+        "file(size=4096)", "file(size=32768)", "file(size=2 << 30)",            //
+        "file(magic=1)", "file(pid=order.restored_as + 1)",                     //
+        "file(descriptor=order.descriptor + 1)",                                //
+        "os.open('/dev/null', os.O_RDWR)", "os.open('/', os.O_RDONLY)", "os.pipe()[0]", "3",
+        "os.open('/usr/bin/python3', os.O_RDONLY)"}) {
+    Interpreters bench("python");
+    const FalseCopier copier(std::string(kFile) + "say(b'w', " + made + ")\n");
+    bench.UseCopier(copier.program());
+    const auto checkpoint = bench.MakeCheckpoint();
+    ASSERT_FALSE(checkpoint) << made;
+    EXPECT_THAT(checkpoint.error().what, HasSubstr("igloo-copy's checkpoint is not")) << made;
+  }
+  // The control: with everything right it is taken.
+  Interpreters bench("python");
+  const FalseCopier copier(std::string(kFile) + "say(b'w', file())\n");
+  bench.UseCopier(copier.program());
+  const auto checkpoint = bench.MakeCheckpoint();
+  EXPECT_TRUE(checkpoint) << checkpoint.error().what;
 }
 
 TEST(CheckpointOfAServer, EndsWithIt) {
