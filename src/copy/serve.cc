@@ -66,8 +66,9 @@ Result<UniqueFd> Checkpoint(const Order& order, int init) {
   IGLOO_ASSIGN(const ProcessTexts texts, ReadTexts(pid));
   // SECURITY: all that has a name is open by now, and not a byte of hostile memory was read.
   IGLOO_TRY(RaiseWall());
-  return WriteCheckpoint(tracee, memory, texts,
-                         {.pid = order.restored_as, .descriptor = order.descriptor});
+  return WriteCheckpoint(
+      tracee, memory, texts,
+      {.pid = order.restored_as, .descriptor = order.descriptor, .memory = order.memory});
 }
 
 Result<void> Fork(int socket, Received received) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -25,13 +26,13 @@ namespace igloo::copy {
 namespace {
 
 using checkpoint::Header;
+using checkpoint::kMaxMemory;
 using checkpoint::kPage;
 
-/// Of memory in a checkpoint: all processes that wait for it pay with the machine's memory.
-constexpr std::uint64_t kMostBytes = 1ULL << 30;
-/// Of one mapping that is looked through page by page. Larger ones that nobody can have written to
-/// are only reserved.
+/// Of all that is looked through page by page. Large mappings that nobody can have written to are
+/// only reserved.
 constexpr std::uint64_t kMostLooked = 16ULL << 30;
+constexpr auto kLongest = std::chrono::seconds(30);
 /// Where pages begin in the file.
 constexpr std::uint64_t kData = RestoreCalls::kMostBytes;
 /// Below what programs are loaded to, above what non-relocatable ones have.
@@ -113,6 +114,7 @@ class Writer {
   template <class T>
   Result<T> Ask(long number, std::initializer_list<std::uint64_t> before,
                 std::initializer_list<std::uint64_t> after = {}) {
+    IGLOO_TRY(CheckTime());
     T answer{};
     const std::uint64_t scratch = Scratch();
     std::vector<std::uint64_t> arguments(before);
@@ -156,15 +158,25 @@ class Writer {
            region.name.find('\\') == region.name.npos;
   }
 
+  /// SECURITY: whoever is copied decides how much there is to do.
+  Result<void> CheckTime() const {
+    if (std::chrono::steady_clock::now() <= until_) return {};
+    return std::unexpected(Cannot("its memory takes too long to read"));
+  }
+
+  Result<std::vector<Page>> PagesOf(const Region& region) {
+    IGLOO_TRY(CheckTime());
+    if (region.protection == PROT_NONE && region.size() > kMaxMemory) return std::vector<Page>();
+    looked_ += region.size();
+    if (looked_ > kMostLooked) return std::unexpected(Cannot("it has mapped too much"));
+    return memory_.Pages(region);
+  }
+
   Result<void> AddRegion(const Region& region, RestoreCalls& calls) {
     const bool writes_through = region.shared && (region.protection & PROT_WRITE) != 0;
     if (writes_through) return std::unexpected(Cannot("it shares memory with others"));
     const auto protection = static_cast<std::uint64_t>(region.protection);
-    std::vector<Page> pages;
-    if (region.protection != PROT_NONE || region.size() <= kMostBytes) {
-      if (region.size() > kMostLooked) return std::unexpected(Cannot("it has mapped too much"));
-      IGLOO_ASSIGN(pages, memory_.Pages(region));
-    }
+    IGLOO_ASSIGN(const std::vector<Page> pages, PagesOf(region));
     const bool own = std::ranges::find(pages, Page::kOwn) != pages.end();
     if (HasFile(region) && !own) {
       if (open_ != region.name) {
@@ -212,12 +224,13 @@ class Writer {
 
   /// Pages of zeros stay holes.
   Result<void> Save(const Region& region, const std::vector<Page>& pages) {
-    if (size_ + region.size() > kData + kMostBytes)
+    if (size_ + region.size() > kData + kMaxMemory)
       return std::unexpected(Cannot("it is too large"));
     std::array<char, kPage> page;
     for (std::size_t i = 0; i < pages.size(); ++i) {
       // A file's pages that were never looked at are the file's all the same.
       if (pages[i] == Page::kAbsent && region.anonymous()) continue;
+      IGLOO_TRY(CheckTime());
       const std::uint64_t at = region.begin + i * kPage;
       if (!memory_.Read(at, page.data(), page.size())) continue;  // behind the end of a file
       if (tid_address_ >= at && tid_address_ + sizeof(std::int32_t) <= at + kPage) {
@@ -225,6 +238,11 @@ class Writer {
         std::memcpy(page.data() + (tid_address_ - at), &tid, sizeof tid);
       }
       if (std::ranges::all_of(page, [](char byte) { return byte == 0; })) continue;
+      // SECURITY: the file is nobody's in the sandbox: no limit of the kernel's ends this.
+      saved_ += kPage;
+      if (options_.memory != 0 && saved_ > options_.memory) {
+        return std::unexpected(Cannot("it needs more memory than a sandbox may have"));
+      }
       const auto offset = static_cast<off_t>(size_ + i * kPage);
       if (::pwrite(file_.get(), page.data(), page.size(), offset) !=
           static_cast<ssize_t>(page.size())) {
@@ -249,6 +267,8 @@ class Writer {
   std::string open_ = {};       ///< the file that the calls have open
   std::uint64_t size_ = kData;  ///< of the file, as far as it is used
   std::uint64_t tid_address_ = 0;
+  std::uint64_t looked_ = 0, saved_ = 0;  ///< bytes
+  std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + kLongest;
 };
 
 /// What the kernel knows of a process besides its memory.

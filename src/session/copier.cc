@@ -19,6 +19,8 @@ using asio::posix::descriptor_base;
 
 namespace {
 
+constexpr const char* kInstead = "begin another session and run the same code there";
+
 /// SECURITY: every sandbox of a recipe gets the file. Sealed, so that nobody changes what the next
 /// one gets, not even who has written it; of memory, so that reading it never waits; and what was
 /// asked for, so that igloo-init finds in it what it expects.
@@ -78,12 +80,25 @@ bool IsSomethingThere(int socket) {
 
 }  // namespace
 
-Copier::Copier(asio::io_context& loop, Child child, UniqueFd socket, const copy::Order& order)
-    : child_(std::move(child)), socket_(loop, socket.Release()), order_(order) {}
+Copier::Copier(asio::io_context& loop, Child child, UniqueFd socket, const copy::Order& order,
+               std::chrono::milliseconds limit)
+    : child_(std::move(child)),
+      socket_(loop, socket.Release()),
+      order_(order),
+      deadline_(loop, limit) {
+  deadline_.async_wait([this, late = std::weak_ptr<bool>(late_)](boost::system::error_code error) {
+    const auto here = late.lock();
+    if (error || !here) return;
+    *here = true;
+    child_.Signal(SIGKILL);
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+  });
+}
 
 Result<std::unique_ptr<Copier>> Copier::Start(asio::io_context& loop, const std::string& program,
-                                              const copy::Order& order,
-                                              std::span<const int> inits) {
+                                              const copy::Order& order, std::span<const int> inits,
+                                              std::chrono::milliseconds limit) {
   IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_SEQPACKET));
   std::string packet = copy::Encode(order);
   iovec part{packet.data(), packet.size()};
@@ -107,18 +122,19 @@ Result<std::unique_ptr<Copier>> Copier::Start(asio::io_context& loop, const std:
     return std::unexpected(std::move(error));
   }
   return std::unique_ptr<Copier>(
-      new Copier(loop, *std::move(started), std::move(pair.first), order));
+      new Copier(loop, *std::move(started), std::move(pair.first), order, limit));
 }
 
 asio::awaitable<Result<std::optional<Copier::Heard>>> Copier::Hear() {
   for (;;) {
+    if (*late_) co_return Fail(Errc::kTimeout, "igloo-copy takes too long", kInstead);
     if (IsSomethingThere(socket_.native_handle())) {
       co_return Receive(socket_.native_handle(), order_);
     }
     boost::system::error_code error;
     auto token = asio::redirect_error(asio::use_awaitable, error);
     co_await socket_.async_wait(descriptor_base::wait_read, token);
-    if (error) co_return std::optional<Heard>();
+    if (error && !*late_) co_return std::optional<Heard>();
   }
 }
 

@@ -14,6 +14,9 @@ namespace {
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 /// Modules may take long to load.
 constexpr auto kLoadLimit = std::chrono::seconds(60);
+/// For igloo-copy, which keeps time itself (copy/write_checkpoint, copy/process_copy, copy/supply).
+constexpr auto kCheckpointLimit = std::chrono::seconds(60);
+constexpr auto kForkLimit = std::chrono::seconds(150);
 
 Error LostVariables() {
   return {Errc::kFailedPrecondition, "the session has lost its variables",
@@ -134,7 +137,7 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   const copy::Order order{
       .kind = copy::Order::Kind::kFork, .original = state->pid, .copy = other->pid};
   const std::array inits = {state->box->sandbox().init_pidfd(), other->box->sandbox().init_pidfd()};
-  auto copier = Copier::Start(state->loop, state->options.copier, order, inits);
+  auto copier = Copier::Start(state->loop, state->options.copier, order, inits, kForkLimit);
   if (!copier) co_return std::unexpected(std::move(copier).error());
   const auto copying = std::make_shared<Copying>();  // shared with what follows igloo-copy
   copying->copier = *std::move(copier);
@@ -184,9 +187,10 @@ asio::awaitable<Result<Interpreter::Written>> Interpreter::WriteCheckpoint(
       .kind = copy::Order::Kind::kCheckpoint,
       .original = *state->stand_in,
       .restored_as = state->pid,
-      .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors)};
+      .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors),
+      .memory = state->plan.payload.memory_bytes};
   const std::array inits = {state->box->sandbox().init_pidfd()};
-  auto copier = Copier::Start(state->loop, state->options.copier, order, inits);
+  auto copier = Copier::Start(state->loop, state->options.copier, order, inits, kCheckpointLimit);
   if (!copier) co_return std::unexpected(std::move(copier).error());
   auto heard = co_await (*copier)->Hear();
   if (!heard) co_return std::unexpected(std::move(heard).error());

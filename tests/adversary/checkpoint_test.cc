@@ -199,6 +199,68 @@ TEST_F(ProcessesOfAServer, AnInterpreterWithoutAWallWouldBeSeen) {
   }));
 }
 
+/// An environment decides what there is to write into a checkpoint.
+class LargeCheckpoint : public ::testing::Test {
+ protected:
+  LargeCheckpoint() {
+    std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  }
+
+  /// Of an interpreter that has loaded this module.
+  Result<void> MakeWith(const std::string& module, std::uint64_t memory) {
+    std::ofstream(directory_.path() + "/hostile.py") << kTools << module;
+    Interpreters bench("python", {.project = environment::Project{.path = directory_.path()},
+                                  .variables = {{"PYTHONPATH", "/project"}},
+                                  .memory_bytes = memory});
+    const auto made = bench.MakeCheckpoint({"hostile"});
+    if (!made) return std::unexpected(made.error());
+    EXPECT_THAT((*made)->TakeComplaints(), IsEmpty());
+    return {};
+  }
+
+  static constexpr const char* kTools = R"py(
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def map(size, rights, flags, file=-1):
+    at = libc.mmap(None, size, rights, flags | 0x4002, file, 0)
+    assert at != 2**64 - 1
+    return at
+)py";
+
+  TempDir directory_ = TempDir::Make(TempParent()).value();
+};
+
+/// Each mapping is small enough to be looked through page by page.
+TEST_F(LargeCheckpoint, IsRefusedWhenThereIsTooMuchToLookAt) {
+  const std::string module = "for i in range(COUNT): map((1 << 30) - 4096, i % 2, 0x20)\n";
+  const auto made = MakeWith("COUNT = 40\n" + module, 512U << 20);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("mapped too much"));
+  const auto less = MakeWith("COUNT = 4\n" + module, 512U << 20);
+  EXPECT_TRUE(less) << "control: " << less.error().what;
+}
+
+/// One page of a large file that was changed makes all of it the checkpoint's, whose memory is
+/// igloo's: no limit of the sandbox's counts it.
+TEST_F(LargeCheckpoint, IsRefusedWhenItNeedsMoreMemoryThanASandboxHas) {
+  std::ofstream(directory_.path() + "/large") << std::string(96U << 20, 'x');
+  const std::string module = R"py(
+file = open("/project/large", "rb")
+at = map(96 << 20, 1, 0, file.fileno())
+libc.mprotect(at, 4096, 3)
+ctypes.memset(at, 1, 1)
+libc.mprotect(at, 4096, 1)
+)py";
+  const auto made = MakeWith(module, 64U << 20);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("more memory than a sandbox may have"));
+  const auto less = MakeWith(module, 512U << 20);
+  EXPECT_TRUE(less) << "control: " << less.error().what;
+}
+
 /// What an igloo-copy that was taken over hands in: a memfd, right but for one thing.
 constexpr const char* kFile = R"py(
 def file(magic=0x31304b43474c4749, pid=order.restored_as, descriptor=order.descriptor, size=1 << 20, seals=15):
