@@ -43,6 +43,9 @@ inline constexpr uint32_t kMaxKernelParts = 4;
 /// Registers as ptrace(2) knows them: the general ones, and the others as the kernel packs them.
 inline constexpr uint32_t kMaxGeneral = 512, kMaxExtended = 16384;
 inline constexpr uint32_t kMaxProgram = 512;
+/// Of the parts before the pages, and of the pages: all processes that wait for it pay with the
+/// machine's memory.
+inline constexpr uint64_t kMaxWindow = 64ULL << 20, kMaxMemory = 1ULL << 30;
 
 struct Header {
   uint64_t magic = kMagic;
@@ -63,11 +66,11 @@ static_assert(sizeof(Header) <= kPage);
 /// Whether a header can be used: everything that comes from outside igloo-init is checked.
 inline bool IsSound(const Header& header) {
   return header.magic == kMagic && header.place % kPage == 0 && header.place != 0 &&
-         header.window % kPage == 0 && header.window > kFirstCall &&
-         header.window <= (64ULL << 20) && header.pid != 0 && header.descriptor >= 3 &&
-         header.descriptor < 64 && header.kernel_parts >= 1 &&
-         header.kernel_parts <= kMaxKernelParts && header.general_size <= kMaxGeneral &&
-         header.extended_size <= kMaxExtended && header.extended_at < header.window &&
+         header.window % kPage == 0 && header.window > kFirstCall && header.window <= kMaxWindow &&
+         header.pid != 0 && header.descriptor >= 3 && header.descriptor < 64 &&
+         header.kernel_parts >= 1 && header.kernel_parts <= kMaxKernelParts &&
+         header.general_size <= kMaxGeneral && header.extended_size <= kMaxExtended &&
+         header.extended_at < header.window &&
          header.extended_at + header.extended_size <= header.window && header.program[0] == '/' &&
          header.program[kMaxProgram - 1] == '\0';
 }

@@ -1,7 +1,8 @@
 #include "copy/faults.h"
 
 #include <fcntl.h>
-#include <string.h>
+#include <linux/close_range.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -9,8 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <set>
+#include <vector>
 
 #include "base/pass.h"
+#include "copy/proc.h"
 
 namespace igloo::copy {
 namespace {
@@ -21,23 +26,72 @@ constexpr std::uint64_t kWanted = UFFD_FEATURE_EVENT_FORK | UFFD_FEATURE_EVENT_R
 /// What goes along with the descriptor.
 constexpr char kWord = 'd';
 
+/// More than an interpreter has that nothing was run in.
+constexpr std::size_t kMostDescriptors = 256;
+
 /// What recvmsg needs, as it lies in the process that makes the call.
 struct Receipt {
   msghdr message = {};
   iovec part = {};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   char word = 0;
-  int sockets[2] = {-1, -1};  ///< as socketpair leaves them
 };
 
 /// A process that is held, and what it can be made to do with descriptors.
+/// SECURITY: nothing is read from its memory, where somebody else may write: what a call has made
+/// is seen by which numbers the kernel says are open.
 class Hands {
  public:
-  static Result<Hands> Of(const Tracee& tracee, const AddressSpace& memory) {
+  /// None where it cannot have numbers of its own.
+  static Result<std::optional<Hands>> Of(const Tracee& tracee, const AddressSpace& memory) {
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, tracee.pid(), 0)));
     IGLOO_ASSIGN(const Registers registers, tracee.Read());
+    // SECURITY: a process beside it that has all descriptors in common would have these, too.
+    // Closes nothing but that: no number is that high.
+    IGLOO_ASSIGN(const std::int64_t parted,
+                 tracee.Call(SYS_close_range, {~0U, ~0U, CLOSE_RANGE_UNSHARE}));
+    IGLOO_ASSIGN(std::set<int> before, OpenNumbers(tracee.pid(), kMostDescriptors));
+    if (!process || parted != 0 || before.size() > kMostDescriptors) return std::nullopt;
     // Of its stack, and nobody's: see ProcessCopy::Scratch.
-    return Hands(tracee, memory, std::move(process), (registers.general.rsp - 1024) & ~15ULL);
+    const std::uint64_t at = (registers.general.rsp - 1024) & ~15ULL;
+    return Hands(tracee, memory, std::move(process), std::move(before), at);
+  }
+
+  /// Has it make a userfaultfd of its own by way of the device.
+  Result<UniqueFd> MakeFaults(int device) const {
+    IGLOO_ASSIGN(const std::uint64_t theirs, Give(device));
+    IGLOO_ASSIGN(const std::int64_t made,
+                 tracee_.Call(SYS_ioctl, {theirs, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK}));
+    UniqueFd fd;
+    if (made >= 0) {
+      fd = Take(static_cast<std::uint64_t>(made));
+      IGLOO_TRY(Close(static_cast<std::uint64_t>(made)));
+    }
+    IGLOO_TRY(Close(theirs));
+    return fd;
+  }
+
+  /// SECURITY: nothing of what it was given stays in there. If something did, it never runs again.
+  Result<void> CheckNothingStays() const {
+    const auto gained = Gained();
+    if (gained && gained->empty()) return {};
+    ::syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
+    return Fail(Errc::kInternal, "a descriptor of the new session stays open",
+                "try again: the session that it was to be a copy of is as it was");
+  }
+
+ private:
+  Hands(const Tracee& tracee, const AddressSpace& memory, UniqueFd process, std::set<int> before,
+        std::uint64_t at)
+      : tracee_(tracee),
+        memory_(memory),
+        process_(std::move(process)),
+        before_(std::move(before)),
+        at_(at) {}
+
+  static Error Unwilling() {
+    return {Errc::kProtocol, "the new session's interpreter does not take what it is given",
+            "try again: the session that it was to be a copy of is as it was", 0};
   }
 
   /// Ours, of one of its numbers.
@@ -45,47 +99,40 @@ class Hands {
     return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_getfd, process_.get(), number, 0)));
   }
 
-  /// SECURITY: nothing of what it was given stays in there.
   Result<void> Close(std::uint64_t number) const {
     IGLOO_ASSIGN(const std::int64_t closed, tracee_.Call(SYS_close, {number}));
-    if (closed != 0) return Fail(Errc::kInternal, "a descriptor of the new session stays open");
+    if (closed != 0) return std::unexpected(Unwilling());
     return {};
   }
 
-  /// Gives it a descriptor; its number in there. None where igloo may take none of its.
-  Result<std::optional<std::uint64_t>> Give(int fd) const {
-    Receipt receipt;
-    IGLOO_TRY(memory_.Write(at_, reinterpret_cast<const char*>(&receipt), sizeof receipt));
+  /// What it has open by now and had not before.
+  Result<std::vector<std::uint64_t>> Gained() const {
+    IGLOO_ASSIGN(const std::set<int> now, OpenNumbers(tracee_.pid(), kMostDescriptors + 4));
+    std::vector<std::uint64_t> gained;
+    std::ranges::set_difference(now, before_, std::back_inserter(gained));
+    return gained;
+  }
+
+  /// Gives it a descriptor; its number in there.
+  Result<std::uint64_t> Give(int fd) const {
     IGLOO_ASSIGN(const std::int64_t made,
-                 tracee_.Call(SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
-                                               Place(offsetof(Receipt, sockets))}));
-    if (made != 0) return std::unexpected(Unwilling());
-    IGLOO_TRY(memory_.Read(at_, reinterpret_cast<char*>(&receipt), sizeof receipt));
-    const auto ours = static_cast<std::uint64_t>(receipt.sockets[0]);
-    const auto theirs = static_cast<std::uint64_t>(receipt.sockets[1]);
-    const UniqueFd socket = Take(ours);
-    IGLOO_TRY(Close(ours));
-    std::optional<std::uint64_t> number;
-    if (socket) {
-      const int given[] = {fd};
-      IGLOO_TRY(PassFds(socket.get(), kWord, given));
-      IGLOO_ASSIGN(number, Receive(theirs));
-    }
-    IGLOO_TRY(Close(theirs));
-    return number;
+                 tracee_.Call(SYS_socketpair, {AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Place(0)}));
+    IGLOO_ASSIGN(const std::vector<std::uint64_t> pair, Gained());
+    if (made != 0 || pair.size() != 2) return std::unexpected(Unwilling());
+    const UniqueFd socket = Take(pair[0]);
+    IGLOO_TRY(Close(pair[0]));
+    Result<void> received = std::unexpected(Unwilling());
+    if (socket) received = Pass(socket.get(), fd, pair[1]);
+    IGLOO_TRY(Close(pair[1]));
+    IGLOO_TRY(received);
+    IGLOO_ASSIGN(const std::vector<std::uint64_t> given, Gained());
+    if (given.size() != 1) return std::unexpected(Unwilling());
+    return given.front();
   }
 
- private:
-  Hands(const Tracee& tracee, const AddressSpace& memory, UniqueFd process, std::uint64_t at)
-      : tracee_(tracee), memory_(memory), process_(std::move(process)), at_(at) {}
-
-  static Error Unwilling() {
-    return {Errc::kProtocol, "the new session's interpreter does not take what it is given", {}, 0};
-  }
-
-  std::uint64_t Place(std::size_t offset) const { return at_ + offset; }
-
-  Result<std::uint64_t> Receive(std::uint64_t socket) const {
+  Result<void> Pass(int socket, int fd, std::uint64_t theirs) const {
+    const int given[] = {fd};
+    IGLOO_TRY(PassFds(socket, kWord, given));
     // Addresses of the other process, as the kernel wants them.
     const auto place = [&](std::size_t offset) {
       return reinterpret_cast<void*>(Place(offset));  // NOLINT(performance-no-int-to-ptr)
@@ -98,21 +145,18 @@ class Hands {
     receipt.message.msg_controllen = sizeof receipt.control;
     IGLOO_TRY(memory_.Write(at_, reinterpret_cast<const char*>(&receipt), sizeof receipt));
     IGLOO_ASSIGN(const std::int64_t count,
-                 tracee_.Call(SYS_recvmsg, {socket, Place(offsetof(Receipt, message)),
+                 tracee_.Call(SYS_recvmsg, {theirs, Place(offsetof(Receipt, message)),
                                             MSG_CMSG_CLOEXEC | MSG_DONTWAIT}));
-    IGLOO_TRY(memory_.Read(at_, reinterpret_cast<char*>(&receipt), sizeof receipt));
-    const auto* header = reinterpret_cast<const cmsghdr*>(receipt.control);
-    if (count != 1 || receipt.word != kWord || header->cmsg_type != SCM_RIGHTS) {
-      return std::unexpected(Unwilling());
-    }
-    int number = -1;
-    ::memcpy(&number, CMSG_DATA(header), sizeof number);
-    return static_cast<std::uint64_t>(number);
+    if (count != 1) return std::unexpected(Unwilling());
+    return {};
   }
+
+  std::uint64_t Place(std::size_t offset) const { return at_ + offset; }
 
   const Tracee& tracee_;
   const AddressSpace& memory_;
   UniqueFd process_;
+  std::set<int> before_;  ///< its numbers
   std::uint64_t at_;
 };
 
@@ -121,20 +165,14 @@ class Hands {
 Result<std::optional<Faults>> Faults::Of(const Tracee& tracee, const AddressSpace& memory) {
   const UniqueFd device(::open("/dev/userfaultfd", O_RDWR | O_CLOEXEC));
   if (!device) return std::nullopt;
-  IGLOO_ASSIGN(const Hands hands, Hands::Of(tracee, memory));
-  IGLOO_ASSIGN(const std::optional<std::uint64_t> theirs, hands.Give(device.get()));
-  if (!theirs) return std::nullopt;
-  IGLOO_ASSIGN(const std::int64_t made,
-               tracee.Call(SYS_ioctl, {*theirs, USERFAULTFD_IOC_NEW, O_CLOEXEC | O_NONBLOCK}));
-  UniqueFd fd;
-  if (made >= 0) {
-    fd = hands.Take(static_cast<std::uint64_t>(made));
-    IGLOO_TRY(hands.Close(static_cast<std::uint64_t>(made)));
-  }
-  IGLOO_TRY(hands.Close(*theirs));
+  IGLOO_ASSIGN(const std::optional<Hands> hands, Hands::Of(tracee, memory));
+  if (!hands) return std::nullopt;
+  auto fd = hands->MakeFaults(device.get());
+  IGLOO_TRY(hands->CheckNothingStays());
+  if (!fd) return std::unexpected(fd.error());
   uffdio_api api{.api = UFFD_API, .features = kWanted, .ioctls = 0};
-  if (!fd || ::ioctl(fd.get(), UFFDIO_API, &api) != 0) return std::nullopt;
-  return Faults(std::move(fd));
+  if (!*fd || ::ioctl(fd->get(), UFFDIO_API, &api) != 0) return std::nullopt;
+  return Faults(std::move(*fd));
 }
 
 Result<void> Faults::Register(std::uint64_t at, std::uint64_t size) const {

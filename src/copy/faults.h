@@ -20,8 +20,10 @@ class Faults {
  public:
   explicit Faults(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// Has a process that is held make its own; it keeps none of it. None where this user or this
-  /// kernel has no such thing.
+  /// Has a process that is held make its own; it keeps none of it, nor does any other process that
+  /// had descriptors in common with it: from here on it has its own. Reads nothing of its memory.
+  /// None where this user or this kernel has no such thing. When this fails, the process may have
+  /// been ended.
   static Result<std::optional<Faults>> Of(const Tracee& tracee, const AddressSpace& memory);
 
   Result<void> Register(std::uint64_t at, std::uint64_t size) const;

@@ -65,5 +65,20 @@ TEST_F(InsideTest, FailsOnADescriptorOfAnythingElse) {
   EXPECT_FALSE(FindInside(-1, child_));
 }
 
+TEST_F(InsideTest, KnowsWhoIsAlone) {
+  EXPECT_TRUE(IsAlone(pidfd_.get(), grandchild_));
+  EXPECT_FALSE(IsAlone(pidfd_.get(), child_));
+  EXPECT_FALSE(IsAlone(pidfd_.get(), ::getpid()));
+  // With somebody else beside it: this process has two children, of which one has one.
+  const UniqueFd own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  EXPECT_FALSE(IsAlone(own.get(), child_));
+  ::kill(grandchild_, SIGKILL);
+  ::kill(child_, SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED), 0);
+  EXPECT_FALSE(IsAlone(pidfd_.get(), grandchild_));
+  EXPECT_FALSE(IsAlone(-1, grandchild_));
+}
+
 }  // namespace
 }  // namespace igloo::copy

@@ -63,6 +63,11 @@ Keeper::~Keeper() {
   }
 }
 
+void Keeper::Leave() {
+  pid_ = 0;
+  tell_.Reset();
+}
+
 Result<void> Keeper::Keep(int fd) const {
   const int kept[] = {fd};
   return PassFds(to_.get(), 'k', kept);

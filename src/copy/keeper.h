@@ -23,6 +23,8 @@ class Keeper {
   ~Keeper();
 
   Result<void> Keep(int fd) const;
+  /// Lets it go on without this process until the sandbox has ended.
+  void Leave();
 
  private:
   Keeper(pid_t pid, UniqueFd to, UniqueFd tell)

@@ -28,8 +28,12 @@ struct Order {
   std::int32_t copy = 0;         ///< kFork: likewise, in the other one
   std::int32_t restored_as = 0;  ///< kCheckpoint: the number that restored processes will have
   std::int32_t descriptor = 0;   ///< kCheckpoint: under which they get the checkpoint
+  std::uint32_t unused = 0;      ///< no bytes that nobody has set
+  /// kCheckpoint: bytes of memory that it may take, as much as a sandbox may have; 0: not limited.
+  std::uint64_t memory = 0;
   bool operator==(const Order&) const = default;
 };
+static_assert(sizeof(Order) == 32);
 std::string Encode(const Order& order);
 Result<Order> DecodeOrder(std::string_view packet);
 

@@ -6,7 +6,7 @@ namespace igloo::copy {
 namespace {
 
 TEST(CopyProtocol, OrdersComeBackAsTheyWent) {
-  const Order checkpoint{.original = 7, .restored_as = 2, .descriptor = 5};
+  const Order checkpoint{.original = 7, .restored_as = 2, .descriptor = 5, .memory = 1ULL << 33};
   EXPECT_EQ(DecodeOrder(Encode(checkpoint)).value(), checkpoint);
   const Order fork{.kind = Order::Kind::kFork, .original = 2, .copy = 3};
   EXPECT_EQ(DecodeOrder(Encode(fork)).value(), fork);

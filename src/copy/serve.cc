@@ -58,14 +58,17 @@ Result<void> Say(int socket, const News& news, int fd = -1) {
 Result<UniqueFd> Checkpoint(const Order& order, int init) {
   IGLOO_ASSIGN(const pid_t pid, FindInside(init, order.original));
   IGLOO_TRY(EnterSandboxOf(pid));
-  IGLOO_TRY(RaiseWall());
   IGLOO_ASSIGN(const Tracee tracee, Tracee::Hold(pid));
   // SECURITY: it may have ended meanwhile, and its number may have become somebody else's.
   IGLOO_ASSIGN(const pid_t again, FindInside(init, order.original));
   if (again != pid) return Fail(Errc::kFailedPrecondition, "the interpreter ended");
   IGLOO_ASSIGN(const AddressSpace memory, AddressSpace::Open(pid));
-  return WriteCheckpoint(tracee, memory,
-                         {.pid = order.restored_as, .descriptor = order.descriptor});
+  IGLOO_ASSIGN(const ProcessTexts texts, ReadTexts(pid));
+  // SECURITY: all that has a name is open by now, and not a byte of hostile memory was read.
+  IGLOO_TRY(RaiseWall());
+  return WriteCheckpoint(
+      tracee, memory, texts,
+      {.pid = order.restored_as, .descriptor = order.descriptor, .memory = order.memory});
 }
 
 Result<void> Fork(int socket, Received received) {

@@ -66,6 +66,8 @@ Result<void> Supply::Bring() {
   return {};
 }
 
+void Supply::Abandon() && { keeper_->Leave(); }
+
 Result<void> Supply::Listen(std::size_t index) {
   // Hearing of one thing lets the process do the next: not for ever.
   for (int i = 0; i < 64; ++i) {

@@ -26,6 +26,9 @@ class Supply {
   /// wait until they are killed; only then may this be dropped.
   Result<void> Bring();
 
+  /// Instead of dropping it: whoever waits goes on to wait, also without this process.
+  void Abandon() &&;
+
  private:
   /// The memory of one process.
   struct Space {

@@ -1,16 +1,11 @@
 #include "copy/transplant.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/syscall.h>
 
-#include <charconv>
+#include <cerrno>
 #include <optional>
 #include <set>
 
-#include "base/file.h"
 #include "copy/address_space.h"
 #include "copy/inside.h"
 #include "copy/proc.h"
@@ -27,24 +22,9 @@ constexpr int kEndMs = 5'000;
 /// Each costs the copy a system call while both are held.
 constexpr std::size_t kMostDescriptors = 4096;
 
-/// Open descriptors of a process, by number; no more are listed than a fork takes over.
+/// Open descriptors of a process, by number; no more than a fork takes over.
 Result<std::set<int>> DescriptorsOf(pid_t pid) {
-  IGLOO_ASSIGN(UniqueFd fd, OpenProc(pid, "fd", O_RDONLY | O_DIRECTORY));
-  DIR* directory = ::fdopendir(fd.get());
-  if (directory == nullptr) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot list the descriptors of the session's interpreter");
-  }
-  (void)fd.Release();
-  std::set<int> numbers;
-  while (const dirent* entry = ::readdir(directory)) {
-    const std::string_view name = entry->d_name;
-    int number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size()) numbers.insert(number);
-    if (numbers.size() > kMostDescriptors) break;
-  }
-  ::closedir(directory);
+  IGLOO_ASSIGN(std::set<int> numbers, OpenNumbers(pid, kMostDescriptors));
   // SECURITY: each costs a system call in the copy; hostile code opens as many as it may.
   if (numbers.size() > kMostDescriptors) {
     return std::unexpected(CannotFork("it has too many open files"));
@@ -80,7 +60,11 @@ struct Target {
     IGLOO_ASSIGN(Tracee tracee, Find(copy, Tracee::Hold));
     IGLOO_ASSIGN(AddressSpace memory, AddressSpace::Open(tracee.pid()));
     IGLOO_ASSIGN(std::set<int> descriptors, DescriptorsOf(tracee.pid()));
-    IGLOO_ASSIGN(std::optional<Faults> faults, Faults::Of(tracee, memory));
+    // SECURITY: somebody else in there could have the same memory or the same descriptors.
+    std::optional<Faults> faults;
+    if (IsAlone(copy.init.get(), tracee.pid())) {
+      IGLOO_ASSIGN(faults, Faults::Of(tracee, memory));
+    }
     return Target{std::move(tracee), std::move(memory), std::move(descriptors), std::move(faults)};
   }
 };
@@ -105,12 +89,10 @@ Result<std::optional<Supply>> Operate(const Newborn& source, Target target, int 
   return std::move(making).Promise(copy_init);
 }
 
+/// igloo ends the sandbox when it hears of it: this process has no right to.
 void AwaitEnd(int init) {
   pollfd end{init, POLLIN, 0};
   while (::poll(&end, 1, kEndMs) < 0 && errno == EINTR) {
-  }
-  ::syscall(SYS_pidfd_send_signal, init, SIGKILL, nullptr, 0);
-  while (::poll(&end, 1, -1) < 0 && errno == EINTR) {
   }
 }
 
@@ -130,6 +112,7 @@ Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progre
   progress.lost(brought.error());
   // SECURITY: without the supply the copy would go on with zeros.
   AwaitEnd(copy.init.get());
+  std::move(*supply).Abandon();
   return brought;
 }
 

@@ -1,6 +1,7 @@
 #include "copy/wall.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
@@ -23,7 +24,8 @@ namespace igloo::copy {
 namespace {
 
 constexpr std::uint32_t kAllowedCalls[] = {
-    // Bytes, of files that are open and of processes in the sandbox.
+    // Bytes, of files that are open. SECURITY: none that takes a path: whatever has a name stays
+    // where it is.
     SYS_read,
     SYS_write,
     SYS_pread64,
@@ -36,18 +38,11 @@ constexpr std::uint32_t kAllowedCalls[] = {
     SYS_lseek,
     SYS_memfd_create,
     SYS_ftruncate,
-    SYS_fstat,
-    SYS_newfstatat,
-    SYS_statx,
-    SYS_openat,
-    SYS_readlinkat,
-    SYS_getdents64,
     SYS_fcntl,
     // Processes that are held.
     SYS_ptrace,
     SYS_wait4,
     SYS_waitid,
-    SYS_pidfd_send_signal,
     SYS_process_vm_writev,
     // Waiting.
     SYS_poll,
@@ -106,6 +101,10 @@ bool HasOwnNetwork(pid_t pid) {
 }  // namespace
 
 Result<void> EnterSandboxOf(pid_t inside) {
+  const pid_t igloo = ::getppid();
+  // SECURITY: root's groups would stay what files judge it by; in the sandbox nobody can change
+  // them.
+  if (::geteuid() == 0 && ::setgroups(0, nullptr) != 0) return Fails("leave root's groups");
   const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, inside, 0)));
   constexpr int kAlways =
       CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
@@ -124,12 +123,18 @@ Result<void> EnterSandboxOf(pid_t inside) {
       ::setresuid(owner.st_uid, owner.st_uid, owner.st_uid) != 0) {
     return Fails("become the sandbox's user");
   }
-  return KeepCapabilities(1ULL << CAP_SYS_PTRACE);
+  IGLOO_TRY(KeepCapabilities(1ULL << CAP_SYS_PTRACE));
+  // Whoever becomes somebody else does not end with its parent any more, which may have ended by
+  // now.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return Fails("end with igloo");
+  if (::getppid() != igloo) return Fail(Errc::kFailedPrecondition, "igloo has ended");
+  return {};
 }
 
 Result<void> RaiseWall() {
   // SECURITY: code in the sandbox has the same user id now, and could look into this process.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return Fails("close itself to others");
+  CloseProc();
   AllowList filter;
   filter.Allow(kAllowedCalls);
   filter.AllowMemory();
@@ -139,6 +144,8 @@ Result<void> RaiseWall() {
       SYS_ioctl, 1,
       {static_cast<std::uint32_t>(UFFDIO_REGISTER), static_cast<std::uint32_t>(UFFDIO_COPY),
        static_cast<std::uint32_t>(UFFDIO_ZEROPAGE), static_cast<std::uint32_t>(UFFDIO_WAKE)});
+  // To end what it holds, by a descriptor that it has.
+  filter.AllowIf(SYS_pidfd_send_signal, 1, {SIGKILL});
   filter.AllowIf(SYS_tgkill, 0, {static_cast<std::uint32_t>(::getpid())});
   filter.AllowIf(SYS_prctl, 0, {PR_SET_NAME, PR_SET_DUMPABLE});
   return std::move(filter).Install();

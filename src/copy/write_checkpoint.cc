@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +18,6 @@
 
 #include "base/text.h"
 #include "checkpoint/format.h"
-#include "copy/proc.h"
 #include "copy/restore_calls.h"
 
 #ifdef __x86_64__
@@ -26,13 +26,13 @@ namespace igloo::copy {
 namespace {
 
 using checkpoint::Header;
+using checkpoint::kMaxMemory;
 using checkpoint::kPage;
 
-/// Of memory in a checkpoint: all processes that wait for it pay with the machine's memory.
-constexpr std::uint64_t kMostBytes = 1ULL << 30;
-/// Of one mapping that is looked through page by page. Larger ones that nobody can have written to
-/// are only reserved.
+/// Of all that is looked through page by page. Large mappings that nobody can have written to are
+/// only reserved.
 constexpr std::uint64_t kMostLooked = 16ULL << 30;
+constexpr auto kLongest = std::chrono::seconds(30);
 /// Where pages begin in the file.
 constexpr std::uint64_t kData = RestoreCalls::kMostBytes;
 /// Below what programs are loaded to, above what non-relocatable ones have.
@@ -70,8 +70,9 @@ std::string_view BytesOf(const T& value) {
 
 class Writer {
  public:
-  Writer(const Tracee& tracee, const AddressSpace& memory, const RestoreOptions& options)
-      : tracee_(tracee), memory_(memory), options_(options) {}
+  Writer(const Tracee& tracee, const AddressSpace& memory, const ProcessTexts& texts,
+         const RestoreOptions& options)
+      : tracee_(tracee), memory_(memory), texts_(texts), options_(options) {}
 
   Result<UniqueFd> Write() {
     IGLOO_ASSIGN(registers_, tracee_.Read());
@@ -113,6 +114,7 @@ class Writer {
   template <class T>
   Result<T> Ask(long number, std::initializer_list<std::uint64_t> before,
                 std::initializer_list<std::uint64_t> after = {}) {
+    IGLOO_TRY(CheckTime());
     T answer{};
     const std::uint64_t scratch = Scratch();
     std::vector<std::uint64_t> arguments(before);
@@ -156,15 +158,25 @@ class Writer {
            region.name.find('\\') == region.name.npos;
   }
 
+  /// SECURITY: whoever is copied decides how much there is to do.
+  Result<void> CheckTime() const {
+    if (std::chrono::steady_clock::now() <= until_) return {};
+    return std::unexpected(Cannot("its memory takes too long to read"));
+  }
+
+  Result<std::vector<Page>> PagesOf(const Region& region) {
+    IGLOO_TRY(CheckTime());
+    if (region.protection == PROT_NONE && region.size() > kMaxMemory) return std::vector<Page>();
+    looked_ += region.size();
+    if (looked_ > kMostLooked) return std::unexpected(Cannot("it has mapped too much"));
+    return memory_.Pages(region);
+  }
+
   Result<void> AddRegion(const Region& region, RestoreCalls& calls) {
     const bool writes_through = region.shared && (region.protection & PROT_WRITE) != 0;
     if (writes_through) return std::unexpected(Cannot("it shares memory with others"));
     const auto protection = static_cast<std::uint64_t>(region.protection);
-    std::vector<Page> pages;
-    if (region.protection != PROT_NONE || region.size() <= kMostBytes) {
-      if (region.size() > kMostLooked) return std::unexpected(Cannot("it has mapped too much"));
-      IGLOO_ASSIGN(pages, memory_.Pages(region));
-    }
+    IGLOO_ASSIGN(const std::vector<Page> pages, PagesOf(region));
     const bool own = std::ranges::find(pages, Page::kOwn) != pages.end();
     if (HasFile(region) && !own) {
       if (open_ != region.name) {
@@ -212,12 +224,13 @@ class Writer {
 
   /// Pages of zeros stay holes.
   Result<void> Save(const Region& region, const std::vector<Page>& pages) {
-    if (size_ + region.size() > kData + kMostBytes)
+    if (size_ + region.size() > kData + kMaxMemory)
       return std::unexpected(Cannot("it is too large"));
     std::array<char, kPage> page;
     for (std::size_t i = 0; i < pages.size(); ++i) {
       // A file's pages that were never looked at are the file's all the same.
       if (pages[i] == Page::kAbsent && region.anonymous()) continue;
+      IGLOO_TRY(CheckTime());
       const std::uint64_t at = region.begin + i * kPage;
       if (!memory_.Read(at, page.data(), page.size())) continue;  // behind the end of a file
       if (tid_address_ >= at && tid_address_ + sizeof(std::int32_t) <= at + kPage) {
@@ -225,6 +238,11 @@ class Writer {
         std::memcpy(page.data() + (tid_address_ - at), &tid, sizeof tid);
       }
       if (std::ranges::all_of(page, [](char byte) { return byte == 0; })) continue;
+      // SECURITY: the file is nobody's in the sandbox: no limit of the kernel's ends this.
+      saved_ += kPage;
+      if (options_.memory != 0 && saved_ > options_.memory) {
+        return std::unexpected(Cannot("it needs more memory than a sandbox may have"));
+      }
       const auto offset = static_cast<off_t>(size_ + i * kPage);
       if (::pwrite(file_.get(), page.data(), page.size(), offset) !=
           static_cast<ssize_t>(page.size())) {
@@ -241,6 +259,7 @@ class Writer {
 
   const Tracee& tracee_;
   const AddressSpace& memory_;
+  const ProcessTexts& texts_;
   RestoreOptions options_;
   Registers registers_ = {};
   std::vector<Region> regions_ = {};
@@ -248,12 +267,13 @@ class Writer {
   std::string open_ = {};       ///< the file that the calls have open
   std::uint64_t size_ = kData;  ///< of the file, as far as it is used
   std::uint64_t tid_address_ = 0;
+  std::uint64_t looked_ = 0, saved_ = 0;  ///< bytes
+  std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::now() + kLongest;
 };
 
 /// What the kernel knows of a process besides its memory.
 Result<void> Writer::AddProcess(RestoreCalls& calls) {
-  const pid_t pid = tracee_.pid();
-  IGLOO_ASSIGN(const std::string stat, ReadProc(pid, "stat", 8192));
+  const std::string& stat = texts_.stat;
   // The second field is a name in brackets, the third a letter; from the fourth on, numbers.
   std::array<std::uint64_t, 52> field = {};
   const std::size_t name_end = stat.rfind(')');
@@ -264,7 +284,6 @@ Result<void> Writer::AddProcess(RestoreCalls& calls) {
     if (end == at) return std::unexpected(Cannot("its places cannot be read"));
     at = end;
   }
-  IGLOO_ASSIGN(const std::string auxiliary, ReadProc(pid, "auxv", 8192));
   prctl_mm_map map{};
   map.start_code = field[26];
   map.end_code = field[27];
@@ -277,18 +296,18 @@ Result<void> Writer::AddProcess(RestoreCalls& calls) {
   map.env_start = field[50];
   map.env_end = field[51];
   map.exe_fd = ~0U;
-  map.auxv_size = static_cast<std::uint32_t>(auxiliary.size());
+  map.auxv_size = static_cast<std::uint32_t>(texts_.auxiliary.size());
   for (const Region& region : regions_) {
     if (region.name == "[heap]") map.brk = std::max<std::uint64_t>(map.brk, region.end);
   }
   calls.AddWithData(SYS_prctl, {PR_SET_MM, PR_SET_MM_MAP, 0, sizeof map}, 2, BytesOf(map));
-  calls.PointTo(offsetof(prctl_mm_map, auxv), auxiliary);
-  IGLOO_ASSIGN(std::string name, ReadProc(pid, "comm", 64));
+  calls.PointTo(offsetof(prctl_mm_map, auxv), texts_.auxiliary);
+  std::string name = texts_.name;
   if (name.ends_with('\n')) name.back() = '\0';
   calls.AddWithData(SYS_prctl, {PR_SET_NAME, 0}, 1, name);
   calls.Add(SYS_set_tid_address, {tid_address_}, static_cast<std::uint64_t>(options_.pid));
   Rseq rseq;
-  if (::ptrace(kGetRseq, pid, sizeof rseq, &rseq) > 0 && rseq.address != 0) {
+  if (::ptrace(kGetRseq, tracee_.pid(), sizeof rseq, &rseq) > 0 && rseq.address != 0) {
     calls.Add(SYS_rseq, {rseq.address, rseq.size, 0, rseq.signature});
   }
   IGLOO_ASSIGN(const auto list, Ask<RobustList>(SYS_get_robust_list, {0}, {ScratchEnd()}));
@@ -297,7 +316,7 @@ Result<void> Writer::AddProcess(RestoreCalls& calls) {
 }
 
 Result<void> Writer::AddSignals(RestoreCalls& calls) {
-  IGLOO_ASSIGN(const std::string status, ReadProc(tracee_.pid(), "status", 1U << 16));
+  const std::string& status = texts_.status;
   const auto mask = [&](const std::string& name) -> std::uint64_t {
     const std::size_t at = status.find("\n" + name + ":\t");
     return at == status.npos ? 0
@@ -329,7 +348,7 @@ Result<Header> Writer::MakeHeader() const {
     header.kernel[header.kernel_parts++] = {region.begin, region.size()};
     if (region.name == "[vdso]") header.vdso = region.begin;
   }
-  IGLOO_ASSIGN(const std::string program, ReadProcLink(tracee_.pid(), "exe"));
+  const std::string& program = texts_.program;
   if (header.vdso == 0 || program.size() >= sizeof header.program || !program.starts_with("/") ||
       program.ends_with(" (deleted)")) {
     return std::unexpected(Cannot("its program cannot be found again"));
@@ -358,15 +377,16 @@ Result<UniqueFd> Writer::Seal(const std::string& window) {
 }  // namespace
 
 Result<UniqueFd> WriteCheckpoint(const Tracee& tracee, const AddressSpace& memory,
-                                 const RestoreOptions& options) {
-  return Writer(tracee, memory, options).Write();
+                                 const ProcessTexts& texts, const RestoreOptions& options) {
+  return Writer(tracee, memory, texts, options).Write();
 }
 
 #else
 
 namespace igloo::copy {
 
-Result<UniqueFd> WriteCheckpoint(const Tracee&, const AddressSpace&, const RestoreOptions&) {
+Result<UniqueFd> WriteCheckpoint(const Tracee&, const AddressSpace&, const ProcessTexts&,
+                                 const RestoreOptions&) {
   return Fail(Errc::kFailedPrecondition, "checkpoints can be made on x86_64 only");
 }
 

@@ -1,11 +1,15 @@
 #include "session/copier.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <array>
 
 #include "base/descriptors.h"
 #include "base/file.h"
+#include "checkpoint/format.h"
 #include "session/asio.h"
 
 namespace igloo::session {
@@ -15,7 +19,32 @@ using asio::posix::descriptor_base;
 
 namespace {
 
-Result<std::optional<Copier::Heard>> Receive(int socket) {
+constexpr const char* kInstead = "begin another session and run the same code there";
+
+/// SECURITY: every sandbox of a recipe gets the file. Sealed, so that nobody changes what the next
+/// one gets, not even who has written it; of memory, so that reading it never waits; and what was
+/// asked for, so that igloo-init finds in it what it expects.
+Result<void> CheckCheckpoint(int file, const copy::Order& order) {
+  constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  struct stat info{};
+  const int seals = ::fcntl(file, F_GET_SEALS);  // -1: what has no such thing
+  const bool sealed = seals >= 0 && (seals & kSeals) == kSeals && ::fstat(file, &info) == 0 &&
+                      S_ISREG(info.st_mode);
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  checkpoint::Header header;
+  if (!sealed || size > checkpoint::kMaxWindow + checkpoint::kMaxMemory ||
+      ::pread(file, &header, sizeof header, checkpoint::kPage) != sizeof header) {
+    return Fail(Errc::kProtocol, "igloo-copy's checkpoint is not a sealed file, or too large");
+  }
+  if (!checkpoint::IsSound(header) || header.window > size ||
+      header.pid != static_cast<std::uint32_t>(order.restored_as) ||
+      header.descriptor != order.descriptor) {
+    return Fail(Errc::kProtocol, "igloo-copy's checkpoint is not the one that was asked for");
+  }
+  return {};
+}
+
+Result<std::optional<Copier::Heard>> Receive(int socket, const copy::Order& order) {
   std::array<char, copy::kLongestPacket> bytes;
   iovec part{bytes.data(), bytes.size()};
   msghdr message{};
@@ -32,7 +61,10 @@ Result<std::optional<Copier::Heard>> Receive(int socket) {
   if (came.size() != (written ? 1U : 0U)) {
     return Fail(Errc::kProtocol, "igloo-copy sent files that nobody asked for, or none");
   }
-  if (written) heard.file = std::move(came.front());
+  if (written) {
+    IGLOO_TRY(CheckCheckpoint(came.front().get(), order));
+    heard.file = std::move(came.front());
+  }
   return heard;
 }
 
@@ -48,12 +80,25 @@ bool IsSomethingThere(int socket) {
 
 }  // namespace
 
-Copier::Copier(asio::io_context& loop, Child child, UniqueFd socket)
-    : child_(std::move(child)), socket_(loop, socket.Release()) {}
+Copier::Copier(asio::io_context& loop, Child child, UniqueFd socket, const copy::Order& order,
+               std::chrono::milliseconds limit)
+    : child_(std::move(child)),
+      socket_(loop, socket.Release()),
+      order_(order),
+      deadline_(loop, limit) {
+  deadline_.async_wait([this, late = std::weak_ptr<bool>(late_)](boost::system::error_code error) {
+    const auto here = late.lock();
+    if (error || !here) return;
+    *here = true;
+    child_.Signal(SIGKILL);
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+  });
+}
 
 Result<std::unique_ptr<Copier>> Copier::Start(asio::io_context& loop, const std::string& program,
-                                              const copy::Order& order,
-                                              std::span<const int> inits) {
+                                              const copy::Order& order, std::span<const int> inits,
+                                              std::chrono::milliseconds limit) {
   IGLOO_ASSIGN(FdPair pair, MakeSocketPair(SOCK_SEQPACKET));
   std::string packet = copy::Encode(order);
   iovec part{packet.data(), packet.size()};
@@ -76,16 +121,20 @@ Result<std::unique_ptr<Copier>> Copier::Start(asio::io_context& loop, const std:
     error.hint = "install igloo completely ('make install')";
     return std::unexpected(std::move(error));
   }
-  return std::unique_ptr<Copier>(new Copier(loop, *std::move(started), std::move(pair.first)));
+  return std::unique_ptr<Copier>(
+      new Copier(loop, *std::move(started), std::move(pair.first), order, limit));
 }
 
 asio::awaitable<Result<std::optional<Copier::Heard>>> Copier::Hear() {
   for (;;) {
-    if (IsSomethingThere(socket_.native_handle())) co_return Receive(socket_.native_handle());
+    if (*late_) co_return Fail(Errc::kTimeout, "igloo-copy takes too long", kInstead);
+    if (IsSomethingThere(socket_.native_handle())) {
+      co_return Receive(socket_.native_handle(), order_);
+    }
     boost::system::error_code error;
     auto token = asio::redirect_error(asio::use_awaitable, error);
     co_await socket_.async_wait(descriptor_base::wait_read, token);
-    if (error) co_return std::optional<Heard>();
+    if (error && !*late_) co_return std::optional<Heard>();
   }
 }
 

@@ -5,6 +5,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,24 +23,31 @@ namespace igloo::session {
 class Copier {
  public:
   /// Starts the program at `program` and gives it the order. `inits`: a pidfd of each igloo-init.
+  /// SECURITY: it is ended when it is not done by `limit`; whom it copies may be hostile.
   static Result<std::unique_ptr<Copier>> Start(boost::asio::io_context& loop,
                                                const std::string& program, const copy::Order& order,
-                                               std::span<const int> inits);
+                                               std::span<const int> inits,
+                                               std::chrono::milliseconds limit);
 
   struct Heard {
     copy::News news = {};
-    UniqueFd file = {};  ///< with copy::news::Written
+    UniqueFd file = {};  ///< with copy::news::Written; a sound checkpoint, and sealed
   };
-  /// The next thing that it says; nothing when it has ended.
+  /// The next thing that it says; nothing when it has ended. Fails when its time is over.
   boost::asio::awaitable<Result<std::optional<Heard>>> Hear();
   /// The original has answered.
   void Answered();
 
  private:
-  Copier(boost::asio::io_context& loop, Child child, UniqueFd socket);
+  Copier(boost::asio::io_context& loop, Child child, UniqueFd socket, const copy::Order& order,
+         std::chrono::milliseconds limit);
 
   Child child_;
   boost::asio::posix::stream_descriptor socket_;
+  copy::Order order_;
+  /// Tells the timer's handler, which may be called when this is gone, that it is not.
+  std::shared_ptr<bool> late_ = std::make_shared<bool>(false);
+  boost::asio::steady_timer deadline_;
 };
 
 }  // namespace igloo::session

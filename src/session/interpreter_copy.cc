@@ -1,6 +1,7 @@
 // Copies of an interpreter: forks of sessions, and checkpoints.
 
 #include "base/file.h"
+#include "base/overloaded.h"
 #include "session/interpreter_state.h"
 
 namespace igloo::session {
@@ -13,6 +14,9 @@ namespace {
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 /// Modules may take long to load.
 constexpr auto kLoadLimit = std::chrono::seconds(60);
+/// For igloo-copy, which keeps time itself (copy/write_checkpoint, copy/process_copy, copy/supply).
+constexpr auto kCheckpointLimit = std::chrono::seconds(60);
+constexpr auto kForkLimit = std::chrono::seconds(150);
 
 Error LostVariables() {
   return {Errc::kFailedPrecondition, "the session has lost its variables",
@@ -22,6 +26,22 @@ Error LostVariables() {
 Error LostCopier() {
   return {Errc::kFailedPrecondition, "igloo-copy ended before the copy was made",
           "something on this machine killed it (out of memory?); try again", 0};
+}
+
+Error OutOfOrder() {
+  return {Errc::kProtocol, "igloo-copy says things in an order that makes no sense",
+          "if that happens again, install igloo completely ('make install')", 0};
+}
+
+/// Everything that it says of a fork comes once, and in this order; 0: may come at any time, or
+/// never.
+int StepOf(const copy::News& news) {
+  return std::visit(
+      Overloaded{[](const copy::news::Expects&) { return 1; },
+                 [](const copy::news::Holds&) { return 2; },
+                 [](const copy::news::GoesOn&) { return 3; },
+                 [](const copy::news::Complete&) { return 4; }, [](const auto&) { return 0; }},
+      news);
 }
 
 }  // namespace
@@ -57,11 +77,17 @@ asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other,
                                                std::shared_ptr<Copying> copying) {
   const auto self = shared_from_this();
   bool complete = false;
+  int step = 0;
   for (;;) {
     auto came = co_await copying->copier->Hear();
     if (!came) copying->lost = std::move(came).error();
     if (!came || !*came) break;
     const copy::News& news = (*came)->news;
+    // SECURITY: it may be hostile by now. A copy counts only when its child was asked for and held.
+    if (!std::holds_alternative<copy::news::Failed>(news) && StepOf(news) != ++step) {
+      copying->lost = OutOfOrder();
+      break;
+    }
     if (const auto* expects = std::get_if<copy::news::Expects>(&news)) {
       expected = expects->closed ? kClosed : kOpen;
     }
@@ -111,12 +137,13 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   const copy::Order order{
       .kind = copy::Order::Kind::kFork, .original = state->pid, .copy = other->pid};
   const std::array inits = {state->box->sandbox().init_pidfd(), other->box->sandbox().init_pidfd()};
-  auto copier = Copier::Start(state->loop, state->options.copier, order, inits);
+  auto copier = Copier::Start(state->loop, state->options.copier, order, inits, kForkLimit);
   if (!copier) co_return std::unexpected(std::move(copier).error());
   const auto copying = std::make_shared<Copying>();  // shared with what follows igloo-copy
   copying->copier = *std::move(copier);
   state->lending = other->borrowing = true;
   state->expected = {};
+  state->stand_in.reset();  // that of another fork
   asio::co_spawn(state->loop, state->Lend(other, copying), asio::detached);
   auto expected = [state, copying] { return !state->expected.empty() || copying->over; };
   co_await state->Wait(expected, Clock::time_point::max());
@@ -133,7 +160,8 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   if (copying->over && copying->lost) co_return std::unexpected(*copying->lost);
   if (other->failure) co_return std::unexpected(*other->failure);
   if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
-  if (copying->held != *state->stand_in) {
+  // None: igloo-copy was done before anybody was asked to fork.
+  if (!state->stand_in || copying->held != *state->stand_in) {
     Error other_child = {Errc::kFailedPrecondition,
                          "the session's own code forked at the same time",
                          "begin another session and run the same code there", 0};
@@ -159,9 +187,10 @@ asio::awaitable<Result<Interpreter::Written>> Interpreter::WriteCheckpoint(
       .kind = copy::Order::Kind::kCheckpoint,
       .original = *state->stand_in,
       .restored_as = state->pid,
-      .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors)};
+      .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors),
+      .memory = state->plan.payload.memory_bytes};
   const std::array inits = {state->box->sandbox().init_pidfd()};
-  auto copier = Copier::Start(state->loop, state->options.copier, order, inits);
+  auto copier = Copier::Start(state->loop, state->options.copier, order, inits, kCheckpointLimit);
   if (!copier) co_return std::unexpected(std::move(copier).error());
   auto heard = co_await (*copier)->Hear();
   if (!heard) co_return std::unexpected(std::move(heard).error());

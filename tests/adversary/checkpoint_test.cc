@@ -11,6 +11,7 @@
 
 #include "base/spawn.h"
 #include "base/temp_dir.h"
+#include "false_copier.h"
 #include "support/configured.h"
 #include "support/host.h"
 #include "support/igloo.h"
@@ -196,6 +197,103 @@ TEST_F(ProcessesOfAServer, AnInterpreterWithoutAWallWouldBeSeen) {
     look.At(::getpid());
     return !look.trespassers().empty();
   }));
+}
+
+/// An environment decides what there is to write into a checkpoint.
+class LargeCheckpoint : public ::testing::Test {
+ protected:
+  LargeCheckpoint() {
+    std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  }
+
+  /// Of an interpreter that has loaded this module.
+  Result<void> MakeWith(const std::string& module, std::uint64_t memory) {
+    std::ofstream(directory_.path() + "/hostile.py") << kTools << module;
+    Interpreters bench("python", {.project = environment::Project{.path = directory_.path()},
+                                  .variables = {{"PYTHONPATH", "/project"}},
+                                  .memory_bytes = memory});
+    const auto made = bench.MakeCheckpoint({"hostile"});
+    if (!made) return std::unexpected(made.error());
+    EXPECT_THAT((*made)->TakeComplaints(), IsEmpty());
+    return {};
+  }
+
+  static constexpr const char* kTools = R"py(
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def map(size, rights, flags, file=-1):
+    at = libc.mmap(None, size, rights, flags | 0x4002, file, 0)
+    assert at != 2**64 - 1
+    return at
+)py";
+
+  TempDir directory_ = TempDir::Make(TempParent()).value();
+};
+
+/// Each mapping is small enough to be looked through page by page.
+TEST_F(LargeCheckpoint, IsRefusedWhenThereIsTooMuchToLookAt) {
+  const std::string module = "for i in range(COUNT): map((1 << 30) - 4096, i % 2, 0x20)\n";
+  const auto made = MakeWith("COUNT = 40\n" + module, 512U << 20);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("mapped too much"));
+  const auto less = MakeWith("COUNT = 4\n" + module, 512U << 20);
+  EXPECT_TRUE(less) << "control: " << less.error().what;
+}
+
+/// One page of a large file that was changed makes all of it the checkpoint's, whose memory is
+/// igloo's: no limit of the sandbox's counts it.
+TEST_F(LargeCheckpoint, IsRefusedWhenItNeedsMoreMemoryThanASandboxHas) {
+  std::ofstream(directory_.path() + "/large") << std::string(96U << 20, 'x');
+  const std::string module = R"py(
+file = open("/project/large", "rb")
+at = map(96 << 20, 1, 0, file.fileno())
+libc.mprotect(at, 4096, 3)
+ctypes.memset(at, 1, 1)
+libc.mprotect(at, 4096, 1)
+)py";
+  const auto made = MakeWith(module, 64U << 20);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().what, HasSubstr("more memory than a sandbox may have"));
+  const auto less = MakeWith(module, 512U << 20);
+  EXPECT_TRUE(less) << "control: " << less.error().what;
+}
+
+/// What an igloo-copy that was taken over hands in: a memfd, right but for one thing.
+constexpr const char* kFile = R"py(
+def file(magic=0x31304b43474c4749, pid=order.restored_as, descriptor=order.descriptor, size=1 << 20, seals=15):
+    made = os.memfd_create("checkpoint", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    header = struct.pack("<QQQIiQIIIi", magic, 1 << 45, 65536, pid, descriptor, 4096, 1, 0, 0, 0)
+    header += bytes(64) + b"/usr/bin/python3".ljust(512, b"\0") + bytes(512) + struct.pack("<Q", 32768)
+    os.ftruncate(made, size)
+    if size > 8192: os.pwrite(made, header, 4096)
+    fcntl.fcntl(made, fcntl.F_ADD_SEALS, seals)
+    return made
+)py";
+
+TEST(FalseCheckpoint, IsGivenToNobody) {
+  for (const char* made :
+       {"file(seals=7)", "file(seals=11)", "file(seals=13)", "file(seals=14)",  // one is missing
+        "file(size=4096)", "file(size=32768)", "file(size=2 << 30)",            //
+        "file(magic=1)", "file(pid=order.restored_as + 1)",                     //
+        "file(descriptor=order.descriptor + 1)",                                //
+        "os.open('/dev/null', os.O_RDWR)", "os.open('/', os.O_RDONLY)", "os.pipe()[0]", "3",
+        "os.open('/usr/bin/python3', os.O_RDONLY)"}) {
+    Interpreters bench("python");
+    const FalseCopier copier(std::string(kFile) + "say(b'w', " + made + ")\n");
+    bench.UseCopier(copier.program());
+    const auto checkpoint = bench.MakeCheckpoint();
+    ASSERT_FALSE(checkpoint) << made;
+    EXPECT_THAT(checkpoint.error().what, HasSubstr("igloo-copy's checkpoint is not")) << made;
+  }
+  // The control: with everything right it is taken.
+  Interpreters bench("python");
+  const FalseCopier copier(std::string(kFile) + "say(b'w', file())\n");
+  bench.UseCopier(copier.program());
+  const auto checkpoint = bench.MakeCheckpoint();
+  EXPECT_TRUE(checkpoint) << checkpoint.error().what;
 }
 
 TEST(CheckpointOfAServer, EndsWithIt) {

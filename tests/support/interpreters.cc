@@ -32,6 +32,7 @@ sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::Ru
 
 Interpreters::Interpreters(const std::string& interpreter, environment::RunRequest more)
     : interpreter_(interpreter),
+      copier_(BuiltPrograms().copier),
       plan_(PlanForInterpreter(interpreter, std::move(more))),
       groups_(cgroup::Find()),
       backend_(BuiltPrograms(), backend::jail::Mode::kPrepared) {
@@ -61,7 +62,7 @@ Result<std::shared_ptr<session::Checkpoint>> Interpreters::MakeCheckpoint(
   IGLOO_ASSIGN(auto group, session::TakeGroup(groups_, plan_, cgroup::OutOfMemory::kEndsOne));
   checkpoint_ = session::Checkpoint::Make(
       loop_, backend_, plan_,
-      {.copier = BuiltPrograms().copier, .preload = std::move(preload), .group = std::move(group)});
+      {.copier = copier_, .preload = std::move(preload), .group = std::move(group)});
   std::optional<Result<int>> made;
   const auto wait = [&]() -> asio::awaitable<void> {
     made = co_await checkpoint_->File(std::chrono::seconds(60));
@@ -81,7 +82,7 @@ std::unique_ptr<session::Interpreter> Interpreters::Open(From from) {
     return nullptr;
   }
   options.group = *std::move(group);
-  options.copier = BuiltPrograms().copier;
+  options.copier = copier_;
   if (from == From::kCheckpoint) {
     if (!checkpoint_) {
       if (auto made = MakeCheckpoint(); !made) error_ = made.error().what;

@@ -40,6 +40,8 @@ class Interpreters {
   Result<std::shared_ptr<session::Checkpoint>> MakeCheckpoint(
       std::vector<std::string> preload = {});
   void ForgetCheckpoint() { checkpoint_.reset(); }
+  /// Another program in igloo-copy's place, from now on.
+  void UseCopier(std::string program) { copier_ = std::move(program); }
   const std::string& error() const { return error_; }
   const sandbox::Plan& plan() const { return plan_; }
 
@@ -48,7 +50,7 @@ class Interpreters {
   Result<session::CallResult> Execute(session::Interpreter& interpreter,
                                       session::Interpreter::Call asked);
 
-  std::string interpreter_;
+  std::string interpreter_, copier_;
   sandbox::Plan plan_;
   cgroup::Groups groups_;
   backend::jail::JailBackend backend_;
