@@ -206,16 +206,9 @@ void Interpreter::State::CloseAll() {
   changed.cancel();
   soon.cancel();
   // One that nobody used has changed nothing.
-  if (set_id.needed() && (last_id != 0 || copied)) CheckProject();
-}
-
-void Interpreter::State::CheckProject() {
-  UniqueFd init;
-  if (box->started()) {
-    init = Duplicate(box->sandbox().init_pidfd());
-    box->sandbox().Kill();
+  if (set_id.needed() && (last_id != 0 || copied)) {
+    FinishAside(loop, std::move(set_id), *box, NoteEach(options.note));
   }
-  FinishAside(loop, std::move(set_id), std::move(init), options.note);
 }
 
 }  // namespace igloo::session
