@@ -70,7 +70,7 @@ Result<Call> CallOfRun(const ParsedArgs& args, const std::vector<std::string>& t
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
   const tools::Setup setup(std::move(config), ReadEnvironments, TheCaller());
   for (const tools::Offered& each : setup.offered()) {
-    const auto order = setup.OrderFor(each.name, {});
+    const auto order = setup.OrderFor({}, each.name, {});
     if (!order) continue;
     const std::string& file = order->where.environment.code_file;
     const std::string_view code = ProgramFor(std::string_view(file).substr(file.rfind('.') + 1));

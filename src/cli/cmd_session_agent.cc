@@ -184,7 +184,7 @@ Result<int> RunAgent(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(config::Config config, ReadConfig(named, ProjectUse::kShow, console));
   IGLOO_ASSIGN(const std::string name, UseArtifact(*directory, config));
   auto setup = std::make_shared<const tools::Setup>(std::move(config), ReadNamed, TheCaller());
-  IGLOO_ASSIGN(const tools::Order order, setup->OrderFor(name, {}));
+  IGLOO_ASSIGN(const tools::Order order, setup->OrderFor({}, name, {}));
   const tools::Offered* offered = setup->Find(name);
   if (offered == nullptr || tools::InterpreterOf(order.where).empty()) {
     return Fail(Errc::kFailedPrecondition, "environment '" + name + "' has no sessions",

@@ -140,7 +140,7 @@ Result<std::unique_ptr<Partner>> BeginAlone(const ParsedArgs& args, const std::s
   IGLOO_TRY(BuildForUse(config, environment, console));
   auto setup =
       std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, TheCaller());
-  IGLOO_ASSIGN(const tools::Order order, setup->OrderFor(environment, {}));
+  IGLOO_ASSIGN(const tools::Order order, setup->OrderFor({}, environment, {}));
   const std::string interpreter(tools::InterpreterOf(order.where));
   const tools::Offered* offered = setup->Find(environment);
   if (offered == nullptr || interpreter.empty()) {

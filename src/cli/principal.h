@@ -22,7 +22,7 @@ class Principal {
   using Contracts = std::function<std::vector<std::unique_ptr<tools::Contract>>(tools::Workshop)>;
 
   struct Parts {
-    tools::SessionOwner owner = {};
+    tools::Owner owner = {};
     tools::Face face = {};
     Contracts contracts = {};
     tools::Making making = {};

@@ -119,8 +119,7 @@ class Server {
       principals_.push_back(std::make_unique<Principal>(
           loop_, *runner_,
           Principal::Parts{
-              .owner = {.principal = i < serving_.tokens.size() ? serving_.tokens[i].label : "",
-                        .serves_several_people = count > 1},
+              .owner = {.principal = i < serving_.tokens.size() ? serving_.tokens[i].label : ""},
               .face = serving_.face,
               .contracts = serving_.contracts,
               .making = MakingOf(),

@@ -45,20 +45,4 @@ bool DropPrivileges(unsigned long kept) {
   return syscall(SYS_capset, &header, sets) == 0;
 }
 
-bool KeepOnly(unsigned capability) {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct sets[2] = {};
-  sets[capability / 32].effective = sets[capability / 32].permitted =
-      sets[capability / 32].inheritable = 1U << capability % 32;
-  for (unsigned long each = 0; each < 64; ++each) {
-    if (each != capability && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0) {
-      if (errno != EINVAL) return false;
-      break;
-    }
-  }
-  return syscall(SYS_capset, &header, sets) == 0 &&
-         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) == 0 &&
-         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-}
-
 }  // namespace igloo::jail

@@ -11,7 +11,5 @@ bool RaiseForPrograms(unsigned capability);
 
 /// Gives up every capability in every other set, but for those in `kept`, by number of their bit.
 bool DropPrivileges(unsigned long kept);
-/// Keeps one capability, also across a new program, and no way to another.
-bool KeepOnly(unsigned capability);
 
 }  // namespace igloo::jail

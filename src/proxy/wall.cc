@@ -154,7 +154,7 @@ Result<void> RaiseWall() {
   IGLOO_TRY(DropPrivileges());
   IGLOO_TRY(SetLimits());
   IGLOO_TRY(ApplyLandlock());
-  // SECURITY: it holds the secrets of all sandboxes: nobody may trace it or read its memory. After
+  // SECURITY: it holds the secrets of a trust domain: nobody may trace it or read its memory. After
   // the change of ids, which would undo it.
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return Fails("being looked at");
   return MakeFilter().Install();

@@ -197,12 +197,12 @@ struct Payload {
 
 /// The exact, ordered, complete list of what will be done, in three parts by how long a part
 /// stays true: `environment` for every sandbox of an environment, `fresh` for each of them anew but
-/// always the same way, `run` for one run only. A template applies the first once, keeps sandboxes
-/// ready that have applied the second, and a run applies the third.
+/// always the same way, `run` for one run only. A template applies the first once; each sandbox
+/// that it keeps ready has applied the first two to a root of its own; a run applies the third.
 /// INVARIANT: a parent target precedes every target below it, so no later step hides an earlier
 /// one unless the policy said so.
-/// INVARIANT: `fresh` and `run` create names only in file systems that they mounted themselves,
-/// because the root of `environment` is shared by all runs of a template.
+/// INVARIANT: `fresh` and `run` create names only in file systems that they mounted themselves:
+/// the root of `environment` is finished and read-only by then.
 struct Plan {
   std::vector<Step> environment = {};
   std::vector<Step> fresh = {};

@@ -306,7 +306,7 @@ void Connection::Hear(const Record& record) {
 }
 
 void Connection::Lose(const ProxyProcess& process, const Error& why) {
-  if (process_.get() == &process) Refuse("", why.what, "");
+  if (IsServedBy(process)) Refuse("", why.what, "");
 }
 
 void Connection::GainDevice() {

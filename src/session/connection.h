@@ -58,6 +58,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Allows more, at once. The answer says whether it counts now.
   void Allow(const std::string& rule, Duration duration, Proxy::Answer answer);
 
+  /// Whether this is the igloo-proxy that has everything.
+  bool IsServedBy(const ProxyProcess& process) const { return process_.get() == &process; }
   /// A decision about it.
   void Hear(const network::Record& record);
   /// An igloo-proxy has ended, perhaps its own.

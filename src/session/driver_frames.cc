@@ -141,7 +141,7 @@ Result<Said> ReadDone(std::uint64_t id, const json::object& object) {
 
 }  // namespace
 
-Result<void> DriverFrames::TakePiece(std::uint64_t id, std::string data) {
+Result<void> DriverFrames::Collect(std::uint64_t id, std::string_view data) {
   if (!pieces_) pieces_ = Pieces{.id = id};
   if (pieces_->id != id) return Nonsense("a piece of another part");
   if (data.size() > kLongestPart - pieces_->data.size()) return Nonsense("a part that is too long");
@@ -149,9 +149,18 @@ Result<void> DriverFrames::TakePiece(std::uint64_t id, std::string data) {
   return {};
 }
 
+Result<Said> DriverFrames::TakePiece(std::uint64_t id, std::string data) {
+  // SECURITY: each one costs igloo a look at its JSON, so they must not come for ever. No driver
+  // sends an empty one, which would never make a part too long.
+  if (data.empty()) return Nonsense("an empty piece");
+  IGLOO_TRY(Collect(id, data));
+  if (++pieces_->count > kMostPieces) return Nonsense("a part of too many pieces");
+  return said::Piece{id, data.size()};
+}
+
 Result<Said> DriverFrames::TakePart(std::uint64_t id, std::string type, std::string_view encoding,
                                     std::string data) {
-  IGLOO_TRY(TakePiece(id, std::move(data)));
+  IGLOO_TRY(Collect(id, data));
   Part part{std::move(type), std::move(pieces_->data)};
   pieces_.reset();
   if (encoding == "base64") {
@@ -159,45 +168,40 @@ Result<Said> DriverFrames::TakePart(std::uint64_t id, std::string type, std::str
     if (!bytes) return Nonsense("a part that is not base64");
     part.bytes = *std::move(bytes);
   }
-  return said::Shown{id, std::move(part)};
+  return said::Shown{id, std::move(part), data.size()};
 }
 
 Result<std::optional<Said>> DriverFrames::Next() {
-  while (true) {
-    const std::size_t end = bytes_.find('\n');
-    if (end == std::string::npos || end > kLongestHeader) {
-      if (bytes_.size() <= kLongestHeader) return std::nullopt;
-      return Nonsense("a message without a header");
-    }
-    const std::string_view line = std::string_view(bytes_).substr(0, end);
-    const bool exits = line.starts_with("exit ");
-    const auto header = exits ? Header{.kind = "exit"} : ReadHeader(line);
-    if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
-    if (bytes_.size() - end - 1 < header->size) return std::nullopt;
-    const std::string kind(header->kind);
-    if (pieces_ && kind != "piece" && kind != "part") return Nonsense("half of a part");
-    if (exits) {
-      auto said = ReadExit(line);
-      bytes_.erase(0, end + 1);
-      return said;
-    }
-    const std::uint64_t id = header->id;
-    auto object = ReadObject(kind, std::string_view(bytes_).substr(end + 1, header->size));
-    bytes_.erase(0, end + 1 + header->size);
-    if (!object) return std::unexpected(std::move(object).error());
-    if (kind == "ready" || kind == "standin") return ReadProcess(kind, *object);
-    if (kind == "done") return ReadDone(id, *object);
-    auto data = TextOf(*object, "data");
-    if (!data) return Nonsense("a part without data");
-    if (kind == "piece") {
-      IGLOO_TRY(TakePiece(id, *std::move(data)));
-      continue;
-    }
-    auto type = TextOf(*object, "type");
-    const auto encoding = TextOf(*object, "encoding");
-    if (!type || type->size() > 100 || !encoding) return Nonsense("a part without a type");
-    return TakePart(id, *std::move(type), *encoding, *std::move(data));
+  const std::size_t end = bytes_.find('\n');
+  if (end == std::string::npos || end > kLongestHeader) {
+    if (bytes_.size() <= kLongestHeader) return std::nullopt;
+    return Nonsense("a message without a header");
   }
+  const std::string_view line = std::string_view(bytes_).substr(0, end);
+  const bool exits = line.starts_with("exit ");
+  const auto header = exits ? Header{.kind = "exit"} : ReadHeader(line);
+  if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
+  if (bytes_.size() - end - 1 < header->size) return std::nullopt;
+  const std::string kind(header->kind);
+  if (pieces_ && kind != "piece" && kind != "part") return Nonsense("half of a part");
+  if (exits) {
+    auto said = ReadExit(line);
+    bytes_.erase(0, end + 1);
+    return said;
+  }
+  const std::uint64_t id = header->id;
+  auto object = ReadObject(kind, std::string_view(bytes_).substr(end + 1, header->size));
+  bytes_.erase(0, end + 1 + header->size);
+  if (!object) return std::unexpected(std::move(object).error());
+  if (kind == "ready" || kind == "standin") return ReadProcess(kind, *object);
+  if (kind == "done") return ReadDone(id, *object);
+  auto data = TextOf(*object, "data");
+  if (!data) return Nonsense("a part without data");
+  if (kind == "piece") return TakePiece(id, *std::move(data));
+  auto type = TextOf(*object, "type");
+  const auto encoding = TextOf(*object, "encoding");
+  if (!type || type->size() > 100 || !encoding) return Nonsense("a part without a type");
+  return TakePart(id, *std::move(type), *encoding, *std::move(data));
 }
 
 std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,

@@ -25,9 +25,17 @@ struct Ready {
   int pid = 0;  ///< in its sandbox
   bool operator==(const Ready&) const = default;
 };
+/// One message of a part that needs several. DriverFrames keeps its data; whoever counts what an
+/// interpreter says has to know that it came.
+struct Piece {
+  std::uint64_t id = 0;
+  std::size_t bytes = 0;
+  bool operator==(const Piece&) const = default;
+};
 struct Shown {
   std::uint64_t id = 0;
   Part part = {};
+  std::size_t last_bytes = 0;  ///< of its data, in its last message: its pieces came before
   bool operator==(const Shown&) const = default;
 };
 /// A run came to its end, and the interpreter lives.
@@ -45,7 +53,7 @@ struct StandsIn {
   bool operator==(const StandsIn&) const = default;
 };
 }  // namespace said
-using Said = std::variant<said::Ready, said::Shown, said::Done, said::StandsIn>;
+using Said = std::variant<said::Ready, said::Piece, said::Shown, said::Done, said::StandsIn>;
 
 /// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON, or "exit ID STATUS CPU
 /// PEAK\n" for the end of a run about which there is no more to say. The data of a part that is too
@@ -54,6 +62,7 @@ class DriverFrames {
  public:
   static constexpr std::size_t kLongestHeader = 64, kLongestPayload = 1U << 20;
   static constexpr std::size_t kLongestPart = 12U << 20;  ///< of its data, as it is encoded
+  static constexpr std::size_t kMostPieces = 128;         ///< drivers make them of 128 KB and more
 
   void Append(std::string_view bytes) { bytes_ += bytes; }
   /// The next message, or none yet. Fails for good on anything that a driver does not say.
@@ -68,8 +77,10 @@ class DriverFrames {
   struct Pieces {
     std::uint64_t id = 0;
     std::string data = {};
+    std::size_t count = 0;
   };
-  Result<void> TakePiece(std::uint64_t id, std::string data);
+  Result<void> Collect(std::uint64_t id, std::string_view data);
+  Result<Said> TakePiece(std::uint64_t id, std::string data);
   Result<Said> TakePart(std::uint64_t id, std::string type, std::string_view encoding,
                         std::string data);
 

@@ -28,7 +28,7 @@ TEST(DriverFramesTest, MessagesComeInAnyPieces) {
     }
     ASSERT_EQ(said.size(), 3U) << step;
     EXPECT_EQ(said[0], Said{said::Ready{7}});
-    EXPECT_EQ(said[1], Said(said::Shown{7, {"image/png", std::string("\0\x01\xff", 3)}}));
+    EXPECT_EQ(said[1], Said(said::Shown{7, {"image/png", std::string("\0\x01\xff", 3)}, 4}));
     EXPECT_EQ(said[2], Said(said::Done{.id = 7, .status = 130, .value = "4", .interrupted = true}));
   }
 }
@@ -77,11 +77,15 @@ TEST(DriverFramesTest, ALongPartComesInPieces) {
                                 R"("base64"})");
   DriverFrames frames;
   frames.Append(all);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(frames.Next().value(), Said(said::Piece{7, piece.size()})) << "each one is told of";
+  }
   const auto said = frames.Next();
   ASSERT_TRUE(said) << said.error().what;
   const auto* shown = std::get_if<said::Shown>(&**said);
   ASSERT_NE(shown, nullptr);
   EXPECT_EQ(shown->part.bytes, std::string(900'000, '\0') + std::string("\0\x01\xff", 3));
+  EXPECT_EQ(shown->last_bytes, 4U);
   EXPECT_EQ(frames.Next().value(), std::nullopt);
 }
 
@@ -117,6 +121,29 @@ TEST(DriverFramesTest, NoMessageIsLongAndNothingElseIsRead) {
   EXPECT_TRUE(refused(piece + Frame("done", 1, R"({"status":0})")));
   EXPECT_TRUE(refused(piece + Frame("piece", 2, R"({"data":"x"})")));
   EXPECT_FALSE(refused(piece)) << "control";
+}
+
+TEST(DriverFramesTest, PiecesAreNeitherEmptyNorWithoutNumber) {
+  const std::string small = Frame("piece", 1, R"({"data":"x"})");
+  const std::string part = Frame("part", 1, R"({"type":"a","data":"","encoding":"utf-8"})");
+  const auto taken = [](const std::string& text) {
+    DriverFrames frames;
+    frames.Append(text);
+    std::size_t count = 0;
+    for (;; ++count) {
+      const auto next = frames.Next();
+      if (!next) return std::pair(count, false);
+      if (!*next) return std::pair(count, true);
+    }
+  };
+  EXPECT_EQ(taken(Frame("piece", 1, R"({"data":""})")), std::pair(std::size_t{0}, false));
+  EXPECT_EQ(taken(small + Frame("piece", 1, R"({"data":""})")), std::pair(std::size_t{1}, false));
+  EXPECT_EQ(taken(part), std::pair(std::size_t{1}, true)) << "control: a part may be empty";
+  std::string most;
+  for (std::size_t i = 0; i < DriverFrames::kMostPieces; ++i) most += small;
+  EXPECT_EQ(taken(most + part + most), std::pair(2 * DriverFrames::kMostPieces + 1, true))
+      << "control: they are counted for each part";
+  EXPECT_EQ(taken(most + small + part), std::pair(DriverFrames::kMostPieces, false));
 }
 
 TEST(DriverFramesTest, AnEndCanBeALine) {

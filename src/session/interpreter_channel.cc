@@ -56,14 +56,19 @@ std::string Interpreter::State::Order(const Call& call) {
 
 void Interpreter::State::Take(Said came) {
   // A word about a call that is not under way is somebody else's, or a lie.
+  const auto under_way = [this](std::uint64_t id) { return running && id == last_id; };
+  if (const auto* piece = std::get_if<said::Piece>(&came)) {
+    if (!under_way(piece->id)) TakeIdle(piece->bytes);
+    return;  // nobody waits for one
+  }
   if (auto* shown = std::get_if<said::Shown>(&came)) {
-    if (!running || shown->id != last_id) return TakeIdle(shown->part.bytes.size());
+    if (!under_way(shown->id)) return TakeIdle(shown->last_bytes);
     part_bytes += shown->part.bytes.size();
     if (part_bytes <= options.capture_limit && parts.size() < 100) {
       parts.push_back(std::move(shown->part));
     }
   } else if (auto* end = std::get_if<said::Done>(&came)) {
-    if (!running || end->id != last_id) return TakeIdle(0);
+    if (!under_way(end->id)) return TakeIdle(0);
     done = std::move(*end);
   } else if (const auto* still = std::get_if<said::StandsIn>(&came)) {
     if (!std::exchange(wants_stand_in, false)) return TakeIdle(options.capture_limit);
@@ -201,16 +206,9 @@ void Interpreter::State::CloseAll() {
   changed.cancel();
   soon.cancel();
   // One that nobody used has changed nothing.
-  if (set_id.needed() && (last_id != 0 || copied)) CheckProject();
-}
-
-void Interpreter::State::CheckProject() {
-  UniqueFd init;
-  if (box->started()) {
-    init = Duplicate(box->sandbox().init_pidfd());
-    box->sandbox().Kill();
+  if (set_id.needed() && (last_id != 0 || copied)) {
+    FinishAside(loop, std::move(set_id), *box, NoteEach(options.note));
   }
-  FinishAside(loop, std::move(set_id), std::move(init), options.note);
 }
 
 }  // namespace igloo::session

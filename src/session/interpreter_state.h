@@ -89,8 +89,6 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   /// The order for a call. The code of a whole program is in its file then, if it can be.
   std::string Order(const Call& call);
   void CloseAll();
-  /// Ends the sandbox, and has looked at what it left in a read-write project.
-  void CheckProject();
   /// A child of the interpreter's that waits to be copied. `order`: kStandIn with a flag, or
   /// kMakeCheckpoint with a text.
   boost::asio::awaitable<Result<void>> MakeStandIn(std::string_view order, std::string_view text,

@@ -30,47 +30,65 @@ struct Work {
   }
 
   void Do() {
-    // The last process could change a file behind the check otherwise.
-    if (init) {
-      pollfd end{init.get(), POLLIN, 0};
-      (void)::poll(&end, 1, kPatienceMs);
-    }
+    pollfd end{init.get(), POLLIN, 0};
+    const bool ended = !init || ::poll(&end, 1, kPatienceMs) == 1;
     said = check.Finish();
+    if (ended) return;
+    said.emplace_back(
+        "the sandbox had not ended when its project was looked at: 'find -perm /6000' shows "
+        "whether any file is set-uid");
   }
 };
 
+/// A pidfd of an igloo-init that was killed; none: it was not started, or the backend knows none.
+UniqueFd KillInit(Box& box) {
+  if (!box.started()) return {};
+  backend::Sandbox& sandbox = box.sandbox();
+  // It may have come and not been taken yet.
+  if (sandbox.setup_fd() >= 0) (void)sandbox.ReadSetup();
+  UniqueFd init = Duplicate(sandbox.init_pidfd());
+  sandbox.Kill();
+  return init;
+}
+
+/// Begins the work; a descriptor that tells its end. None: there is no thread to be had.
+UniqueFd StartThread(Work& work) {
+  auto pipe = MakePipe();
+  if (!pipe) return {};
+  try {
+    work.thread = std::thread([&work, end = std::move(pipe->second)] {
+      work.Do();
+      (void)!::write(end.get(), "x", 1);
+    });
+  } catch (const std::system_error&) {
+    return {};  // too many threads
+  }
+  return std::move(pipe->first);
+}
+
 }  // namespace
 
-void FinishAside(boost::asio::io_context& loop, SetIdCheck check, UniqueFd init,
-                 std::function<void(std::string_view)> note) {
-  const auto work = std::make_shared<Work>(std::move(check), std::move(init));
-  const auto tell = [work, note = std::move(note)] {
-    for (const std::string& each : work->said) {
-      if (note) note(each);
-    }
-  };
-  auto pipe = MakePipe();
-  bool aside = pipe.has_value();
-  try {
-    if (aside) {
-      work->thread = std::thread([work = work.get(), end = std::move(pipe->second)] {
-        work->Do();
-        (void)!::write(end.get(), "x", 1);
-      });
-    }
-  } catch (const std::system_error&) {
-    aside = false;  // too many threads: it is done all the same
-  }
-  if (!aside) {
+void FinishAside(boost::asio::io_context& loop, SetIdCheck check, Box& box, Checked done) {
+  const auto work = std::make_shared<Work>(std::move(check), KillInit(box));
+  // One that is stopped is likely being destroyed: nothing may wait on it any more.
+  UniqueFd end = loop.stopped() ? UniqueFd() : StartThread(*work);
+  if (!end) {
     work->Do();
-    return tell();
+    return done(std::move(work->said));
   }
-  const auto over = std::make_shared<stream_descriptor>(loop, pipe->first.Release());
+  const auto over = std::make_shared<stream_descriptor>(loop, end.Release());
   over->async_wait(stream_descriptor::wait_read,
-                   [over, work, tell](const boost::system::error_code& error) {
+                   [over, work, done = std::move(done)](const boost::system::error_code& error) {
                      work->thread.join();
-                     if (!error) tell();
+                     if (!error) done(std::move(work->said));
                    });
+}
+
+Checked NoteEach(std::function<void(std::string_view)> note) {
+  return [note = std::move(note)](const std::vector<std::string>& said) {
+    if (!note) return;
+    for (const std::string& each : said) note(each);
+  };
 }
 
 }  // namespace igloo::session

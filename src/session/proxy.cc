@@ -49,11 +49,12 @@ Result<std::shared_ptr<ProxyProcess>> Proxy::Start(const std::string& domain) {
   std::vector<std::string> arguments;
   if (!options_.resolver.empty()) arguments.push_back("--resolver=" + options_.resolver);
   if (!options_.roots.empty()) arguments.push_back("--roots=" + options_.roots);
-  return ProxyProcess::Start(loop_,
-                             {.program = options_.program,
-                              .arguments = std::move(arguments),
-                              .record = [this](const network::Record& record) { Hear(record); },
-                              .lost = [this, domain](const Error& why) { Lost(domain, why); }});
+  return ProxyProcess::Start(
+      loop_, {.program = options_.program,
+              .arguments = std::move(arguments),
+              .record = [this](const ProxyProcess& from,
+                               const network::Record& record) { Hear(from, record); },
+              .lost = [this, domain](const Error& why) { Lost(domain, why); }});
 }
 
 void Proxy::Release(const std::shared_ptr<ProxyProcess>& process) {
@@ -82,10 +83,13 @@ bool Proxy::EndIdle() {
   return true;
 }
 
-void Proxy::Hear(const network::Record& record) const {
+void Proxy::Hear(const ProxyProcess& from, const network::Record& record) const {
   const bool decision = record.event != network::Record::Event::kUsed;
   if (decision) Tell(record);
-  if (Connection* of = Find(record.sandbox)) of->Hear(record);
+  // SECURITY: sessions are called alike, one after the other, and a process may still tell of one
+  // that it served. What it says must not reach the next of that name, in another trust domain.
+  Connection* of = Find(record.sandbox);
+  if (of != nullptr && of->IsServedBy(from)) of->Hear(record);
 }
 
 void Proxy::Lost(const std::string& domain, const Error& why) {

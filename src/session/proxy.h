@@ -85,7 +85,7 @@ class Proxy {
   Result<std::shared_ptr<ProxyProcess>> Start(const std::string& domain);
   /// Ends the one that has served nobody for the longest time; false: all serve somebody.
   bool EndIdle();
-  void Hear(const network::Record& record) const;
+  void Hear(const ProxyProcess& from, const network::Record& record) const;
   void Lost(const std::string& domain, const Error& why);
 
   boost::asio::io_context& loop_;

@@ -156,7 +156,7 @@ void ProxyProcess::TakeRecord(const network::Record& record) {
   if (!sandboxes_.contains(record.sandbox)) {
     return Lose({Errc::kProtocol, "igloo-proxy told of a sandbox that it does not serve", {}, 0});
   }
-  options_.record(record);
+  options_.record(*this, record);
 }
 
 void ProxyProcess::Answered(std::uint64_t number, Result<void> result) {

@@ -28,7 +28,8 @@ class ProxyProcess : public std::enable_shared_from_this<ProxyProcess> {
   struct Options {
     std::string program = {};
     std::vector<std::string> arguments = {};  ///< behind the number of its channel
-    std::function<void(const network::Record&)> record = {};
+    /// Hears every record about a sandbox that it was given, and from whom.
+    std::function<void(const ProxyProcess& from, const network::Record&)> record = {};
     /// It has ended without being closed; what waited for an answer has got this error already.
     std::function<void(const Error&)> lost = {};
   };

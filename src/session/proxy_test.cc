@@ -2,11 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "base/file.h"
 #include "base/spawn.h"
+#include "base/temp_dir.h"
 #include "session/asio.h"
+#include "session/connection.h"
+#include "support/igloo.h"
 
 namespace igloo::session {
 namespace {
@@ -83,6 +90,78 @@ TEST_F(ProxyTest, ThereAreSoManyAtMostAndTheErrorSaysSo) {
   EXPECT_TRUE(proxy.Join("c"));
   EXPECT_FALSE(proxy.Join("a"));
   EXPECT_EQ(proxy.size(), 2U);
+  proxy.Close();
+}
+
+/// A sandbox in which somebody connects at once.
+class Connecting : public backend::Sandbox {
+ public:
+  Connecting() {
+    FdPair pipe = MakePipe().value();
+    EXPECT_TRUE(WriteAll(pipe.second.get(), "x"));
+    listeners.push_back(std::move(pipe.first));
+  }
+  int setup_fd() const override { return -1; }
+  Result<void> ReadSetup() override { return {}; }
+  void Kill() override {}
+  Error WhyGone() override { return {}; }
+};
+
+/// A program in igloo-proxy's place that refuses something when it is given a sandbox, and once
+/// more, when it is told to, after that sandbox was taken from it.
+class Talking {
+ public:
+  Talking() {
+    for (const char* host : {"early", "late"}) {
+      std::ofstream(Path(host)) << network::Encode(network::Record{
+          .sandbox = "x", .host = host, .port = 80, .refusal = "no rule allows it"});
+    }
+    // Reading one byte takes a whole message.
+    std::ofstream(program()) << "#!/bin/sh\ncd " << directory_.path()
+                             << "\nhead -c 1 <&3 >order && cat early >&3\n"
+                                "head -c 1 <&3 >order && : <go\n"
+                                "cat late >&3\nhead -c 1 <&3 >order\n";
+    std::filesystem::permissions(program(), std::filesystem::perms(0755));
+    EXPECT_EQ(::mkfifo(Path("go").c_str(), 0600), 0);
+  }
+  std::string program() const { return Path("talking"); }
+  void LetGo() const { std::ofstream(Path("go")) << ""; }
+
+ private:
+  std::string Path(const std::string& name) const { return directory_.path() + "/" + name; }
+  TempDir directory_ = TempDir::Make(igloo::testing::TempParent()).value();
+};
+
+TEST_F(ProxyTest, WhatOneTellsOfANameDoesNotReachTheNextOfThatNameInAnotherDomain) {
+  const Talking talking;
+  std::vector<std::string> heard;
+  Proxy proxy(loop_, {.program = talking.program(), .record = [&](const network::Record& record) {
+                        heard.push_back(record.host);
+                      }});
+  const auto connect = [&](const std::string& principal) {
+    auto connection = std::make_shared<Connection>(loop_, proxy, With(principal, {}));
+    connection->Rename("x");
+    Connecting sandbox;
+    EXPECT_TRUE(connection->Attach(sandbox));
+    return connection;
+  };
+  const auto wait_for = [&](std::size_t count) {
+    while (heard.size() < count && loop_.run_one() > 0) {
+    }
+    ASSERT_EQ(heard.size(), count);
+  };
+  auto first = connect("alice");
+  wait_for(1);
+  EXPECT_EQ(first->TakeRefusals().list.size(), 1U) << "control: its own process is heard";
+  first.reset();
+  const auto second = connect("bob");
+  wait_for(2);
+  EXPECT_EQ(proxy.size(), 2U);
+  EXPECT_EQ(second->TakeRefusals().list.size(), 1U) << "control";
+  talking.LetGo();
+  wait_for(3);
+  EXPECT_EQ(heard.back(), "late") << "it is written down";
+  EXPECT_EQ(second->TakeRefusals().list.size(), 0U) << "and is nothing that the next one did";
   proxy.Close();
 }
 

@@ -12,10 +12,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/overloaded.h"
-#include "session/aside.h"
 #include "session/asio.h"
 #include "session/box.h"
 #include "session/feed.h"
+#include "session/project_check.h"
 #include "session/pump.h"
 #include "session/set_id_files.h"
 #include "session/verdict.h"
@@ -74,6 +74,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
   bool LookAfterMemory();
   Result<RunResult> Finish();
+  bool MustCheckProject() const { return set_id.needed() && box->started(); }
   /// What was done about files that the run left in a project.
   asio::awaitable<std::vector<std::string>> PutProjectRight();
   void CloseAll();
@@ -267,14 +268,19 @@ Result<RunResult> Run::State::Finish() {
 }
 
 asio::awaitable<std::vector<std::string>> Run::State::PutProjectRight() {
-  const auto check = std::make_shared<SetIdCheck>(std::move(set_id));
-  const auto said = std::make_shared<std::vector<std::string>>();
-  const auto looked = co_await Aside(loop, [check, said]() -> Result<void> {
-    *said = check->Finish();
-    return {};
+  const auto self = shared_from_this();
+  const auto said = std::make_shared<std::optional<std::vector<std::string>>>();
+  FinishAside(loop, std::move(set_id), *box, [self, said](std::vector<std::string> sentences) {
+    *said = std::move(sentences);
+    self->changed.cancel();
   });
-  if (!looked) *said = check->Finish();  // there is no thread to be had
-  co_return *said;
+  while (!*said) {
+    changed.expires_at(std::chrono::steady_clock::time_point::max());
+    boost::system::error_code ignored;
+    auto token = Redirect(ignored);
+    co_await changed.async_wait(token);
+  }
+  co_return std::move(**said);
 }
 
 void Run::State::CloseAll() {
@@ -287,7 +293,13 @@ void Run::State::CloseAll() {
 Run::Run(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend, RunIo io)
     : state_(std::make_shared<State>(loop, plan, backend, std::move(io))) {}
 
-Run::~Run() { state_->CloseAll(); }
+Run::~Run() {
+  state_->CloseAll();
+  // SECURITY: whoever ends the server must not thereby end the check: what changed before counts.
+  if (state_->MustCheckProject()) {
+    FinishAside(state_->loop, std::move(state_->set_id), *state_->box, NoteEach(state_->io.note));
+  }
+}
 
 asio::awaitable<Result<RunResult>> Run::Execute() {
   const std::shared_ptr<State> state = state_;
@@ -305,8 +317,8 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   co_await state->EndNetwork();
   auto result = state->Finish();
   state->CloseAll();
-  // After a report nothing inside runs any more.
-  if (state->set_id.needed()) {
+  // After a failure, too, and not on the word of igloo-init that nothing runs any more.
+  if (state->MustCheckProject()) {
     auto put_right = co_await state->PutProjectRight();
     if (result) result->put_right = std::move(put_right);
   }

@@ -48,6 +48,8 @@ struct RunIo {
   std::shared_ptr<Connection> connection = {};
   /// Instead: a network with an igloo-proxy for this run alone.
   std::optional<OwnNetwork> network = {};
+  /// Hears what igloo had to put right in a read-write project when nobody waits for the result.
+  std::function<void(std::string_view)> note = {};
 };
 
 struct RunResult {

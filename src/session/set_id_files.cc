@@ -8,10 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
 
@@ -37,14 +40,18 @@ class Walk {
  public:
   Walk(const timespec& began, const SetIdLimits& limits) : began_(began), limits_(limits) {}
 
-  void Tree(int directory, const std::string& path) { Directory(directory, path, 0); }
+  void Tree(int root, const std::string& path) {
+    struct stat info{};
+    if (::fstat(root, &info) == 0 && S_ISREG(info.st_mode)) return Strip(root, path);
+    Directory(root, path, 0);
+  }
 
   std::vector<std::string> Take() {
     if (more_ > 0) said_.push_back(fmt::format("and from {} more files", more_));
     if (!complete_) {
       said_.emplace_back(
-          "the project has more files than are looked at after a run: 'find -perm /6000' shows "
-          "whether any is set-uid");
+          "not all files of the project were looked at after the run: there are too many, or a "
+          "directory cannot be opened; 'find -perm /6000' shows whether any is set-uid");
     }
     return std::move(said_);
   }
@@ -78,7 +85,9 @@ class Walk {
       if (below) return Directory(below.get(), path, depth + 1);
       complete_ = false;
     }
-    if (IsOurs(info)) Strip(directory, name, path);
+    if (!IsOurs(info)) return;
+    const UniqueFd file = OpenStraight(directory, name, O_PATH);
+    if (file) Strip(file.get(), path);
   }
 
   bool IsOurs(const struct stat& info) const {
@@ -86,11 +95,10 @@ class Walk {
   }
 
   /// By its descriptor, which needs no right to read the file.
-  void Strip(int directory, const char* name, const std::string& path) {
-    const UniqueFd fd = OpenStraight(directory, name, O_PATH);
+  void Strip(int file, const std::string& path) {
     struct stat info{};
-    if (!fd || ::fstat(fd.get(), &info) != 0 || !IsOurs(info)) return;
-    const std::string own = "/proc/self/fd/" + std::to_string(fd.get());
+    if (::fstat(file, &info) != 0 || !IsOurs(info)) return;
+    const std::string own = "/proc/self/fd/" + std::to_string(file);
     const bool taken = ::chmod(own.c_str(), info.st_mode & 01777) == 0;
     const int saved_errno = errno;
     if (said_.size() >= limits_.named) {
@@ -121,8 +129,16 @@ SetIdCheck::SetIdCheck(const sandbox::Plan& plan) {
     for (const sandbox::Step& step : *steps) {
       const auto* bind = std::get_if<sandbox::step::Bind>(&step);
       if (bind == nullptr || bind->device || bind->access != sandbox::Access::kReadWrite) continue;
-      UniqueFd fd(::open(bind->source.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-      if (fd) trees_.push_back({bind->source, std::move(fd)});
+      UniqueFd root(::open(bind->source.c_str(), O_PATH | O_CLOEXEC));
+      const int saved_errno = errno;
+      if (root) {
+        trees_.push_back({bind->source, std::move(root)});
+      } else {
+        missed_.push_back(fmt::format(
+            "'{}' was not looked at after the run: {}; 'find -perm /6000' shows whether any file "
+            "in it is set-uid",
+            Printable(bind->source), std::strerror(saved_errno)));
+      }
     }
   }
   // The clock that file systems take their times from; a finer one would be ahead of it.
@@ -131,9 +147,11 @@ SetIdCheck::SetIdCheck(const sandbox::Plan& plan) {
 
 std::vector<std::string> SetIdCheck::Finish(const SetIdLimits& limits) {
   Walk walk(began_, limits);
-  for (const Tree& tree : trees_) walk.Tree(tree.directory.get(), tree.path);
+  for (const Tree& tree : trees_) walk.Tree(tree.root.get(), tree.path);
   trees_.clear();
-  return walk.Take();
+  std::vector<std::string> said = walk.Take();
+  std::ranges::move(std::exchange(missed_, {}), std::back_inserter(said));
+  return said;
 }
 
 }  // namespace igloo::session

@@ -24,7 +24,7 @@ class SetIdCheck {
   /// Before the sandbox starts. Costs nothing for a plan without such a tree.
   explicit SetIdCheck(const sandbox::Plan& plan);
 
-  bool needed() const { return !trees_.empty(); }
+  bool needed() const { return !trees_.empty() || !missed_.empty(); }
   /// Once, when nothing inside runs any more: takes the bits away from regular files that changed
   /// since. What was done, a sentence each.
   std::vector<std::string> Finish(const SetIdLimits& limits = {});
@@ -32,9 +32,10 @@ class SetIdCheck {
  private:
   struct Tree {
     std::string path = {};
-    UniqueFd directory = {};
+    UniqueFd root = {};  ///< a directory, or one file
   };
   std::vector<Tree> trees_ = {};
+  std::vector<std::string> missed_ = {};  ///< trees that cannot be looked at, a sentence each
   timespec began_ = {};
 };
 

@@ -137,7 +137,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
     if (!finished) co_return fail(finished.error());
     co_return RenderOriginal(*finished);
   }
-  auto order = setup->OrderFor(arguments->environment,
+  auto order = setup->OrderFor(workshop_.sessions.owner(), arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)}});
   if (!order) co_return fail(order.error());
   Order now = *std::move(order);

@@ -66,11 +66,14 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
     return RenderRefusal(error);
   };
   co_await AwaitSecrets(workshop_, call, setup, ready.environment);
-  auto order = setup->OrderFor(ready.environment, std::move(ready.request));
+  auto order =
+      setup->OrderFor(workshop_.sessions.owner(), ready.environment, std::move(ready.request));
   if (!order) co_return fail(order.error());
   Order now = *std::move(order);
   // What the sandbox's own file says counts: its description promises it.
-  if (!HasNetwork(tool->spec)) now.request.network = {};
+  if (!HasNetwork(tool->spec)) {
+    now.request.network = {.principal = std::move(now.request.network.principal)};
+  }
   auto finished = co_await Execute(workshop_, call, std::move(now), trace);
   if (!finished) co_return RenderRefusal(finished.error());
   co_return Render(*tool, finished->run);

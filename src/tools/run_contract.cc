@@ -216,7 +216,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
     }
     co_return RenderRun(*std::move(finished), how, workshop_.store);
   }
-  auto order = setup->OrderFor(arguments->environment,
+  auto order = setup->OrderFor(workshop_.sessions.owner(), arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)},
                                 .time_ms = arguments->time_ms,
                                 .files = std::move(arguments->files)});

@@ -128,7 +128,8 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
   session::RunIo io{.capture_limit = kept,
                     .keep = session::Keep::kFirstAndLast,
                     .heard = std::move(heard),
-                    .output_limit = kEndlessOutput * kept};
+                    .output_limit = kEndlessOutput * kept,
+                    .note = options_.note};
   if (order.request.network.connected()) {
     proxy_.set_resolver(order.where.resolver);
     io.connection = std::make_shared<session::Connection>(loop_, proxy_, order.request.network);

@@ -52,7 +52,7 @@ std::string_view InterpreterOf(const config::Configured& where) {
 Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
     : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
-Sessions::Sessions(asio::io_context& loop, Runner& runner, SessionLimits limits, SessionOwner owner)
+Sessions::Sessions(asio::io_context& loop, Runner& runner, SessionLimits limits, Owner owner)
     : Sessions(
           loop,
           Parts{
@@ -137,7 +137,7 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   const Clock::time_point now = parts_.now();
   Reap(now);
   if (sessions_.size() >= limits_.most) return std::unexpected(TooMany());
-  IGLOO_ASSIGN(Order order, setup.OrderFor(environment.name, {}));
+  IGLOO_ASSIGN(Order order, setup.OrderFor(parts_.owner, environment.name, {}));
   const drivers::Driver* driver = DriverOf(order.where);
   if (driver == nullptr) {
     return Fail(Errc::kFailedPrecondition,

@@ -27,19 +27,13 @@ struct SessionLimits {
   bool fork = true;                               ///< whether one can begin as a copy of another
 };
 
-/// Whose sessions these are. A server has one `Sessions` for each principal, so that no name leads
-/// from one principal to another.
-struct SessionOwner {
-  std::string principal = {};          ///< its label; empty: the server has only one
-  bool serves_several_people = false;  ///< the server has other principals, too
-};
-
 /// The interpreter that sessions of an environment have; empty when it has none.
 std::string_view InterpreterOf(const config::Configured& where);
 
 /// Interpreters that live from call to call, by the names that clients gave them. Calls of one
-/// session follow each other, those of different ones do not wait. One thread; outlives the event
-/// loop.
+/// session follow each other, those of different ones do not wait. A server has one `Sessions` for
+/// each principal, so that no name leads from one principal to another. One thread; outlives the
+/// event loop.
 class Sessions {
  public:
   using Clock = std::chrono::steady_clock;
@@ -51,13 +45,12 @@ class Sessions {
     session::LeftLimits left = {};  ///< how much of their files is looked at
     std::function<Clock::time_point()> now = &Clock::now;
     std::function<void()> begun = {};  ///< called after one has begun
-    SessionOwner owner = {};
+    Owner owner = {};
   };
   Sessions(boost::asio::io_context& loop, Parts parts, SessionLimits limits);
-  Sessions(boost::asio::io_context& loop, Runner& runner, SessionLimits limits,
-           SessionOwner owner = {});
+  Sessions(boost::asio::io_context& loop, Runner& runner, SessionLimits limits, Owner owner = {});
 
-  const SessionOwner& owner() const { return parts_.owner; }
+  const Owner& owner() const { return parts_.owner; }
   /// The name of a session for the server's own user, who sees those of all principals:
   /// `PRINCIPAL/ID`, or the id itself if there is only one principal.
   std::string QualifiedName(const std::string& id) const;

@@ -311,20 +311,18 @@ TEST_F(SessionsTest, NamesAreOnesThatNobodyHas) {
 
 TEST_F(SessionsTest, OfOnePrincipalAreNamedAfterItOutside) {
   Sessions::Parts parts = Parts();
-  parts.owner = {.principal = "alice", .serves_several_people = true};
+  parts.owner = {.principal = "alice"};
   Sessions others(loop_, std::move(parts), {});
   asio::co_spawn(loop_,
                  others.Execute({.id = "a", .code = "1"}, *setup_->Find("python"), setup_, {}, {}),
                  asio::detached);
   Go();
   EXPECT_EQ(last_->name(), "alice/a");
-  EXPECT_TRUE(others.owner().serves_several_people);
   EXPECT_EQ(others.List().at(0).id, "a") << "its own clients know nothing of that";
   EXPECT_THAT(Ids(), ::testing::IsEmpty());
   others.Close();
   Call("a");
   EXPECT_EQ(last_->name(), "a");
-  EXPECT_FALSE(sessions_.owner().serves_several_people);
 }
 
 }  // namespace

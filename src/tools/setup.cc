@@ -123,11 +123,12 @@ const Offered* Setup::Find(std::string_view name) const {
   return found == offered_.end() ? nullptr : &*found;
 }
 
-Result<Order> Setup::OrderFor(std::string_view environment, environment::RunRequest request,
-                              environment::Depth depth) const {
+Result<Order> Setup::OrderFor(const Owner& owner, std::string_view environment,
+                              environment::RunRequest request, environment::Depth depth) const {
   Order order{.request = std::move(request), .setup = number_};
   IGLOO_ASSIGN(order.where, catalogue_.Find(environment, depth));
   IGLOO_TRY(config::Complete(config_, order.where, lookup_, secrets_, order.request));
+  order.request.network.principal = owner.principal;
   return order;
 }
 

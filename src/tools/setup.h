@@ -47,6 +47,11 @@ struct Unusable {
   Error why = {};
 };
 
+/// Whom a run or a session belongs to: the principal whose token a client of a server presented.
+struct Owner {
+  std::string principal = {};  ///< its label; empty: there is only one
+};
+
 /// A run, before it is planned.
 struct Order {
   config::Configured where = {};
@@ -85,9 +90,11 @@ class Setup {
   /// Whether runs in this environment have to wait for somebody who reads its secrets.
   bool AwaitsSecrets(std::string_view environment) const;
 
-  /// `request` in the environment of this name or alias, with everything that the configuration
-  /// says about its runs.
-  Result<Order> OrderFor(std::string_view environment, environment::RunRequest request,
+  /// `request` of `owner` in the environment of this name or alias, with everything that the
+  /// configuration says about its runs. SECURITY: every order is made here, and cannot be made
+  /// without an owner: sandboxes of two principals must not share an igloo-proxy.
+  Result<Order> OrderFor(const Owner& owner, std::string_view environment,
+                         environment::RunRequest request,
                          environment::Depth depth = environment::Depth::kWhole) const;
 
  private:

@@ -61,12 +61,16 @@ TEST(SetupTest, EveryEnvironmentIsOfferedOrSaysWhyNot) {
 
 TEST(SetupTest, AnOrderHasWhatTheConfigurationSays) {
   const auto setup = SetupOf(WithProject(environment::ProjectMode::kReadOnly));
-  const auto order = setup->OrderFor("shell", {.what = environment::Code{"x"}});
+  const auto order = setup->OrderFor({}, "shell", {.what = environment::Code{"x"}});
   ASSERT_TRUE(order) << order.error().what;
   ASSERT_TRUE(order->request.project);
   EXPECT_EQ(order->request.project->path, "/home/ada/code");
   EXPECT_EQ(order->request.variables, (std::map<std::string, std::string>{{"INHERITED", "value"}}));
-  EXPECT_FALSE(setup->OrderFor("perl", {}));
+  EXPECT_FALSE(setup->OrderFor({}, "perl", {}));
+  EXPECT_EQ(order->request.network.principal, "");
+  const auto of_alice = setup->OrderFor({.principal = "alice"}, "shell", {});
+  ASSERT_TRUE(of_alice) << of_alice.error().what;
+  EXPECT_EQ(of_alice->request.network.principal, "alice");
 }
 
 TEST(SetupTest, AnEnvironmentWhoseSecretIsNotThereIsNotOffered) {
@@ -88,7 +92,7 @@ TEST(SetupTest, AnEnvironmentWhoseSecretIsNotThereIsNotOffered) {
   ASSERT_NE(gone, setup->unusable().end());
   EXPECT_EQ(gone->why.what, "the secret 'GONE': there is no such secret");
   // Calls of one configuration are alike, so that what waits for one serves the next.
-  const auto first = setup->OrderFor("THERE", {}), second = setup->OrderFor("THERE", {});
+  const auto first = setup->OrderFor({}, "THERE", {}), second = setup->OrderFor({}, "THERE", {});
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->request.network, second->request.network);
   EXPECT_EQ(first->request.variables, second->request.variables);

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Case> Cases() {
   return {
-      {"WaitingSignals", {"queue-signals", "1000"}},
+      {"WaitingSignals", {"queue-signals", "300"}},
       {"AsynchronousEvents", {"take-events"}},
       // Root is not bounded there.
       {"DescriptorsInFlight", {"descriptors-in-flight", "1000"}, Control::kHostAsUser},

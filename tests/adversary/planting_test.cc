@@ -9,6 +9,9 @@
 #include <fstream>
 
 #include "attack_case.h"
+#include "support/configured.h"
+#include "support/host.h"
+#include "support/mcp.h"
 
 namespace igloo::testing {
 namespace {
@@ -101,6 +104,54 @@ TEST_P(SetUidBefore, IsNoLongerWhenTheContentIsTheCodes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Walls, SetUidBefore, EveryWall(), WallName);
+
+/// Changes the project's file in that way, and goes on.
+constexpr const char* kChangeAndStay = R"sh(python3 -c '
+import mmap
+with open("/project/before", "r+b") as file:
+    mmap.mmap(file.fileno(), 0)[0:1] = b"c"
+'
+while :; do sleep 1; done
+)sh";
+
+class SetUidBeforeServed : public Configured {
+ protected:
+  void SetUp() override {
+    Configured::SetUp();
+    std::filesystem::create_directories(Path("code"));
+    std::filesystem::permissions(Path("code"), std::filesystem::perms(0777));
+    Write(kUsual, "[project]\npath = \"" + Path("code") + "\"\nmode = \"readwrite\"\n");
+  }
+  /// Has a server run that code, and ends the server with a signal when the file has changed. What
+  /// the server said.
+  std::string ChangeAndEnd(JsonObject arguments, int signal) const {
+    std::ofstream(Path("code/before")) << std::string(4096, 'o');
+    EXPECT_EQ(::chmod(Path("code/before").c_str(), 04777), 0);
+    McpClient client({.args = {"mcp"}, .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+    client.Initialize();
+    arguments["env"] = "shell";
+    client.Send("tools/call", {{"name", "run_connected"}, {"arguments", std::move(arguments)}});
+    EXPECT_TRUE(WaitFor([&] { return Read("code/before").starts_with('c'); }));
+    client.running().Signal(signal);
+    return client.running().Finish().err;
+  }
+};
+
+/// Whoever ends the server while code runs must not thereby end the look at what it did.
+TEST_F(SetUidBeforeServed, IsNoLongerWhenTheServerWasEnded) {
+  // A run takes an interpreter that waits, unless its code cannot go over the driver's channel.
+  const std::string as_file = kChangeAndStay + std::string("# \0", 3);
+  for (const JsonObject& way :
+       std::vector<JsonObject>{{{"code", as_file}},
+                               {{"code", kChangeAndStay}},
+                               {{"code", kChangeAndStay}, {"session", "s"}}}) {
+    const std::string said = ChangeAndEnd(way, SIGTERM);
+    EXPECT_THAT(SetIdFilesIn(Path("code")), IsEmpty()) << said;
+    EXPECT_THAT(said, ::testing::HasSubstr("was set-uid or set-gid and changed during the run"));
+  }
+  ChangeAndEnd({{"code", as_file}}, SIGKILL);
+  EXPECT_EQ(SetIdFilesIn(Path("code")).size(), 1U) << "control: nobody looks";
+}
 
 std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, Wall>>& info) {
   std::string name = std::get<0>(info.param) + "_" + Name(std::get<1>(info.param));

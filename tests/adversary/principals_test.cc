@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 
 #include <boost/json.hpp>
+#include <set>
 
 #include "support/configured.h"
+#include "support/host.h"
 #include "support/mcp.h"
 
 namespace igloo::testing {
@@ -14,13 +16,28 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::StartsWith;
+
+constexpr const char* kConnected = R"([environments.connected]
+preset = "shell"
+network = "allow"
+allow = ["allowed.example"]
+)";
+
+/// Asks the proxy for a place that no rule allows, which needs no network outside.
+constexpr const char* kUseNetwork = R"sh(
+exec 5<>/dev/tcp/127.0.0.1/3128
+printf 'GET http://refused.example/ HTTP/1.1\r\nHost: refused.example\r\n\r\n' >&5
+read -r answer <&5
+echo "the proxy says $answer")sh";
 
 class Principals : public Configured {
  protected:
   void SetUp() override {
     Configured::SetUp();
+    Write(kUsual, kConnected);
     const std::string file =
         Write("tokens/file", "alice " + Token("alice") + "\nbob " + Token("bob") + "\n");
     std::filesystem::permissions(file, std::filesystem::perms(0600));
@@ -61,6 +78,20 @@ class Principals : public Configured {
   std::string Run(std::string_view who, JsonObject arguments) const {
     arguments["env"] = "shell";
     return Ask(who, "tools/call", "run", {{"name", "run"}, {"arguments", std::move(arguments)}});
+  }
+  /// Uses the network of a sandbox, which belongs to whose token it is.
+  std::string Connect(std::string_view who, JsonObject arguments) const {
+    arguments["env"] = "connected";
+    return Ask(who, "tools/call", "run_connected",
+               {{"name", "run_connected"}, {"arguments", std::move(arguments)}});
+  }
+  /// The igloo-proxy processes of the server.
+  std::set<pid_t> Proxies() const {
+    std::set<pid_t> proxies;
+    for (const ProcessInfo& each : DescendantsOf(server_->pid())) {
+      if (each.name == "igloo-proxy" && !IsGone(each.pid)) proxies.insert(each.pid);
+    }
+    return proxies;
   }
   std::string In(std::string_view who, std::string_view session, std::string_view code) const {
     return Run(who, {{"session", session}, {"code", code}});
@@ -130,6 +161,30 @@ TEST_F(Principals, TheServersUserSeesAllByTheirLabels) {
   EXPECT_EQ(Session({"close", "bob/work"}).status, 0);
   EXPECT_THAT(In("bob", "work", "echo \"[$x]\""), HasSubstr("[]"));
   EXPECT_THAT(In("alice", "work", "echo \"[$x]\""), HasSubstr("[1]"));
+}
+
+TEST_F(Principals, ShareNoProxyAndEachHasOneForSessionsAndRuns) {
+  // A run takes an interpreter that waits, unless its code cannot go over the driver's channel.
+  const std::string as_file = kUseNetwork + std::string("\n# \0", 4);
+  const std::vector<JsonObject> ways = {{{"session", "work"}, {"code", kUseNetwork}},
+                                        {{"session", "more"}, {"code", kUseNetwork}},
+                                        {{"code", kUseNetwork}},
+                                        {{"code", as_file}}};
+  const auto use_all = [&](std::string_view who) {
+    for (const JsonObject& each : ways) {
+      EXPECT_THAT(Connect(who, each), HasSubstr("the proxy says HTTP/1.1 403"));
+    }
+  };
+  ASSERT_EQ(Proxies().size(), 0U);
+  use_all("alice");
+  const std::set<pid_t> of_alice = Proxies();
+  ASSERT_EQ(of_alice.size(), 1U) << "control: sandboxes of one principal do share one";
+  use_all("bob");
+  const std::set<pid_t> of_both = Proxies();
+  EXPECT_EQ(of_both.size(), 2U);
+  EXPECT_THAT(of_both, IsSupersetOf(of_alice));
+  use_all("alice");
+  EXPECT_EQ(Proxies(), of_both);
 }
 
 }  // namespace

@@ -99,6 +99,28 @@ TEST_F(SetIdCheckTest, SaysWhatItDidWithNamesThatPrint) {
               ElementsAre(AllOf(HasSubstr("no longer"), ::testing::Not(HasSubstr("\x1b")))));
 }
 
+TEST_F(SetIdCheckTest, ATreeThatCannotBeOpenedIsSaidToBeMissed) {
+  const sandbox::Plan plan = PlanWith(sandbox::Access::kReadWrite);
+  fs::rename(project(), dir_.path() + "/away");
+  SetIdCheck check(plan);
+  EXPECT_TRUE(check.needed());
+  EXPECT_THAT(check.Finish(),
+              ElementsAre(AllOf(HasSubstr(project()), HasSubstr("was not looked at"),
+                                HasSubstr("No such file"), HasSubstr("find -perm"))));
+  EXPECT_FALSE(check.needed()) << "it is said once";
+}
+
+TEST_F(SetIdCheckTest, ATreeMayBeOneFile) {
+  sandbox::Plan plan;
+  const std::string file = Put(project() + "/file", 0755);
+  plan.run.emplace_back(sandbox::step::Bind{
+      .source = file, .target = "/file", .access = sandbox::Access::kReadWrite});
+  SetIdCheck check(plan);
+  Put(file, 04755);
+  EXPECT_THAT(check.Finish(), ElementsAre(HasSubstr("no longer")));
+  EXPECT_EQ(ModeOf(file), 0755U);
+}
+
 TEST_F(SetIdCheckTest, IsBoundedAndSaysSo) {
   SetIdCheck check(PlanWith(sandbox::Access::kReadWrite));
   for (int i = 0; i < 30; ++i) Put(project() + "/" + std::to_string(i), 04755);
