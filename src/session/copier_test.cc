@@ -7,6 +7,7 @@
 
 #include "base/temp_dir.h"
 #include "session/asio.h"
+#include "support/igloo.h"
 
 namespace igloo::session {
 namespace {
@@ -33,7 +34,7 @@ class CopierTest : public ::testing::Test {
     return *std::move(heard);
   }
 
-  TempDir directory_ = TempDir::Make("/tmp").value();
+  TempDir directory_ = TempDir::Make(igloo::testing::TempParent()).value();
   asio::io_context loop_{1};
 };
 

@@ -210,8 +210,8 @@ class LargeCheckpoint : public ::testing::Test {
   Result<void> MakeWith(const std::string& module, std::uint64_t memory) {
     std::ofstream(directory_.path() + "/hostile.py") << kTools << module;
     Interpreters bench("python", {.project = environment::Project{.path = directory_.path()},
-                                  .variables = {{"PYTHONPATH", "/project"}},
-                                  .memory_bytes = memory});
+                                  .memory_bytes = memory,
+                                  .variables = {{"PYTHONPATH", "/project"}}});
     const auto made = bench.MakeCheckpoint({"hostile"});
     if (!made) return std::unexpected(made.error());
     EXPECT_THAT((*made)->TakeComplaints(), IsEmpty());
