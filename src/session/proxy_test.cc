@@ -113,8 +113,12 @@ class Talking {
  public:
   Talking() {
     for (const char* host : {"early", "late"}) {
-      std::ofstream(Path(host)) << network::Encode(network::Record{
-          .sandbox = "x", .host = host, .port = 80, .refusal = "no rule allows it"});
+      // As SendPacket writes it: the text itself.
+      std::ofstream(Path(host)) << 'I'
+                                << network::Encode(network::Record{.sandbox = "x",
+                                                                   .host = host,
+                                                                   .port = 80,
+                                                                   .refusal = "no rule allows it"});
     }
     // Reading one byte takes a whole message.
     std::ofstream(program()) << "#!/bin/sh\ncd " << directory_.path()
