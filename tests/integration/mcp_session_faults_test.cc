@@ -82,22 +82,35 @@ TEST_F(McpSessionFaults, AForgedEndMixesUpNoCalls) {
 }
 
 TEST_F(McpSessionFaults, FramesThatAreNoneEndTheSessionWithAWord) {
-  // More pieces than any part has.
-  std::string pieces;
-  for (int i = 0; i < 129; ++i) pieces += "piece 1 12\\n{\"data\":\"x\"}";
-  for (const std::string& frame : std::vector<std::string>{
-           "done 1 99999999999\\n", "done 1 2\\n[]", "part 1 2\\n{}", "walk 0 2\\n{}",
-           "done x 2\\n{}", "done 1 9\\nnot json!", "%0100d",
-           // Longer than 1 MB, a field of no driver, something nested, half of a part.
-           "done 1 1048577\\n", "done 1 21\\n{\"status\":0,\"more\":1}",
-           "done 1 24\\n{\"status\":0,\"value\":[1]}", "piece 1 12\\n{\"data\":\"x\"}exit 1 0\\n",
-           "piece 1 11\\n{\"data\":\"\"}", pieces}) {
+  for (const std::string frame :
+       {"done 1 99999999999\\n", "done 1 2\\n[]", "part 1 2\\n{}", "walk 0 2\\n{}", "done x 2\\n{}",
+        "done 1 9\\nnot json!", "%0100d",
+        // Longer than 1 MB, a field of no driver, something nested, half of a part.
+        "done 1 1048577\\n", "done 1 21\\n{\"status\":0,\"more\":1}",
+        "done 1 24\\n{\"status\":0,\"value\":[1]}", "piece 1 12\\n{\"data\":\"x\"}exit 1 0\\n"}) {
     const JsonObject forged =
         In("shell", "for fd in {3..255}; do { printf '" + frame +
                         "' >&$fd; } 2>/dev/null; done; while :; do sleep 0.01; done");
     EXPECT_TRUE(IsError(forged)) << frame;
     EXPECT_THAT(TextOf(forged), HasSubstr("session 'shell' is gone")) << frame;
     EXPECT_THAT(Text("shell", "echo anew"), StartsWith("anew\n")) << frame;
+  }
+}
+
+/// Each costs igloo a look at its JSON, and none of them is a word that anybody waits for.
+TEST_F(McpSessionFaults, PiecesWithoutEndEndTheSessionAtOnce) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"piece 1 11\\n{\"data\":\"\"}", "an empty piece"},
+      {"piece 1 12\\n{\"data\":\"x\"}", "a part of too many pieces"}};
+  for (const auto& [piece, why] : cases) {
+    const JsonObject flooded =
+        In("shell",
+           "for fd in {3..255}; do { printf '' >&$fd; } 2>/dev/null && fds+=($fd); done\n"
+           "while :; do for fd in ${fds[@]}; do printf '" +
+               piece + "' >&$fd; done; done 2>/dev/null");
+    EXPECT_TRUE(IsError(flooded)) << piece;
+    EXPECT_THAT(TextOf(flooded), AllOf(HasSubstr("session 'shell' is gone"), HasSubstr(why)));
+    EXPECT_THAT(Text("shell", "echo anew"), StartsWith("anew\n")) << piece;
   }
 }
 
