@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/spawn.h"
 #include "base/temp_dir.h"
 #include "session/asio.h"
 #include "support/igloo.h"
@@ -39,7 +40,8 @@ class CopierTest : public ::testing::Test {
 };
 
 TEST_F(CopierTest, OneThatNeverSaysAnythingIsEnded) {
-  const auto copier = Start("exec sleep 100000\n", std::chrono::milliseconds(20));
+  const auto copier =
+      Start("exec " + FindInPath("sleep") + " 100000\n", std::chrono::milliseconds(20));
   for (int i = 0; i < 2; ++i) {
     const auto heard = Hear(*copier);
     ASSERT_FALSE(heard);
@@ -56,7 +58,7 @@ TEST_F(CopierTest, OneThatEndsIsNotWaitedFor) {
 
 /// Its time may be over in the moment in which nobody needs it any more.
 TEST_F(CopierTest, OneWhoseTimeIsOverCanBeDropped) {
-  auto copier = Start("exec sleep 100000\n", std::chrono::milliseconds(0));
+  auto copier = Start("exec " + FindInPath("sleep") + " 100000\n", std::chrono::milliseconds(0));
   copier.reset();
   loop_.restart();
   loop_.poll();

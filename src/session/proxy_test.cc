@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/spawn.h"
 #include "base/temp_dir.h"
+#include "base/text.h"
 #include "session/asio.h"
 #include "session/connection.h"
 #include "support/igloo.h"
@@ -120,8 +122,9 @@ class Talking {
                                                                    .port = 80,
                                                                    .refusal = "no rule allows it"});
     }
-    // Reading one byte takes a whole message.
-    std::ofstream(program()) << "#!/bin/sh\ncd " << directory_.path()
+    // Reading one byte takes a whole message. With this test's PATH: its tools may lie anywhere.
+    std::ofstream(program()) << "#!/bin/sh\nPATH=" << ShellQuote(std::getenv("PATH")) << "\ncd "
+                             << directory_.path()
                              << "\nhead -c 1 <&3 >order && cat early >&3\n"
                                 "head -c 1 <&3 >order && : <go\n"
                                 "cat late >&3\nhead -c 1 <&3 >order\n";
@@ -156,10 +159,12 @@ TEST_F(ProxyTest, WhatOneTellsOfANameDoesNotReachTheNextOfThatNameInAnotherDomai
   };
   auto first = connect("alice");
   wait_for(1);
+  if (HasFatalFailure()) return;
   EXPECT_EQ(first->TakeRefusals().list.size(), 1U) << "control: its own process is heard";
   first.reset();
   const auto second = connect("bob");
   wait_for(2);
+  if (HasFatalFailure()) return;  // nobody would hear that it is let go
   EXPECT_EQ(proxy.size(), 2U);
   EXPECT_EQ(second->TakeRefusals().list.size(), 1U) << "control";
   talking.LetGo();
