@@ -31,7 +31,9 @@ int ProcDirectory() { return Directory().get(); }
 void CloseProc() { Directory().Reset(); }
 
 Result<UniqueFd> OpenProc(pid_t pid, const std::string& file, int flags) {
-  UniqueFd fd(::openat(ProcDirectory(), PathOf(pid, file).c_str(), flags | O_CLOEXEC));
+  const int proc = ProcDirectory();
+  if (proc < 0) return Fails(EBADF, PathOf(pid, file));
+  UniqueFd fd(::openat(proc, PathOf(pid, file).c_str(), flags | O_CLOEXEC));
   if (fd) return fd;
   const int saved_errno = errno;
   return Fails(saved_errno, PathOf(pid, file));

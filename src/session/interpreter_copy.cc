@@ -80,7 +80,7 @@ asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other,
   int step = 0;
   for (;;) {
     auto came = co_await copying->copier->Hear();
-    if (!came) copying->lost = std::move(came).error();
+    if (!came) copying->lost = came.error();
     if (!came || !*came) break;
     const copy::News& news = (*came)->news;
     // SECURITY: it may be hostile by now. A copy counts only when its child was asked for and held.
