@@ -125,14 +125,16 @@ Result<session::CallResult> Interpreters::Once(session::Interpreter& interpreter
 
 std::unique_ptr<session::Interpreter> Interpreters::Fork(session::Interpreter& of) {
   auto fresh = Open(From::kCheckpoint);
-  if (!fresh) return nullptr;
+  return fresh && Copy(of, *fresh) ? std::move(fresh) : nullptr;
+}
+
+bool Interpreters::Copy(session::Interpreter& of, session::Interpreter& into) {
   std::optional<Result<void>> copied;
-  const auto copy = [&]() -> asio::awaitable<void> { copied = co_await of.CopyTo(*fresh); };
+  const auto copy = [&]() -> asio::awaitable<void> { copied = co_await of.CopyTo(into); };
   asio::co_spawn(loop_, copy(), asio::detached);
   RunUntil([&] { return copied.has_value(); });
-  if (*copied) return fresh;
-  error_ = copied->error().what;
-  return nullptr;
+  if (!*copied) error_ = copied->error().what;
+  return copied->has_value();
 }
 
 std::string Interpreters::Say(session::Interpreter& interpreter, std::string code) {

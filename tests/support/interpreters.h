@@ -31,6 +31,8 @@ class Interpreters {
   Result<session::CallResult> Once(session::Interpreter& interpreter, std::string code);
   /// A copy of one, in a sandbox of its own; null when it could not be had (see `error`).
   std::unique_ptr<session::Interpreter> Fork(session::Interpreter& of);
+  /// The same with one that is open already; whether it could be done (see `error`).
+  bool Copy(session::Interpreter& of, session::Interpreter& into);
   /// What a call printed, or its error.
   std::string Say(session::Interpreter& interpreter, std::string code);
 
