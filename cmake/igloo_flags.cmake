@@ -42,7 +42,8 @@ if(IGLOO_CCACHE)
   # Sloppiness is what ccache needs to cache files that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${IGLOO_CCACHE})
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
+    ${PROJECT_SOURCE_DIR}/cmake/compile-with-ccache ${IGLOO_CCACHE})
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(igloo_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
