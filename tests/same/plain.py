@@ -1,0 +1,112 @@
+"""Programs run plain: by the interpreter itself, in a bubblewrap that holds what igloo's plan says.
+
+igloo is asked once what the environment holds. What runs a program then is a command of bwrap's, with the interpreter
+and its file as the only words behind it: neither igloo nor igloo-init has a part in it.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+from outcome import Outcome, Stream
+from programs import ENDING, ENVIRONMENT, Program
+
+HERE_IS_THE_CODE = "the code of the program"
+# Long enough for every program of the corpus on a busy machine; a program that never ends is a fault of the corpus.
+SECONDS = 120
+# How igloo's plan calls the kernel's limits, where the program that sets them has another word.
+LIMIT_WORDS = {"stack": "stack", "nofile": "nofile", "nproc": "nproc", "fsize": "fsize", "core": "core",
+               "memlock": "memlock", "msgqueue": "msgqueue", "sigpending": "sigpending", "nice": "nice",
+               "rtprio": "rtprio", "data": "data", "as": "as", "cpu": "cpu"}
+
+
+def ask(igloo: pathlib.Path, environment: str, *more: str, project: str = "") -> str:
+    command = [str(igloo), "run", "--env", environment, "--dry-run", *more, HERE_IS_THE_CODE]
+    if project:
+        command[4:4] = ["--project", project]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        sys.exit(f"same: igloo cannot plan a run in '{environment}': {done.stderr.strip()}")
+    return done.stdout
+
+
+class Command:
+    """bwrap's words, and the texts of the files that it makes, by the numbers that these words call them."""
+
+    def __init__(self, text: str):
+        words = shlex.split(text.replace("\\\n", ""))
+        self.files: dict[str, bytes] = {}
+        end = words.index("--")
+        for at, word in enumerate(words[end:], end):
+            if re.fullmatch(r"\d+<", word) and words[at + 1] == "<(printf":
+                self.files[word[:-1]] = words[at + 3][:-1].encode()
+        self.words = self.without_igloo(words[1:end])
+
+    @staticmethod
+    def without_igloo(words: list[str]) -> list[str]:
+        """bwrap's own first process and not igloo-init; no privileges; only what this kernel has is covered."""
+        kept: list[str] = []
+        at = 0
+        while at < len(words):
+            word, rest = words[at], words[at + 1:]
+            if word == "--as-pid-1":
+                at += 1
+            elif word == "--cap-add":
+                at += 2
+            elif word == "--file" and rest[1] == "/.igloo/init":
+                del kept[-2:]  # its --perms
+                at += 3
+            elif word == "--ro-bind" and rest[1].startswith("/proc/") and not os.path.exists(rest[1]):
+                at += 3
+            elif word == "--tmpfs" and rest[0].startswith("/proc/") and not os.path.exists(rest[0]):
+                del kept[-4:]  # --perms and --size
+                at += 4  # and --remount-ro
+            else:
+                kept.append(word)
+                at += 1
+        return kept
+
+
+class Plain:
+    """Runs programs of one language."""
+
+    def __init__(self, igloo: pathlib.Path, language: str, project: str = ""):
+        environment = ENVIRONMENT[language]
+        self.command = Command(ask(igloo, environment, "--backend", "bubblewrap", "--as", "bwrap"))
+        if project:
+            self.command.words[-2:-2] = ["--dir", "/project", "--ro-bind", project, "/project"]
+        # The limits are those of the wall that igloo itself would choose.
+        self.payload = json.loads(ask(igloo, environment, "--json"))["payload"]
+        self.file = f"/run/igloo/main.{ENDING[language]}"
+        if self.payload["argv"][-1] != self.file:
+            sys.exit(f"same: igloo runs {self.payload['argv']}, and not a file {self.file}")
+
+    def words(self, numbers: dict[str, str]) -> list[str]:
+        words = ["bwrap", *self.command.words]
+        for at, word in enumerate(words[:-1]):
+            if word == "--file":
+                words[at + 1] = numbers[words[at + 1]]
+        for entry in self.payload["env"]:
+            words += ["--setenv", *entry.split("=", 1)]
+        words += ["--chdir", self.payload["cwd"], "--", "/usr/bin/prlimit"]
+        for name, value in self.payload["limits"].items():
+            words.append(f"--{LIMIT_WORDS[name]}={value}")
+        return [*words, "--", *self.payload["argv"]]
+
+    def run(self, program: Program) -> Outcome:
+        opened: dict[str, int] = {}
+        try:
+            for number, text in self.command.files.items():
+                opened[number] = os.memfd_create("file")
+                os.write(opened[number], program.code.encode() if text == HERE_IS_THE_CODE.encode() else text)
+                os.lseek(opened[number], 0, os.SEEK_SET)
+            words = self.words({number: str(fd) for number, fd in opened.items()})
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
+                                  pass_fds=tuple(opened.values()), umask=0o022, env={"PATH": "/usr/bin:/bin"})
+        finally:
+            for fd in opened.values():
+                os.close(fd)
+        return Outcome(done.returncode, Stream.of(done.stdout), Stream.of(done.stderr))

@@ -1,0 +1,90 @@
+"""The corpus as values: every program has a name, a language and its text, whoever wrote it."""
+import codecs
+import dataclasses
+import pathlib
+import re
+
+HERE = pathlib.Path(__file__).resolve().parent
+LANGUAGES = ("bash", "python", "node")
+# The name of the environment and of the file that the code gets in it.
+ENVIRONMENT = {"bash": "shell", "python": "python", "node": "node"}
+ENDING = {"bash": "sh", "python": "py", "node": "js"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    name: str
+    language: str
+    code: str
+    # What stands in place of text that no two runs share, as `(expression, replacement)`.
+    masks: tuple[tuple[str, str], ...] = ()
+    # Its output is never the same twice, and must not be: what it prints is compared with itself alone.
+    varies: bool = False
+    # Directories of this machine's that it sees: name below /project -> path.
+    project: str = ""
+
+    @property
+    def environment(self) -> str:
+        return ENVIRONMENT[self.language]
+
+
+class BadCorpus(Exception):
+    pass
+
+
+HEAD = re.compile(r"^(?:#|//)=== ([\w.-]+)(.*)\n", re.M)
+MASK = re.compile(r"mask /((?:[^/\\]|\\.)+)/([^/]*)/")
+
+
+def read_options(where: str, text: str) -> dict:
+    """What stands behind a program's name: `escaped`, `varies`, `mask /EXPRESSION/REPLACEMENT/`."""
+    found: dict = {"masks": [], "varies": False, "escaped": False}
+    for part in filter(None, (each.strip() for each in text.split(";"))):
+        mask = MASK.fullmatch(part)
+        if mask:
+            found["masks"].append((mask.group(1), mask.group(2)))
+        elif part in ("varies", "escaped"):
+            found[part] = True
+        else:
+            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies or mask /EXPRESSION/REPLACEMENT/")
+    return found
+
+
+def read_file(path: pathlib.Path, language: str) -> list[Program]:
+    """Programs of one file, each behind a line `#=== NAME` (`//=== NAME` in JavaScript), which is no part of it.
+
+    `escaped` lets a program hold what a text file cannot show: a backslash and its letters stand for one byte, and the
+    last line has no end unless it is written.
+    """
+    text = path.read_text()
+    heads = list(HEAD.finditer(text))
+    programs = []
+    for head, behind in zip(heads, [*heads[1:], None]):
+        where = f"{path.relative_to(HERE)}: {head.group(1)}"
+        options = read_options(where, head.group(2))
+        code = text[head.end():behind.start() if behind else len(text)]
+        if options["escaped"]:
+            code = codecs.decode(code.replace("\n", "").encode(), "unicode_escape")
+        elif code.endswith("\n\n"):
+            code = code[:-1]  # the empty line between two programs
+        programs.append(Program(f"{language}/{head.group(1)}", language, code, tuple(options["masks"]), options["varies"]))
+    if not programs:
+        raise BadCorpus(f"{path}: there is no program in it; one begins with a line '#=== NAME'")
+    return programs
+
+
+def written() -> list[Program]:
+    """The programs that were written for this comparison."""
+    programs: list[Program] = []
+    for language in LANGUAGES:
+        for path in sorted((HERE / "programs" / language).iterdir()):
+            programs += read_file(path, language)
+    return programs
+
+
+def check_names(programs: list[Program]) -> None:
+    seen: set[str] = set()
+    for each in programs:
+        if each.name in seen:
+            raise BadCorpus(f"two programs are called '{each.name}': give one of them another name")
+        seen.add(each.name)

@@ -1,0 +1,2 @@
+//=== hello
+console.log(1); throw new Error("x")

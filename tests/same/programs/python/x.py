@@ -1,0 +1,5 @@
+#=== hello
+import sys
+print("hi")
+print("e", file=sys.stderr)
+1/0
