@@ -91,7 +91,7 @@ class Plain:
                 words[at + 1] = numbers[words[at + 1]]
         for entry in self.payload["env"]:
             words += ["--setenv", *entry.split("=", 1)]
-        words += ["--chdir", self.payload["cwd"], "--", "/usr/bin/prlimit"]
+        words += ["--chdir", self.payload["cwd"], "--", "/usr/bin/setsid", "/usr/bin/prlimit"]
         for name, value in self.payload["limits"].items():
             words.append(f"--{LIMIT_WORDS[name]}={value}")
         return [*words, "--", *self.payload["argv"]]

@@ -12,7 +12,7 @@ from programs import ENDING, ENVIRONMENT, LANGUAGES, Program
 
 SECONDS = 120
 # How long a server gets to load an interpreter ahead, on a busy machine.
-PATIENCE = 30
+PATIENCE = 10
 
 
 class NotServed(Exception):
