@@ -37,16 +37,18 @@ MASK = re.compile(r"mask /((?:[^/\\]|\\.)+)/([^/]*)/")
 
 
 def read_options(where: str, text: str) -> dict:
-    """What stands behind a program's name: `escaped`, `varies`, `mask /EXPRESSION/REPLACEMENT/`."""
+    """What stands behind a program's name: `escaped`, `varies`, `addresses`, `mask /EXPRESSION/REPLACEMENT/`."""
     found: dict = {"masks": [], "varies": False, "escaped": False}
     for part in filter(None, (each.strip() for each in text.split(";"))):
         mask = MASK.fullmatch(part)
         if mask:
             found["masks"].append((mask.group(1), mask.group(2)))
+        elif part == "addresses":
+            found["masks"].append((r"\b0x0*[0-9a-f]{6,}\b", "ADDRESS"))
         elif part in ("varies", "escaped"):
             found[part] = True
         else:
-            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies or mask /EXPRESSION/REPLACEMENT/")
+            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies, addresses or mask /EXPRESSION/REPLACEMENT/")
     return found
 
 

@@ -1,5 +1,0 @@
-#=== hello
-import sys
-print("hi")
-print("e", file=sys.stderr)
-1/0
