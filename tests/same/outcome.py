@@ -2,6 +2,7 @@
 import base64
 import dataclasses
 import difflib
+import os
 import re
 
 # How text is handed on by igloo: every byte that belongs to no character becomes U+FFFD.
@@ -70,6 +71,18 @@ def unpacked(contents: dict) -> bytes:
 
 
 MOST_LINES = 24
+LONGEST_LINE = 200
+
+
+def shortened(changes: list[str]) -> list[str]:
+    """Where one long line became another, only the place at which they part."""
+    start = 0
+    pair = [each for each in changes if each[0] in "-+"]
+    if len(pair) == 2 and pair[0][0] != pair[1][0]:
+        start = len(os.path.commonprefix([each[1:] for each in pair]))
+    start = start - 40 if start > LONGEST_LINE // 2 else 0
+    return [each[:LONGEST_LINE] if not start or each[0] not in "-+" else
+            f"{each[0]}...{each[start:start + LONGEST_LINE]}" for each in changes]
 
 
 def difference(expected: Outcome, seen: Outcome) -> str:
@@ -88,7 +101,7 @@ def difference(expected: Outcome, seen: Outcome) -> str:
         changes = list(difflib.unified_diff(left.text.splitlines(), right.text.splitlines(), lineterm="", n=1))[2:]
         if not changes and left.text != right.text:
             changes = [f"-{left.text[-60:]!r}", f"+{right.text[-60:]!r}"]
-        lines += [f"      {each[:200]}" for each in changes[:MOST_LINES]]
+        lines += [f"      {each}" for each in shortened(changes[:MOST_LINES])]
         if len(changes) > MOST_LINES:
             lines.append(f"      ... and {len(changes) - MOST_LINES} lines more")
     return "\n".join(lines)

@@ -23,10 +23,8 @@ LIMIT_WORDS = {"stack": "stack", "nofile": "nofile", "nproc": "nproc", "fsize": 
                "rtprio": "rtprio", "data": "data", "as": "as", "cpu": "cpu"}
 
 
-def ask(igloo: pathlib.Path, environment: str, *more: str, project: str = "") -> str:
+def ask(igloo: pathlib.Path, environment: str, *more: str) -> str:
     command = [str(igloo), "run", "--env", environment, "--dry-run", *more, HERE_IS_THE_CODE]
-    if project:
-        command[4:4] = ["--project", project]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         sys.exit(f"same: igloo cannot plan a run in '{environment}': {done.stderr.strip()}")
@@ -73,11 +71,9 @@ class Command:
 class Plain:
     """Runs programs of one language."""
 
-    def __init__(self, igloo: pathlib.Path, language: str, project: str = ""):
+    def __init__(self, igloo: pathlib.Path, language: str):
         environment = ENVIRONMENT[language]
         self.command = Command(ask(igloo, environment, "--backend", "bubblewrap", "--as", "bwrap"))
-        if project:
-            self.command.words[-2:-2] = ["--dir", "/project", "--ro-bind", project, "/project"]
         # The limits are those of the wall that igloo itself would choose.
         self.payload = json.loads(ask(igloo, environment, "--json"))["payload"]
         self.file = f"/run/igloo/main.{ENDING[language]}"

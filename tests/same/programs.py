@@ -20,8 +20,8 @@ class Program:
     masks: tuple[tuple[str, str], ...] = ()
     # Its output is never the same twice, and must not be: what it prints is compared with itself alone.
     varies: bool = False
-    # Directories of this machine's that it sees: name below /project -> path.
-    project: str = ""
+    # It tells how long ago its interpreter began, so one that waits has to be some seconds old.
+    aged: bool = False
 
     @property
     def environment(self) -> str:
@@ -37,18 +37,18 @@ MASK = re.compile(r"mask /((?:[^/\\]|\\.)+)/([^/]*)/")
 
 
 def read_options(where: str, text: str) -> dict:
-    """What stands behind a program's name: `escaped`, `varies`, `addresses`, `mask /EXPRESSION/REPLACEMENT/`."""
-    found: dict = {"masks": [], "varies": False, "escaped": False}
+    """What stands behind a program's name: `escaped`, `varies`, `aged`, `addresses`, `mask /EXPRESSION/REPLACEMENT/`."""
+    found: dict = {"masks": [], "varies": False, "escaped": False, "aged": False}
     for part in filter(None, (each.strip() for each in text.split(";"))):
         mask = MASK.fullmatch(part)
         if mask:
             found["masks"].append((mask.group(1), mask.group(2)))
         elif part == "addresses":
             found["masks"].append((r"\b0x0*[0-9a-f]{6,}\b", "ADDRESS"))
-        elif part in ("varies", "escaped"):
+        elif part in ("varies", "escaped", "aged"):
             found[part] = True
         else:
-            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies, addresses or mask /EXPRESSION/REPLACEMENT/")
+            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies, aged, addresses or mask /EXPRESSION/REPLACEMENT/")
     return found
 
 
@@ -69,7 +69,8 @@ def read_file(path: pathlib.Path, language: str) -> list[Program]:
             code = codecs.decode(code.replace("\n", "").encode(), "unicode_escape")
         elif code.endswith("\n\n"):
             code = code[:-1]  # the empty line between two programs
-        programs.append(Program(f"{language}/{head.group(1)}", language, code, tuple(options["masks"]), options["varies"]))
+        programs.append(Program(f"{language}/{head.group(1)}", language, code, tuple(options["masks"]), options["varies"],
+                                options["aged"]))
     if not programs:
         raise BadCorpus(f"{path}: there is no program in it; one begins with a line '#=== NAME'")
     return programs

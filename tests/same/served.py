@@ -13,6 +13,8 @@ from programs import ENDING, ENVIRONMENT, LANGUAGES, Program
 SECONDS = 120
 # How long a server gets to load an interpreter ahead, on a busy machine.
 PATIENCE = 10
+# How old an interpreter is at least that waited for a program which can tell.
+AGED = 3.5
 
 
 class NotServed(Exception):
@@ -37,8 +39,6 @@ class Cold:
             file.flush()
             words = [str(self.igloo), "run", "--env", program.environment, "--json", "--timeout", str(SECONDS),
                      "--file", file.name]
-            if program.project:
-                words[4:4] = ["--project", program.project]
             done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=self.variables)
         result = json.loads(done.stdout)
         if "error" in result:
@@ -80,6 +80,12 @@ def moves(pid: int) -> int | None:
     return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M).group(1)) if "\nState:\tS" in text else None
 
 
+def age(pid: int) -> float:
+    """How many seconds ago a process began."""
+    began = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19]
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - int(began) / os.sysconf("SC_CLK_TCK")
+
+
 def looks(seconds: float):
     """Every few milliseconds for so long: what another process does cannot be waited for in any other way."""
     until = time.monotonic() + seconds
@@ -91,12 +97,12 @@ def looks(seconds: float):
 class Server:
     """`igloo mcp` over its standard input and output, one call at a time."""
 
-    def __init__(self, igloo: pathlib.Path, home: pathlib.Path, warm: str, project: str = ""):
+    def __init__(self, igloo: pathlib.Path, home: pathlib.Path, warm: str):
         home.mkdir(parents=True)
         config = home / "config.toml"
         config.write_text("".join(f"[environments.{ENVIRONMENT[each]}]\nwarm = {warm}\n" for each in LANGUAGES))
         self.errors = open(home / "stderr", "w+b")
-        words = [str(igloo), "mcp", "--config", str(config)] + (["--project", project] if project else [])
+        words = [str(igloo), "mcp", "--config", str(config)]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                         env=own_home(home))
         self.number = 0
@@ -157,12 +163,12 @@ class Server:
             self.call(Program("warm-up", language, ""))
         self.known.add(language)
 
-    def await_one(self, language: str) -> set[int]:
+    def await_one(self, language: str, least_age: float) -> set[int]:
         """Waits until an interpreter waits: until one rests, and has not moved since somebody looked last."""
         rested: set[tuple[int, int]] = set()
         for _ in looks(PATIENCE):
             now = {(pid, count) for pid in self.waiting(language) if (count := moves(pid)) is not None}
-            if rested & now:
+            if rested & now and all(age(pid) >= least_age for pid, _ in rested & now):
                 return {pid for pid, _ in rested & now}
             rested = now
         raise NotServed(f"no {language} waits in the server, {PATIENCE} s after the last call")
@@ -173,7 +179,7 @@ class Server:
             return self.call(program)
         if program.language not in self.known:
             self.warm_up(program.language)
-        ready = self.await_one(program.language)
+        ready = self.await_one(program.language, AGED if program.aged else 0)
         outcome = self.call(program)
         # The sandbox of a run is taken down behind the answer.
         for _ in looks(PATIENCE):

@@ -54,8 +54,16 @@ f
 #=== seconds-set
 SECONDS=100
 echo $SECONDS
-#=== seconds-at-start
-echo $SECONDS
+#=== seconds-at-start; aged
+echo $((SECONDS < 2))
+#=== seconds-counted
+began=$SECONDS
+read -r -t 1.1 < <(sleep 5)
+echo $((SECONDS - began < 3))
+#=== age-of-process; aged
+read -r -a stat < /proc/$$/stat
+read -r up _ < /proc/uptime
+echo $((${up%.*} - stat[21] / 100 < 3))
 #=== random-varies; varies
 echo $RANDOM $RANDOM $SRANDOM
 #=== random-seeded

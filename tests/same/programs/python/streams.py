@@ -133,7 +133,7 @@ import os, sys
 os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
 print("lost")
 sys.exit(3)
-#=== full-in-handler
+#=== full-in-handler; addresses
 import atexit, os
 def last():
     os.dup2(os.open("/dev/full", os.O_WRONLY), 1)

@@ -452,6 +452,9 @@ import time
 a = time.monotonic()
 time.sleep(0.01)
 print(time.monotonic() > a, time.tzname, time.daylight)
+#=== age-of-process; aged
+began = int(open("/proc/self/stat").read().split()[21]) / 100
+print(float(open("/proc/uptime").read().split()[0]) - began < 2)
 #=== processor-time-starts-small
 import time
 print(time.process_time() < 5)

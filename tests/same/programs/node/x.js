@@ -1,2 +1,0 @@
-//=== hello
-console.log(1); throw new Error("x")
