@@ -37,5 +37,5 @@ def allowed() -> dict[tuple[str, str], str]:
                               "why, and the programs that show it")
             for name in re.findall(r"`([^`]+)`", row[3]):
                 for way in WAYS[row[1]]:
-                    found[f"{language}/{name}", way] = row[0]
+                    found[name if "/" in name else f"{language}/{name}", way] = row[0]
     return found

@@ -152,3 +152,10 @@ printf '%(%Y)T\n' 0
 echo $'a\tb\'c' "d\"e" 'f'\''g'
 x='a  b'
 echo $x "$x"
+#=== set-id-bits
+touch f
+chmod u+s f
+echo $?
+mkdir d
+chmod g+s d
+echo $?
