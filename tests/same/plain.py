@@ -17,10 +17,6 @@ from programs import ENDING, ENVIRONMENT, Program
 HERE_IS_THE_CODE = "the code of the program"
 # Long enough for every program of the corpus on a busy machine; a program that never ends is a fault of the corpus.
 SECONDS = 120
-# How igloo's plan calls the kernel's limits, where the program that sets them has another word.
-LIMIT_WORDS = {"stack": "stack", "nofile": "nofile", "nproc": "nproc", "fsize": "fsize", "core": "core",
-               "memlock": "memlock", "msgqueue": "msgqueue", "sigpending": "sigpending", "nice": "nice",
-               "rtprio": "rtprio", "data": "data", "as": "as", "cpu": "cpu"}
 
 
 def ask(igloo: pathlib.Path, environment: str, *more: str) -> str:
@@ -29,6 +25,12 @@ def ask(igloo: pathlib.Path, environment: str, *more: str) -> str:
     if done.returncode != 0:
         sys.exit(f"same: igloo cannot plan a run in '{environment}': {done.stderr.strip()}")
     return done.stdout
+
+
+def limits_data(igloo: pathlib.Path, environment: str) -> bool:
+    """Whether this machine makes igloo limit the memory of each process, because it cannot count that of a sandbox."""
+    words = [str(igloo), "run", "--env", environment, "--", "/bin/sh", "-c", "ulimit -d"]
+    return subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL).stdout.strip() != b"unlimited"
 
 
 class Command:
@@ -76,6 +78,8 @@ class Plain:
         self.command = Command(ask(igloo, environment, "--backend", "bubblewrap", "--as", "bwrap"))
         # The limits are those of the wall that igloo itself would choose.
         self.payload = json.loads(ask(igloo, environment, "--json"))["payload"]
+        if not limits_data(igloo, environment):
+            del self.payload["limits"]["data"]
         self.file = f"/run/igloo/main.{ENDING[language]}"
         if self.payload["argv"][-1] != self.file:
             sys.exit(f"same: igloo runs {self.payload['argv']}, and not a file {self.file}")
@@ -89,7 +93,7 @@ class Plain:
             words += ["--setenv", *entry.split("=", 1)]
         words += ["--chdir", self.payload["cwd"], "--", "/usr/bin/setsid", "/usr/bin/prlimit"]
         for name, value in self.payload["limits"].items():
-            words.append(f"--{LIMIT_WORDS[name]}={value}")
+            words.append(f"--{name}={value}")
         return [*words, "--", *self.payload["argv"]]
 
     def run(self, program: Program) -> Outcome:
@@ -100,8 +104,9 @@ class Plain:
                 os.write(opened[number], program.code.encode() if text == HERE_IS_THE_CODE.encode() else text)
                 os.lseek(opened[number], 0, os.SEEK_SET)
             words = self.words({number: str(fd) for number, fd in opened.items()})
-            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
-                                  pass_fds=tuple(opened.values()), umask=0o022, env={"PATH": "/usr/bin:/bin"})
+            with open(os.devnull, "rb") as nothing:
+                done = subprocess.run(words, stdin=nothing, capture_output=True, timeout=SECONDS,
+                                      pass_fds=tuple(opened.values()), umask=0o022, env={"PATH": "/usr/bin:/bin"})
         finally:
             for fd in opened.values():
                 os.close(fd)

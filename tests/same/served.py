@@ -106,7 +106,7 @@ class Server:
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                         env=own_home(home))
         self.number = 0
-        self.waits = warm != "0"
+        self.waits, self.patience = warm != "0", PATIENCE
         self.known: set[str] = set()
         self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                 "clientInfo": {"name": "same", "version": "1"}})
@@ -166,12 +166,12 @@ class Server:
     def await_one(self, language: str, least_age: float) -> set[int]:
         """Waits until an interpreter waits: until one rests, and has not moved since somebody looked last."""
         rested: set[tuple[int, int]] = set()
-        for _ in looks(PATIENCE):
+        for _ in looks(self.patience):
             now = {(pid, count) for pid in self.waiting(language) if (count := moves(pid)) is not None}
             if rested & now and all(age(pid) >= least_age for pid, _ in rested & now):
                 return {pid for pid, _ in rested & now}
             rested = now
-        raise NotServed(f"no {language} waits in the server, {PATIENCE} s after the last call")
+        raise NotServed(f"no {language} waits in the server, {self.patience} s after the last call")
 
     def run(self, program: Program) -> Outcome:
         """Where interpreters wait, the program gets one of those."""
@@ -182,7 +182,7 @@ class Server:
         ready = self.await_one(program.language, AGED if program.aged else 0)
         outcome = self.call(program)
         # The sandbox of a run is taken down behind the answer.
-        for _ in looks(PATIENCE):
+        for _ in looks(self.patience):
             if ready - self.waiting(program.language):
                 return outcome
         raise NotServed("the program ran in an interpreter that had not waited for it")
