@@ -1,16 +1,20 @@
-"""Programs that nobody here wrote: Python's own tests, and scripts of packages that packages.txt installs.
+"""Programs that nobody here wrote: Python's own tests, scripts of packages that packages.txt installs, npm's packages.
+
+bash's own tests are in no package of Debian's.
 
 Each is the text of its author, run as the code. What has to stand around it is written here: which arguments it gets.
 """
+import fnmatch
 import pathlib
 import re
 import shlex
 import shutil
+import subprocess
 
 from programs import HERE, BadCorpus, Program, read_options
 
-# Runs one module of Python's tests and prints which of them passed, failed and were skipped; what they print themselves is
-# theirs and goes nowhere.
+# Runs one module of Python's tests and prints which of them passed, failed and were skipped. What they print themselves
+# goes nowhere.
 TESTS_OF = '''\
 import os, sys, unittest
 report = os.dup(1)
@@ -106,22 +110,18 @@ def completion(line: str) -> Program:
     return Program(f"completion/{line}", "bash", COMPLETE.format(words=shlex.join(words)))
 
 
-def npm_programs() -> list[Program]:
-    """npm itself, and the packages that it consists of, loaded some at a time."""
-    npm = shutil.which("npm", path="/usr/local/bin:/usr/bin")
-    if npm is None:
+def npm() -> pathlib.Path:
+    """npm's own script, behind the link that PATH names."""
+    link = shutil.which("npm", path="/usr/local/bin:/usr/bin")
+    if link is None:
         raise BadCorpus("there is no npm in /usr/bin: tools/install-packages test installs it")
-    command = pathlib.Path(npm).resolve()
-    runs = [Program(f"npm/npm {words}".strip(), "node",
-                    f"process.argv.splice(1, 1, {str(command)!r}, ...{words.split()!r}); require({str(command)!r});\n",
-                    masks=((r"\d{4}-\d\d-\d\dT[\w-]+", "DATE"),))
-            for words in ("--version", "--help", "help-search x", "config get prefix", "nothing-of-that-name", "ls")]
-    packages = sorted(each.parent for each in (command.parents[1] / "node_modules").glob("*/package.json"))
-    for at in range(0, len(packages), PACKAGES_AT_ONCE):
-        some = packages[at:at + PACKAGES_AT_ONCE]
-        code = "".join(LOAD.replace("PACKAGE", str(each)) for each in some)
-        runs.append(Program(f"npm/{some[0].name} to {some[-1].name}", "node", code))
-    return runs
+    return pathlib.Path(link).resolve()
+
+
+def npm_command(words: str) -> Program:
+    command = str(npm())
+    code = f"process.argv.splice(1, 1, {command!r}, ...{words.split()!r}); require({command!r});\n"
+    return Program(f"npm/npm {words}".strip(), "node", code, masks=((r"\d{4}-\d\d-\d\dT[\w-]+", "DATE"),))
 
 
 PACKAGES_AT_ONCE = 6
@@ -133,6 +133,64 @@ try {
 """
 
 
-def found() -> list[Program]:
-    return [*map(python_tests, lines("python-tests.txt")), *map(script, lines("scripts.txt")),
-            *map(completion, lines("completions.txt")), *npm_programs()]
+def loaded(packages: list[pathlib.Path], outside: str, inside: str, project: str) -> list[Program]:
+    """Packages of npm's, loaded some at a time. `outside`: the directory that is called `inside` in a sandbox."""
+    runs = []
+    for at in range(0, len(packages), PACKAGES_AT_ONCE):
+        some = packages[at:at + PACKAGES_AT_ONCE]
+        code = "".join(LOAD.replace("PACKAGE", str(each).replace(outside, inside)) for each in some)
+        name = f"npm/{some[0].parent.parent.name} {some[0].name} to {some[-1].name}"
+        runs.append(Program(name, "node", code, project=project))
+    return runs
+
+
+def fetched() -> pathlib.Path:
+    """Where tools/install-npm puts packages."""
+    done = subprocess.run([HERE.parents[1] / "tools/install-npm", "--path", "@modelcontextprotocol/conformance"],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise BadCorpus(f"{done.stderr.strip()}: tools/install-npm mcp")
+    return pathlib.Path(done.stdout.strip()).parents[3]
+
+
+def fetched_programs() -> list[Program]:
+    project = fetched()
+    runs, seen = [], set()
+    for tree in sorted(project.glob("*/node_modules")):
+        packages = {each.parent.name: each.parent for each in tree.glob("*/package.json")}
+        new = [packages[name] for name in sorted(packages.keys() - seen)]
+        runs += loaded(new, str(project), "/project", str(project))
+        seen |= packages.keys()
+        for link in sorted((tree / ".bin").iterdir()):
+            file = str(link.resolve()).replace(str(project), "/project")
+            for word in ("--help", "--version"):
+                name = f"npm/{link.name} {word}"
+                if name in seen:
+                    continue
+                seen.add(name)
+                code = (f"process.argv.splice(1, 1, {file!r}, {word!r});\n"
+                        f"import({file!r}).catch((error) => {{ console.log(error); process.exitCode = 1; }});\n")
+                runs.append(Program(name, "node", code, project=str(project)))
+    return runs
+
+
+def npm_programs() -> list[Program]:
+    own = npm().parents[1] / "node_modules"
+    packages = sorted(each.parent for each in own.glob("*/package.json"))
+    words = ("--version", "--help", "help-search x", "config get prefix", "nothing-of-that-name", "ls")
+    return [*map(npm_command, words), *loaded(packages, "", "", ""), *fetched_programs()]
+
+
+GROUPS = {
+    "python-tests": lambda: [*map(python_tests, lines("python-tests.txt"))],
+    "scripts": lambda: [*map(script, lines("scripts.txt"))],
+    "completion": lambda: [*map(completion, lines("completions.txt"))],
+    "npm": npm_programs,
+}
+
+
+def found(wanted: list[str]) -> list[Program]:
+    """All groups, or those that the names which somebody wants may be of."""
+    groups = [make for name, make in GROUPS.items()
+              if not wanted or any(fnmatch.fnmatchcase(name, each.partition("/")[0]) for each in wanted)]
+    return [each for make in groups for each in make()]

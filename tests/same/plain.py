@@ -73,9 +73,11 @@ class Command:
 class Plain:
     """Runs programs of one language."""
 
-    def __init__(self, igloo: pathlib.Path, language: str):
+    def __init__(self, igloo: pathlib.Path, language: str, project: str):
         environment = ENVIRONMENT[language]
         self.command = Command(ask(igloo, environment, "--backend", "bubblewrap", "--as", "bwrap"))
+        if project:
+            self.command.words[-2:-2] = ["--dir", "/project", "--ro-bind", project, "/project"]
         # The limits are those of the wall that igloo itself would choose.
         self.payload = json.loads(ask(igloo, environment, "--json"))["payload"]
         if not limits_data(igloo, environment):

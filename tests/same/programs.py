@@ -22,6 +22,8 @@ class Program:
     varies: bool = False
     # It tells how long ago its interpreter began, so one that waits has to be some seconds old.
     aged: bool = False
+    # A directory of this machine's that it sees at /project, or none.
+    project: str = ""
 
     @property
     def environment(self) -> str:
@@ -37,7 +39,7 @@ MASK = re.compile(r"mask /((?:[^/\\]|\\.)+)/([^/]*)/")
 
 
 def read_options(where: str, text: str) -> dict:
-    """What stands behind a program's name: `escaped`, `varies`, `aged`, `addresses`, `mask /EXPRESSION/REPLACEMENT/`."""
+    """What stands behind a program's name: how it is written and what of it is compared."""
     found: dict = {"masks": [], "varies": False, "escaped": False, "aged": False}
     for part in filter(None, (each.strip() for each in text.split(";"))):
         mask = MASK.fullmatch(part)
@@ -48,12 +50,13 @@ def read_options(where: str, text: str) -> dict:
         elif part in ("varies", "escaped", "aged"):
             found[part] = True
         else:
-            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies, aged, addresses or mask /EXPRESSION/REPLACEMENT/")
+            raise BadCorpus(f"{where}: '{part}' is no option; write escaped, varies, aged, addresses "
+                            "or mask /EXPRESSION/REPLACEMENT/")
     return found
 
 
 def read_file(path: pathlib.Path, language: str) -> list[Program]:
-    """Programs of one file, each behind a line `#=== NAME` (`//=== NAME` in JavaScript), which is no part of it.
+    """Programs of one file, each behind a line `#=== NAME; OPTION` (`//===` in JavaScript), which is no part of it.
 
     `escaped` lets a program hold what a text file cannot show: a backslash and its letters stand for one byte, and the
     last line has no end unless it is written.
@@ -69,8 +72,9 @@ def read_file(path: pathlib.Path, language: str) -> list[Program]:
             code = codecs.decode(code.replace("\n", "").encode(), "unicode_escape")
         elif code.endswith("\n\n"):
             code = code[:-1]  # the empty line between two programs
-        programs.append(Program(f"{language}/{head.group(1)}", language, code, tuple(options["masks"]), options["varies"],
-                                options["aged"]))
+        name = f"{language}/{head.group(1)}"
+        programs.append(
+            Program(name, language, code, tuple(options["masks"]), options["varies"], options["aged"]))
     if not programs:
         raise BadCorpus(f"{path}: there is no program in it; one begins with a line '#=== NAME'")
     return programs

@@ -13,6 +13,10 @@ from programs import ENDING, ENVIRONMENT, LANGUAGES, Program
 SECONDS = 120
 # How long a server gets to load an interpreter ahead, on a busy machine.
 PATIENCE = 10
+# An interpreter that rests may still be about to be ready; then the call gets another one, and is made again.
+ATTEMPTS = 3
+# How long it takes at most until an interpreter is gone that was used.
+TAKEN_DOWN = 3
 # How old an interpreter is at least that waited for a program which can tell.
 AGED = 3.5
 
@@ -28,6 +32,10 @@ def own_home(directory: pathlib.Path) -> dict[str, str]:
     return {**kept, "HOME": str(directory), "XDG_STATE_HOME": str(directory / "state")}
 
 
+def shown(project: str) -> list[str]:
+    return ["--project", project] if project else []
+
+
 class Cold:
     def __init__(self, igloo: pathlib.Path, home: pathlib.Path):
         self.igloo, self.home = igloo, home
@@ -38,7 +46,7 @@ class Cold:
             file.write(program.code.encode())
             file.flush()
             words = [str(self.igloo), "run", "--env", program.environment, "--json", "--timeout", str(SECONDS),
-                     "--file", file.name]
+                     "--file", file.name, *shown(program.project)]
             done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=self.variables)
         result = json.loads(done.stdout)
         if "error" in result:
@@ -97,12 +105,12 @@ def looks(seconds: float):
 class Server:
     """`igloo mcp` over its standard input and output, one call at a time."""
 
-    def __init__(self, igloo: pathlib.Path, home: pathlib.Path, warm: str):
+    def __init__(self, igloo: pathlib.Path, home: pathlib.Path, warm: str, project: str):
         home.mkdir(parents=True)
         config = home / "config.toml"
         config.write_text("".join(f"[environments.{ENVIRONMENT[each]}]\nwarm = {warm}\n" for each in LANGUAGES))
         self.errors = open(home / "stderr", "w+b")
-        words = [str(igloo), "mcp", "--config", str(config)]
+        words = [str(igloo), "mcp", "--config", str(config), *shown(project)]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                         env=own_home(home))
         self.number = 0
@@ -165,12 +173,13 @@ class Server:
 
     def await_one(self, language: str, least_age: float) -> set[int]:
         """Waits until an interpreter waits: until one rests, and has not moved since somebody looked last."""
-        rested: set[tuple[int, int]] = set()
+        before: list[set[tuple[int, int]]] = [set(), set()]
         for _ in looks(self.patience):
             now = {(pid, count) for pid in self.waiting(language) if (count := moves(pid)) is not None}
-            if rested & now and all(age(pid) >= least_age for pid, _ in rested & now):
-                return {pid for pid, _ in rested & now}
-            rested = now
+            rested = {pid for pid, _ in now.intersection(*before)}
+            if rested and all(age(pid) >= least_age for pid in rested):
+                return rested
+            before = [before[1], now]
         raise NotServed(f"no {language} waits in the server, {self.patience} s after the last call")
 
     def run(self, program: Program) -> Outcome:
@@ -179,12 +188,13 @@ class Server:
             return self.call(program)
         if program.language not in self.known:
             self.warm_up(program.language)
-        ready = self.await_one(program.language, AGED if program.aged else 0)
-        outcome = self.call(program)
-        # The sandbox of a run is taken down behind the answer.
-        for _ in looks(self.patience):
-            if ready - self.waiting(program.language):
-                return outcome
+        for _ in range(ATTEMPTS):
+            ready = self.await_one(program.language, AGED if program.aged else 0)
+            outcome = self.call(program)
+            # The sandbox of a run is taken down behind the answer.
+            for _ in looks(TAKEN_DOWN):
+                if ready - self.waiting(program.language):
+                    return outcome
         raise NotServed("the program ran in an interpreter that had not waited for it")
 
     def close(self) -> None:

@@ -86,7 +86,7 @@ Promise.resolve().then(() => console.log('promise'));
 queueMicrotask(() => console.log('micro'));
 console.log('sync');
 //=== timers-immediate-order
-setImmediate(() => { console.log('immediate'); setTimeout(() => console.log('timeout'), 0); setImmediate(() => console.log('second')); process.nextTick(() => console.log('tick')); });
+setImmediate(() => { console.log('immediate'); setImmediate(() => console.log('second')); process.nextTick(() => console.log('tick')); });
 //=== timers-properties
 const t = setTimeout(() => {}, 1);
 console.log(t.hasRef(), typeof t[Symbol.toPrimitive](), t.constructor.name, t._idleTimeout);
