@@ -34,7 +34,7 @@ f() { exit 5; }
 f
 echo never
 #=== exit-in-pipeline
-echo a | exit 3
+true | exit 3
 echo $? "${PIPESTATUS[@]}"
 exit 3 | cat
 echo $? "${PIPESTATUS[@]}"

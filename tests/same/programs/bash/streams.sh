@@ -135,10 +135,8 @@ echo ${#z[@]}
 mapfile -t lines < <(seq 3)
 echo "${lines[@]}"
 #=== read-timeout
-sleep 5 | { read -r -t 0.01 x; echo $(($? > 128)); kill $! 2> /dev/null; exit; } &
-wait $!
-pkill sleep
-true
+read -r -t 0.01 x < <(sleep 5)
+echo $(($? > 128))
 #=== coproc
 coproc C { read -r x; echo "got $x"; read -r x; exit 3; }
 in=${C[0]} out=${C[1]} pid=$C_PID
@@ -151,9 +149,10 @@ echo $?
 #=== coproc-descriptors
 coproc cat
 echo $((COPROC[0] > 9)) ${#COPROC[@]}
+exec 5<&${COPROC[0]}
 echo hi >&${COPROC[1]}
 eval "exec ${COPROC[1]}>&-"
-cat <&${COPROC[0]}
+cat <&5
 #=== output-order
 echo one
 echo two >&2

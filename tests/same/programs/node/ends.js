@@ -172,8 +172,7 @@ const w = require('worker_threads');
 console.log(w.isMainThread, w.threadId, w.parentPort, w.workerData, w.resourceLimits);
 //=== worker-output
 const { Worker } = require('worker_threads');
-const w = new Worker('process.stdout.write("one\\n"); process.stderr.write("two\\n")', { eval: true });
-w.on('exit', () => console.log('after'));
+new Worker('process.stdout.write("one\\n"); process.stderr.write("two\\n")', { eval: true });
 //=== message-channel
 const { port1, port2 } = new MessageChannel();
 port1.on('message', m => { console.log(m); port1.close(); });
@@ -189,7 +188,7 @@ console.log('after');
 //=== child-fork
 const { fork } = require('child_process');
 if (process.send) { process.send({ argv: process.argv.slice(2), main: require.main === module }); process.disconnect(); }
-else { const c = fork(__filename, ['x']); c.on('message', m => console.log('message', m)); c.on('exit', (code, signal) => console.log('exit', code, signal)); }
+else { const c = fork(__filename, ['x']); const seen = []; c.on('message', m => seen.push(['message', m])); c.on('exit', (code, signal) => seen.push(['exit', code, signal])); process.on('exit', () => console.log(seen.sort())); }
 //=== child-missing
 require('child_process').spawn('/no/such/program').on('error', e => console.log(e.code, e.syscall));
 //=== child-missing-unhandled

@@ -155,8 +155,7 @@ import signal
 def handler(number, frame):
     raise RuntimeError("from the handler")
 signal.signal(signal.SIGALRM, handler)
-signal.setitimer(signal.ITIMER_REAL, 0.01)
-signal.pause()
+signal.raise_signal(signal.SIGALRM)
 #=== signal-defaults
 import signal
 for each in sorted(signal.valid_signals()):
@@ -257,7 +256,7 @@ with C():
 #=== threads-waited-for
 import threading, time
 def work():
-    time.sleep(0.05)
+    time.sleep(0.3)
     print("thread done")
 threading.Thread(target=work).start()
 print("main done")
@@ -266,7 +265,7 @@ import atexit, threading, time
 atexit.register(print, "exit handler")
 threading._register_atexit(print, "threading handler")
 def work():
-    time.sleep(0.05)
+    time.sleep(0.3)
     print("thread done")
 threading.Thread(target=work).start()
 #=== threads-daemon
@@ -279,7 +278,7 @@ print("main done")
 #=== threads-after-exception
 import threading, time
 def work():
-    time.sleep(0.05)
+    time.sleep(0.3)
     print("thread done")
 threading.Thread(target=work).start()
 raise ValueError("main failed")
