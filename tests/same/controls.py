@@ -3,14 +3,14 @@ import pathlib
 
 from outcome import Outcome, Stream, same
 from plain import Plain
-from programs import Program
+from programs import Program, Setting
 from served import Cold, NotServed, Server
 
 
 def sees(one: str, other: str):
     """Two programs that differ in one way are told apart, however they are run."""
     def control(igloo: pathlib.Path, home: pathlib.Path) -> bool:
-        plain, cold = Plain(igloo, "bash", ""), Cold(igloo, home)
+        plain, cold = Plain(igloo, "bash", Setting()), Cold(igloo, home)
         left, right = Program("one", "bash", one), Program("other", "bash", other)
         return (same(plain.run(left), cold.run(left)) and not same(plain.run(left), cold.run(right))
                 and not same(plain.run(right), cold.run(left)))
@@ -19,7 +19,7 @@ def sees(one: str, other: str):
 
 def counts_bytes(igloo: pathlib.Path, home: pathlib.Path) -> bool:
     """Bytes that are no text are shown alike, and still are not the same."""
-    plain = Plain(igloo, "bash", "")
+    plain = Plain(igloo, "bash", Setting())
     one, three = (plain.run(Program("x", "bash", f"printf '{text}'")) for text in (r"\xff", r"\xef\xbf\xbd"))
     return one.out.text == three.out.text and not same(one, three)
 
@@ -34,7 +34,7 @@ def leaves_sequences_out(igloo: pathlib.Path, home: pathlib.Path) -> bool:
 
 def notices_that_none_waits(igloo: pathlib.Path, home: pathlib.Path) -> bool:
     """A server that starts every interpreter when it is asked does not pass for a warm one."""
-    server = Server(igloo, home / "none-waits", "0", "")
+    server = Server(igloo, home / "none-waits", 0, Setting())
     server.waits, server.patience = True, 0.5
     try:
         server.run(Program("x", "bash", "true"))

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 
-from programs import HERE, BadCorpus, Program, read_options
+from programs import HERE, BadCorpus, Program, Setting, read_options
 
 # Runs one module of Python's tests and prints which of them passed, failed and were skipped. What they print themselves
 # goes nowhere.
@@ -133,14 +133,14 @@ try {
 """
 
 
-def loaded(packages: list[pathlib.Path], outside: str, inside: str, project: str) -> list[Program]:
+def loaded(packages: list[pathlib.Path], outside: str, inside: str, setting: Setting) -> list[Program]:
     """Packages of npm's, loaded some at a time. `outside`: the directory that is called `inside` in a sandbox."""
     runs = []
     for at in range(0, len(packages), PACKAGES_AT_ONCE):
         some = packages[at:at + PACKAGES_AT_ONCE]
         code = "".join(LOAD.replace("PACKAGE", str(each).replace(outside, inside)) for each in some)
         name = f"npm/{some[0].parent.parent.name} {some[0].name} to {some[-1].name}"
-        runs.append(Program(name, "node", code, project=project))
+        runs.append(Program(name, "node", code, setting=setting))
     return runs
 
 
@@ -159,7 +159,7 @@ def fetched_programs() -> list[Program]:
     for tree in sorted(project.glob("*/node_modules")):
         packages = {each.parent.name: each.parent for each in tree.glob("*/package.json")}
         new = [packages[name] for name in sorted(packages.keys() - seen)]
-        runs += loaded(new, str(project), "/project", str(project))
+        runs += loaded(new, str(project), "/project", Setting(str(project)))
         seen |= packages.keys()
         for link in sorted((tree / ".bin").iterdir()):
             file = str(link.resolve()).replace(str(project), "/project")
@@ -170,7 +170,7 @@ def fetched_programs() -> list[Program]:
                 seen.add(name)
                 code = (f"process.argv.splice(1, 1, {file!r}, {word!r});\n"
                         f"import({file!r}).catch((error) => {{ console.log(error); process.exitCode = 1; }});\n")
-                runs.append(Program(name, "node", code, project=str(project)))
+                runs.append(Program(name, "node", code, setting=Setting(str(project))))
     return runs
 
 
@@ -178,7 +178,7 @@ def npm_programs() -> list[Program]:
     own = npm().parents[1] / "node_modules"
     packages = sorted(each.parent for each in own.glob("*/package.json"))
     words = ("--version", "--help", "help-search x", "config get prefix", "nothing-of-that-name", "ls")
-    return [*map(npm_command, words), *loaded(packages, "", "", ""), *fetched_programs()]
+    return [*map(npm_command, words), *loaded(packages, "", "", Setting()), *fetched_programs()]
 
 
 GROUPS = {

@@ -3,6 +3,7 @@
 igloo is asked once what the environment holds. What runs a program then is a command of bwrap's, with the interpreter
 and its file as the only words behind it: neither igloo nor igloo-init has a part in it.
 """
+import dataclasses
 import json
 import os
 import pathlib
@@ -10,27 +11,26 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 from outcome import Outcome, Stream
-from programs import ENDING, ENVIRONMENT, Program
+from programs import ENDING, ENVIRONMENT, Program, Setting
 
 HERE_IS_THE_CODE = "the code of the program"
 # Long enough for every program of the corpus on a busy machine; a program that never ends is a fault of the corpus.
 SECONDS = 120
 
 
-def ask(igloo: pathlib.Path, environment: str, *more: str) -> str:
-    command = [str(igloo), "run", "--env", environment, "--dry-run", *more, HERE_IS_THE_CODE]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def ask(run: list[str], *more: str) -> str:
+    done = subprocess.run([*run, *more], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
-        sys.exit(f"same: igloo cannot plan a run in '{environment}': {done.stderr.strip()}")
+        sys.exit(f"same: igloo cannot plan a run: {done.stderr.strip()}")
     return done.stdout
 
 
-def limits_data(igloo: pathlib.Path, environment: str) -> bool:
+def limits_data(run: list[str]) -> bool:
     """Whether this machine makes igloo limit the memory of each process, because it cannot count that of a sandbox."""
-    words = [str(igloo), "run", "--env", environment, "--", "/bin/sh", "-c", "ulimit -d"]
-    return subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL).stdout.strip() != b"unlimited"
+    return ask(run, "--", "/bin/sh", "-c", "ulimit -d").strip() != "unlimited"
 
 
 class Command:
@@ -73,14 +73,19 @@ class Command:
 class Plain:
     """Runs programs of one language."""
 
-    def __init__(self, igloo: pathlib.Path, language: str, project: str):
-        environment = ENVIRONMENT[language]
-        self.command = Command(ask(igloo, environment, "--backend", "bubblewrap", "--as", "bwrap"))
-        if project:
-            self.command.words[-2:-2] = ["--dir", "/project", "--ro-bind", project, "/project"]
+    def __init__(self, igloo: pathlib.Path, language: str, setting: Setting):
+        with tempfile.TemporaryDirectory() as scratch:
+            options = dataclasses.replace(setting, project="").words(pathlib.Path(scratch))
+            run = [str(igloo), "run", "--env", ENVIRONMENT[language], *options]
+            plan = ask(run, "--dry-run", "--backend", "bubblewrap", "--as", "bwrap", HERE_IS_THE_CODE)
+            described = ask(run, "--dry-run", "--json", HERE_IS_THE_CODE)
+            has_limit = limits_data(run)
+        self.command = Command(plan)
+        if setting.project:
+            self.command.words[-2:-2] = ["--dir", "/project", "--ro-bind", setting.project, "/project"]
         # The limits are those of the wall that igloo itself would choose.
-        self.payload = json.loads(ask(igloo, environment, "--json"))["payload"]
-        if not limits_data(igloo, environment):
+        self.payload = json.loads(described)["payload"]
+        if not has_limit:
             del self.payload["limits"]["data"]
         self.file = f"/run/igloo/main.{ENDING[language]}"
         if self.payload["argv"][-1] != self.file:

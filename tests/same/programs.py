@@ -12,6 +12,19 @@ ENDING = {"bash": "sh", "python": "py", "node": "js"}
 
 
 @dataclasses.dataclass(frozen=True)
+class Setting:
+    """What programs find around them, beside their environment."""
+    # A directory of this machine's that they see at /project, or none.
+    project: str = ""
+
+    def words(self, directory: pathlib.Path, warm: int = 0) -> list[str]:
+        """Options of igloo's. `warm`: how many interpreters wait in a server."""
+        file = directory / "config.toml"
+        file.write_text("".join(f"[environments.{each}]\nwarm = {warm}\n" for each in ENVIRONMENT.values()))
+        return ["--config", str(file), *(["--project", self.project] if self.project else [])]
+
+
+@dataclasses.dataclass(frozen=True)
 class Program:
     name: str
     language: str
@@ -22,8 +35,7 @@ class Program:
     varies: bool = False
     # It tells how long ago its interpreter began, so one that waits has to be some seconds old.
     aged: bool = False
-    # A directory of this machine's that it sees at /project, or none.
-    project: str = ""
+    setting: Setting = Setting()
 
     @property
     def environment(self) -> str:

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from outcome import Outcome, Stream, unpacked
-from programs import ENDING, ENVIRONMENT, LANGUAGES, Program
+from programs import ENDING, Program, Setting
 
 SECONDS = 120
 # How long a server gets to load an interpreter ahead, on a busy machine.
@@ -32,21 +32,17 @@ def own_home(directory: pathlib.Path) -> dict[str, str]:
     return {**kept, "HOME": str(directory), "XDG_STATE_HOME": str(directory / "state")}
 
 
-def shown(project: str) -> list[str]:
-    return ["--project", project] if project else []
-
-
 class Cold:
     def __init__(self, igloo: pathlib.Path, home: pathlib.Path):
         self.igloo, self.home = igloo, home
         self.variables = own_home(home)
 
     def run(self, program: Program) -> Outcome:
-        with tempfile.NamedTemporaryFile(dir=self.home) as file:
-            file.write(program.code.encode())
-            file.flush()
+        with tempfile.TemporaryDirectory(dir=self.home) as scratch:
+            file = pathlib.Path(scratch) / "code"
+            file.write_bytes(program.code.encode())
             words = [str(self.igloo), "run", "--env", program.environment, "--json", "--timeout", str(SECONDS),
-                     "--file", file.name, *shown(program.project)]
+                     "--file", str(file), *program.setting.words(file.parent)]
             done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=self.variables)
         result = json.loads(done.stdout)
         if "error" in result:
@@ -105,16 +101,14 @@ def looks(seconds: float):
 class Server:
     """`igloo mcp` over its standard input and output, one call at a time."""
 
-    def __init__(self, igloo: pathlib.Path, home: pathlib.Path, warm: str, project: str):
+    def __init__(self, igloo: pathlib.Path, home: pathlib.Path, warm: int, setting: Setting):
         home.mkdir(parents=True)
-        config = home / "config.toml"
-        config.write_text("".join(f"[environments.{ENVIRONMENT[each]}]\nwarm = {warm}\n" for each in LANGUAGES))
         self.errors = open(home / "stderr", "w+b")
-        words = [str(igloo), "mcp", "--config", str(config), *shown(project)]
+        words = [str(igloo), "mcp", *setting.words(home, warm)]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                         env=own_home(home))
         self.number = 0
-        self.waits, self.patience = warm != "0", PATIENCE
+        self.waits, self.patience = warm != 0, PATIENCE
         self.known: set[str] = set()
         self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                 "clientInfo": {"name": "same", "version": "1"}})
