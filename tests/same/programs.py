@@ -16,11 +16,14 @@ class Setting:
     """What programs find around them, beside their environment."""
     # A directory of this machine's that they see at /project, or none.
     project: str = ""
+    # Without igloo's conveniences: the interpreter as it is, whose output has a buffer, for example.
+    bare: bool = False
 
     def words(self, directory: pathlib.Path, warm: int = 0) -> list[str]:
         """Options of igloo's. `warm`: how many interpreters wait in a server."""
         file = directory / "config.toml"
-        file.write_text("".join(f"[environments.{each}]\nwarm = {warm}\n" for each in ENVIRONMENT.values()))
+        more = "conveniences = false\n" if self.bare else ""
+        file.write_text("".join(f"[environments.{each}]\nwarm = {warm}\n{more}" for each in ENVIRONMENT.values()))
         return ["--config", str(file), *(["--project", self.project] if self.project else [])]
 
 
@@ -92,12 +95,20 @@ def read_file(path: pathlib.Path, language: str) -> list[Program]:
     return programs
 
 
+# Those that see whether igloo's conveniences are there. They are run without them as well.
+ALSO_BARE = ("python/ends.txt", "python/streams.txt", "node/streams.txt")
+
+
 def written() -> list[Program]:
     """The programs that were written for this comparison."""
     programs: list[Program] = []
     for language in LANGUAGES:
         for path in sorted((HERE / "programs" / language).iterdir()):
-            programs += read_file(path, language)
+            some = read_file(path, language)
+            programs += some
+            if f"{language}/{path.name}" in ALSO_BARE:
+                bare = Setting(bare=True)
+                programs += [dataclasses.replace(each, name=f"bare-{each.name}", setting=bare) for each in some]
     return programs
 
 
