@@ -10,7 +10,6 @@ import pathlib
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 
 from outcome import Outcome, Stream
@@ -21,10 +20,14 @@ HERE_IS_THE_CODE = "the code of the program"
 SECONDS = 120
 
 
+class NotPlanned(Exception):
+    pass
+
+
 def ask(run: list[str], *more: str) -> str:
     done = subprocess.run([*run, *more], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
-        sys.exit(f"same: igloo cannot plan a run: {done.stderr.strip()}")
+        raise NotPlanned(f"igloo cannot plan a run: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -89,7 +92,7 @@ class Plain:
             del self.payload["limits"]["data"]
         self.file = f"/run/igloo/main.{ENDING[language]}"
         if self.payload["argv"][-1] != self.file:
-            sys.exit(f"same: igloo runs {self.payload['argv']}, and not a file {self.file}")
+            raise NotPlanned(f"igloo runs {self.payload['argv']}, and not a file {self.file}")
 
     def words(self, numbers: dict[str, str]) -> list[str]:
         words = ["bwrap", *self.command.words]

@@ -133,7 +133,9 @@ class Server:
     def call(self, program: Program) -> Outcome:
         result = self.ask("tools/call", {"name": "run", "arguments": {
             "env": program.environment, "code": program.code, "max_output": 400_000, "timeout_seconds": SECONDS}})
-        shown = result["structuredContent"]
+        shown = result.get("structuredContent")
+        if shown is None:
+            raise NotServed(f"the server: {result['content'][0]['text']}")
         if shown["verdict"] in ("refused", "timeout"):
             raise NotServed(f"the server: {shown['summary']}")
         streams = []
