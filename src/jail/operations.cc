@@ -108,6 +108,13 @@ bool File(Setup& setup, const Op& op) {
   return left == 0;
 }
 
+/// Without a right for anybody to write: who opens it for reading waits until igloo puts a file in
+/// its place.
+bool NamedPipe(Setup& setup, const Op& op) {
+  const Place place = PlaceOf(setup, op.path());
+  return place.directory >= 0 && mknodat(place.directory, place.name, S_IFIFO | 0444, 0) == 0;
+}
+
 bool AttachAt(Setup& setup, const Op& op, int tree) {
   ForgetParentBelow(setup, op.path());
   return Attach(tree, setup.root_fd, op.path());
@@ -151,7 +158,8 @@ bool MaskDirectory(Setup& setup, const Op& op) {
 
 bool ReadOnly(Setup& setup, const Op& op) {
   ForgetParentBelow(setup, op.path());
-  return FreezeInPlace(setup.root_fd, op.path());
+  return (op.flags & ops::kFlagOver) != 0 ? FreezeOver(setup.root_fd, op.path())
+                                          : FreezeInPlace(setup.root_fd, op.path());
 }
 
 bool Pivot(Setup& setup, const Op&) {
@@ -277,10 +285,10 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,         Directory,     Symlink,  File,    Bind,     Tmpfs,    Proc,
-    MaskFile,     MaskDirectory, ReadOnly, Overlay, MakeBase, FromBase, CopyFile,
-    Pivot,        Seal,          Network,  Edge,    Close,    Resolver, Hostname,
-    NoNamespaces, Listen,        Sockets,  HandOut, Bound,    Drop,     BecomeInit,
+    Root,     Directory,     Symlink,  File,    NamedPipe,  Bind,     Tmpfs,        Proc,
+    MaskFile, MaskDirectory, ReadOnly, Overlay, MakeBase,   FromBase, CopyFile,     Pivot,
+    Seal,     Network,       Edge,     Close,   Resolver,   Hostname, NoNamespaces, Listen,
+    Sockets,  HandOut,       Bound,    Drop,    BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));

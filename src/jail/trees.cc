@@ -28,6 +28,17 @@ int Finish(int fs, bool configured, uint64_t attributes) {
   return mount;
 }
 
+/// A read-only copy of the mount at `target`, over it.
+bool CoverReadOnly(int target) {
+  mount_attr attr{};
+  attr.attr_set = MOUNT_ATTR_RDONLY;
+  const int tree = OpenTree(target, "", OPEN_TREE_CLONE | AT_EMPTY_PATH);
+  const bool covered = tree >= 0 && MountSetattr(tree, "", AT_EMPTY_PATH, attr) == 0 &&
+                       MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
+  CloseQuietly(tree);
+  return covered;
+}
+
 /// Where the changes of a writable overlay live.
 bool AttachScratch(int root_fd, const ops::Op& op) {
   const int scratch = NewTmpfs({op.bytes, op.inodes, 0700, false});
@@ -86,12 +97,14 @@ bool FreezeInPlace(int root_fd, const char* path) {
   attr.attr_set = MOUNT_ATTR_RDONLY;
   // A mount stays where it is, and so does what is mounted in it. A directory becomes one first.
   bool frozen = MountSetattr(target, "", AT_EMPTY_PATH, attr) == 0;
-  if (!frozen && errno == EINVAL) {
-    const int tree = OpenTree(target, "", OPEN_TREE_CLONE | AT_EMPTY_PATH);
-    frozen = tree >= 0 && MountSetattr(tree, "", AT_EMPTY_PATH, attr) == 0 &&
-             MoveMount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
-    CloseQuietly(tree);
-  }
+  if (!frozen && errno == EINVAL) frozen = CoverReadOnly(target);
+  CloseQuietly(target);
+  return frozen;
+}
+
+bool FreezeOver(int root_fd, const char* path) {
+  const int target = OpenAt2(root_fd, Relative(path), O_PATH | O_NOFOLLOW, kStraight);
+  const bool frozen = target >= 0 && CoverReadOnly(target);
   CloseQuietly(target);
   return frozen;
 }

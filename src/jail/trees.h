@@ -22,6 +22,8 @@ int NewProc();
 /// Attaches a copy of `from` (a path below the root) over `path`; absent paths are fine.
 bool Cover(int root_fd, const char* from, const char* path);
 bool FreezeInPlace(int root_fd, const char* path);
+/// By a mount over it: a descriptor of what is there now can still be written to.
+bool FreezeOver(int root_fd, const char* path);
 
 /// A detached read-only overlay of `lowers` (absolute paths, ':' between them), or -1.
 int NewReadOnlyOverlay(const char* lowers);

@@ -15,12 +15,13 @@ enum class Code : uint16_t {
   kDirectory,        ///< make `path`
   kSymlink,          ///< make `path` -> `text`
   kFile,             ///< make `path` with content `text`
+  kNamedPipe,        ///< make `path`
   kBind,             ///< attach the tree of host path `text` at `path`
   kTmpfs,            ///< mount a tmpfs at `path`
   kProc,             ///< mount a fresh proc at `path`
   kMaskFile,         ///< cover `path` with an empty file; absent paths are fine
   kMaskDirectory,    ///< cover `path` with an empty directory; absent paths are fine
-  kReadOnly,         ///< bind `path` on itself read-only
+  kReadOnly,         ///< make `path` read-only; kFlagOver: by a mount over it
   kOverlay,          ///< copy-on-write view of host path `text` at `path`
   kBase,             ///< an overlay of host directory `text`, for the kFromBase that follow
   kFromBase,         ///< attach `text`, a path below the base's directory, at `path`
@@ -48,6 +49,7 @@ enum Flag : uint16_t {
   kFlagDevice = 4,       ///< a device node: the one mount that may not be nodev
   kFlagMapOwner = 8,     ///< started by root: the owner's files belong to the sandbox's user
   kFlagRawSockets = 16,  ///< of kBoundPrivileges and kDropPrivileges: CAP_NET_RAW stays
+  kFlagOver = 32,        ///< of kReadOnly: who holds what is there now can go on writing to it
 };
 
 /// One operation, followed by `path` and `text`, each closed by a NUL, padded to 8 bytes.

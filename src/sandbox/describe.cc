@@ -37,6 +37,10 @@ std::string Show(const Step& step) {
           [](const step::File& s) {
             return fmt::format("{:<10} {} ({} bytes)", "file", Printable(s.path), s.content.size());
           },
+          [](const step::NamedPipe& s) {
+            return fmt::format("{:<10} {} (in the place of a file that igloo puts there)", "pipe",
+                               Printable(s.path));
+          },
           [](const step::Bind& s) { return ShowBind(s); },
           [](const step::Tmpfs& s) {
             return fmt::format("{:<10} {} ({}{})", "memory", Printable(s.target), Show(s.capacity),
@@ -65,7 +69,8 @@ std::string Show(const Step& step) {
           [](const step::Proc& s) { return fmt::format("{:<10} {}", "proc", Printable(s.target)); },
           [](const step::Mask& s) { return fmt::format("{:<10} {}", "hide", Printable(s.target)); },
           [](const step::ReadOnly& s) {
-            return fmt::format("{:<10} {}", "freeze", Printable(s.target));
+            return fmt::format("{:<10} {}{}", "freeze", Printable(s.target),
+                               s.over ? " (for all but igloo)" : "");
           },
           [](const step::EnterRoot&) { return std::string("enter the root, drop the host's"); },
           [](const step::SealRoot&) { return std::string("make the root read-only"); },

@@ -92,6 +92,7 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::File& s) {
             Append(out, WithMode(Make(Code::kFile), s.mode), s.path, s.content);
           },
+          [&](const step::NamedPipe& s) { Append(out, Make(Code::kNamedPipe), s.path); },
           [&](const step::Bind& s) { EncodeBind(out, s); },
           [&](const step::Tmpfs& s) { EncodeTmpfs(out, s); },
           [&](const step::Overlay& s) { EncodeOverlay(out, s); },
@@ -108,7 +109,11 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Mask& s) {
             Append(out, Make(s.directory ? Code::kMaskDirectory : Code::kMaskFile), s.target);
           },
-          [&](const step::ReadOnly& s) { Append(out, Make(Code::kReadOnly), s.target); },
+          [&](const step::ReadOnly& s) {
+            Op op = Make(Code::kReadOnly);
+            if (s.over) op.flags |= ops::kFlagOver;
+            Append(out, op, s.target);
+          },
           [&](const step::EnterRoot&) { Append(out, Make(Code::kPivot)); },
           [&](const step::SealRoot&) { Append(out, Make(Code::kSeal)); },
           [&](const step::PrivateNetwork&) { Append(out, Make(Code::kNetwork)); },

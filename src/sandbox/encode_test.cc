@@ -69,6 +69,7 @@ const auto& Examples() {
       Example{
           step::File{"/f", std::string("a\0b", 3), 0444},
           Decoded{.code = Code::kFile, .path = "/f", .text = std::string("a\0b", 3), .mode = 0444}},
+      Example{step::NamedPipe{"/f"}, Decoded{.code = Code::kNamedPipe, .path = "/f"}},
       Example{step::Bind{"/s", "/t", Access::kReadOnly, kFact}, Decoded{.code = Code::kBind,
                                                                         .path = "/t",
                                                                         .text = "/s",
@@ -113,7 +114,8 @@ const auto& Examples() {
       Example{step::Proc{"/proc"}, Decoded{.code = Code::kProc, .path = "/proc"}},
       Example{step::Mask{"/proc/keys", false},
               Decoded{.code = Code::kMaskFile, .path = "/proc/keys"}},
-      Example{step::ReadOnly{"/proc/sys"}, Decoded{.code = Code::kReadOnly, .path = "/proc/sys"}},
+      Example{step::ReadOnly{"/c", true},
+              Decoded{.code = Code::kReadOnly, .path = "/c", .flags = ops::kFlagOver}},
       Example{step::EnterRoot{}, Decoded{.code = Code::kPivot}},
       Example{step::SealRoot{}, Decoded{.code = Code::kSeal}},
       Example{step::PrivateNetwork{}, Decoded{.code = Code::kNetwork}},

@@ -28,6 +28,7 @@ std::string TargetOf(const Entry& entry) {
                         [](const MemoryTree& e) { return e.target; },
                         [](const Link& e) { return e.path; },
                         [](const TextFile& e) { return e.path; },
+                        [](const NamedPipe& e) { return e.path; },
                         [](const EmptyDirectory& e) { return e.path; },
                         [](const DeviceNode& e) { return "/dev/" + e.name; },
                     },

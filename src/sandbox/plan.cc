@@ -183,6 +183,10 @@ class Planner {
     return Create(file.path, Kind::kFile, step::File{file.path, file.content, file.mode}, part);
   }
 
+  Result<bool> Add(const NamedPipe& pipe, Part part) {
+    return Create(pipe.path, Kind::kFile, step::NamedPipe{pipe.path}, part);
+  }
+
   Result<bool> Add(const EmptyDirectory& directory, Part part) {
     return Create(directory.path, Kind::kDirectory, step::Directory{directory.path, directory.mode},
                   part);
@@ -362,13 +366,16 @@ class Planner {
   void AssembleRun() {
     auto& steps = plan_.run;
     std::ranges::move(StepsOf(Part::kRun), std::back_inserter(steps));
+    // Before anything is frozen: what igloo gets stays writable for it.
+    for (const std::string& path : policy_.hand_out) steps.push_back(step::HandOut{path});
     for (const auto& [path, mount] : layout_.mounts()) {
       const bool frozen = mount.of == Mount::Of::kMemory && !mount.writable;
-      if (frozen) steps.push_back(step::ReadOnly{path});
+      const bool lies_in_it = std::ranges::any_of(
+          policy_.hand_out, [&](const std::string& out) { return IsWithin(out, path); });
+      if (frozen) steps.push_back(step::ReadOnly{.target = path, .over = lies_in_it});
     }
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
     if (policy_.sockets != 0) steps.push_back(step::Sockets{policy_.sockets});
-    for (const std::string& path : policy_.hand_out) steps.push_back(step::HandOut{path});
     steps.push_back(step::DropPrivileges{HasRawSockets(policy_.network)});
     steps.push_back(step::StartInit{});
   }

@@ -31,6 +31,10 @@ struct File {
   std::uint32_t mode = 0444;
   bool operator==(const File&) const = default;
 };
+struct NamedPipe {
+  std::string path;
+  bool operator==(const NamedPipe&) const = default;
+};
 struct Bind {
   std::string source, target;
   Access access = Access::kReadOnly;
@@ -86,6 +90,8 @@ struct Mask {
 };
 struct ReadOnly {
   std::string target;
+  /// By a mount over what is there: a directory that was handed out stays igloo's to write to.
+  bool over = false;
   bool operator==(const ReadOnly&) const = default;
 };
 struct EnterRoot {
@@ -151,12 +157,12 @@ struct StartInit {
 }  // namespace step
 
 using Step =
-    std::variant<step::Root, step::Directory, step::Symlink, step::File, step::Bind, step::Tmpfs,
-                 step::Overlay, step::Base, step::FromBase, step::Copy, step::Proc, step::Mask,
-                 step::ReadOnly, step::EnterRoot, step::SealRoot, step::PrivateNetwork, step::Edge,
-                 step::Closed, step::Resolver, step::Hostname, step::NoMoreNamespaces, step::Listen,
-                 step::Sockets, step::HandOut, step::BoundPrivileges, step::DropPrivileges,
-                 step::StartInit>;
+    std::variant<step::Root, step::Directory, step::Symlink, step::File, step::NamedPipe,
+                 step::Bind, step::Tmpfs, step::Overlay, step::Base, step::FromBase, step::Copy,
+                 step::Proc, step::Mask, step::ReadOnly, step::EnterRoot, step::SealRoot,
+                 step::PrivateNetwork, step::Edge, step::Closed, step::Resolver, step::Hostname,
+                 step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
+                 step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.
 struct ResourceLimit {

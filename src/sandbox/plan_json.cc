@@ -45,6 +45,9 @@ json::object StepJson(const Step& step) {
                                 {"mode", s.mode},
                                 {"size", s.content.size()}};
           },
+          [](const step::NamedPipe& s) {
+            return json::object{{"op", "named_pipe"}, {"path", Text(s.path)}};
+          },
           [](const step::Bind& s) {
             json::object o{{"op", "bind"},
                            {"source", Text(s.source)},
@@ -97,7 +100,7 @@ json::object StepJson(const Step& step) {
                 {"op", "mask"}, {"target", Text(s.target)}, {"directory", s.directory}};
           },
           [](const step::ReadOnly& s) {
-            return json::object{{"op", "read_only"}, {"target", Text(s.target)}};
+            return json::object{{"op", "read_only"}, {"target", Text(s.target)}, {"over", s.over}};
           },
           [](const step::EnterRoot&) { return json::object{{"op", "enter_root"}}; },
           [](const step::SealRoot&) { return json::object{{"op", "seal_root"}}; },

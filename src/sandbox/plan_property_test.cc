@@ -343,6 +343,7 @@ TEST(PlanPropertyTest, OddTargetsAreRefusedForEveryKindOfEntry) {
         MemoryTree{.target = path},
         Link{path, "x"},
         TextFile{.path = path},
+        NamedPipe{.path = path},
         EmptyDirectory{.path = path},
     };
     static_assert(std::variant_size_v<Entry> == std::size(entries) + 1, "all but DeviceNode");

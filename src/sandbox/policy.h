@@ -72,6 +72,11 @@ struct TextFile {
   std::uint32_t mode = 0444;
 };
 
+/// What stands in the place of a file that has yet to come: whoever opens it for reading waits.
+struct NamedPipe {
+  std::string path = {};
+};
+
 struct EmptyDirectory {
   std::string path = {};
   std::uint32_t mode = 0755;
@@ -82,8 +87,8 @@ struct DeviceNode {
   std::string name = {};
 };
 
-using Entry =
-    std::variant<HostTree, OverlayTree, MemoryTree, Link, TextFile, EmptyDirectory, DeviceNode>;
+using Entry = std::variant<HostTree, OverlayTree, MemoryTree, Link, TextFile, NamedPipe,
+                           EmptyDirectory, DeviceNode>;
 
 /// The dangerous right has no default: whoever grants it writes why, and every plan prints it.
 struct HostNetwork {
@@ -192,7 +197,7 @@ struct Policy {
   /// connect to what listens inside.
   std::uint32_t sockets = 0;
   /// Directories in memory of the run's own that come out to igloo, which reads what was left
-  /// there.
+  /// there. One in a read-only tree is igloo's to write to, and nobody else's.
   std::vector<std::string> hand_out = {};
   std::uint32_t extra_descriptors = 0;  ///< passed to the payload as 3, 4, ...
 };

@@ -71,6 +71,7 @@ class Renderer {
     Add({"--perms", Mode(s.mode), "--file", NewFile({.content = s.content}), s.path});
     return {};
   }
+  Result<void> Put(const step::NamedPipe&) { return Cannot("make a named pipe"); }
   Result<void> Put(const step::Bind& s) {
     IGLOO_TRY(CheckNotInHostTree(s.target));
     const char* flag = s.device                                 ? "--dev-bind"
