@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guest/control.h"
 #include "guest/memory.h"
 #include "guest/payload.h"
 #include "guest/privileges.h"
@@ -29,7 +31,7 @@ using wire::EndCause;
 using wire::InitStep;
 
 // Static memory instead of a heap; pages that are never touched cost nothing.
-alignas(8) unsigned char g_frame[wire::kMaxFrame];
+alignas(8) unsigned char g_frame[wire::kMaxFrame];  ///< of kStart: g_start points into it
 alignas(4096) StartView g_start;  // all that is used of it lies on its first page then
 unsigned char g_scratch[4096];
 
@@ -39,57 +41,8 @@ uint64_t NowMicros() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1'000;
 }
 
-bool ReadExactly(void* to, size_t size) {
-  auto* at = static_cast<unsigned char*>(to);
-  while (size > 0) {
-    const ssize_t count = read(kControlFd, at, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
-
-/// One frame into g_frame; 0 when igloo is gone or speaks another language.
-uint32_t ReadFrame() {
-  unsigned char header[wire::kHeaderSize];
-  if (!ReadExactly(header, sizeof header)) return 0;
-  const uint32_t size = wire::DecodeLength(header);
-  if (size == 0 || size > wire::kMaxFrame || !ReadExactly(g_frame, size)) return 0;
-  return size;
-}
-
-/// Writes one report; small enough for a single packet.
-class ReportWriter {
- public:
-  explicit ReportWriter(wire::FromInit kind) {
-    size_ = wire::kHeaderSize;
-    U8(static_cast<uint8_t>(kind));
-    U64(g_start.nonce.high);
-    U64(g_start.nonce.low);
-  }
-  void U8(uint8_t value) { Integer(value, 1); }
-  void U32(uint32_t value) { Integer(value, 4); }
-  void U64(uint64_t value) { Integer(value, 8); }
-  void Send() {
-    wire::EncodeLength(static_cast<uint32_t>(size_ - wire::kHeaderSize), bytes_);
-    // A host that is gone needs no report; the exit that follows ends everything anyway.
-    (void)send(kControlFd, bytes_, size_, MSG_NOSIGNAL);
-  }
-
- private:
-  void Integer(uint64_t value, int bytes) {
-    for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) {
-      bytes_[size_++] = static_cast<unsigned char>(value >> shift);
-    }
-  }
-  unsigned char bytes_[128];
-  size_t size_;
-};
-
 [[noreturn]] void Refuse(InitStep step, int sys_errno) {
-  ReportWriter report(wire::FromInit::kRefused);
+  ReportWriter report(wire::FromInit::kRefused, g_start.nonce);
   report.U8(static_cast<uint8_t>(step));
   report.U32(static_cast<uint32_t>(sys_errno));
   report.Send();
@@ -106,7 +59,7 @@ class Watch {
         g_start.memory == wire::MemoryWatch::kInit || g_start.sockets == wire::SocketWatch::kOwn;
     if (g_start.memory_limit_bytes != 0 && watches) {
       // The first look comes late enough that a short run never pays for it.
-      proc_fd_ = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      proc_fd_ = OpenProc();
       memory_check_ = start_micros_ + kMemoryCheckMicros;
     }
   }
@@ -126,11 +79,35 @@ class Watch {
   }
 
  private:
+  static int OpenProc() { return open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
   void Begin(pid_t pid) {
     pid_ = pid;
-    start_micros_ = NowMicros();
     cause_ = EndCause::kItself;
-    deadline_ = g_start.time_limit_ms == 0 ? 0 : start_micros_ + g_start.time_limit_ms * 1000;
+    BeginTime(g_start.time_limit_ms);
+  }
+
+  void BeginTime(uint64_t limit_ms) {
+    start_micros_ = NowMicros();
+    deadline_ = limit_ms == 0 ? 0 : start_micros_ + limit_ms * 1000;
+  }
+
+  /// The payload waits in open(2) for a named pipe, or will. While it stands still, the file comes
+  /// in the place of the pipe; then it begins the system call anew and opens that. Nothing of the
+  /// program has run by then, so nobody notices a signal.
+  void Go(uint64_t limit_ms, const char* name) {
+    if (proc_fd_ < 0) proc_fd_ = OpenProc();
+    SignalEach(proc_fd_, SIGSTOP);
+    clockid_t clock{};
+    timespec used{};
+    if (clock_getcpuclockid(pid_, &clock) == 0 && clock_gettime(clock, &used) == 0) {
+      cpu_before_ = Micros(used);
+    }
+    BeginTime(limit_ms);
+    const int directory = TakePassed();
+    if (renameat(directory, wire::kNewFile, directory, name) != 0) _exit(125);
+    close(directory);
+    SignalEach(proc_fd_, SIGCONT);
   }
 
   int Timeout() const {
@@ -189,8 +166,19 @@ class Watch {
 
   void OnMessage() {
     // End of file is the lifeline: igloo is gone, so is everything here.
-    if (ReadFrame() != 1) _exit(0);
-    switch (static_cast<wire::ToInit>(g_frame[0])) {
+    unsigned char order[512];
+    const uint32_t size = ReadFrame(order, sizeof order);
+    if (size == 0) _exit(0);
+    wire::Fields fields(order, size);
+    const auto kind = static_cast<wire::ToInit>(fields.U8());
+    const bool go = kind == wire::ToInit::kGo;
+    const uint64_t limit_ms = go ? fields.U64() : 0;
+    const char* const name = go ? fields.Text() : nullptr;
+    if (!fields.AtEnd()) _exit(125);
+    switch (kind) {
+      case wire::ToInit::kGo:
+        if (pid_ > 0) Go(limit_ms, name);
+        return;
       case wire::ToInit::kInterrupt:
         if (cause_ == EndCause::kItself) cause_ = EndCause::kInterrupted;
         Nudge();
@@ -247,12 +235,13 @@ class Watch {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
     const bool signalled = WIFSIGNALED(status);
-    ReportWriter report(wire::FromInit::kEnded);
+    ReportWriter report(wire::FromInit::kEnded, g_start.nonce);
     report.U8(static_cast<uint8_t>(signalled ? wire::EndKind::kSignalled : wire::EndKind::kExited));
     report.U8(static_cast<uint8_t>(cause_));
     report.U8(hits);
     report.U32(static_cast<uint32_t>(signalled ? WTERMSIG(status) : WEXITSTATUS(status)));
-    report.U64(Micros(usage.ru_utime) + Micros(usage.ru_stime));
+    const uint64_t cpu = Micros(usage.ru_utime) + Micros(usage.ru_stime);
+    report.U64(cpu > cpu_before_ ? cpu - cpu_before_ : 0);
     report.U64(static_cast<uint64_t>(usage.ru_maxrss));
     report.U64(end - start_micros_);
     report.U64(static_cast<uint64_t>(landlock_abi_));
@@ -287,7 +276,7 @@ class Watch {
     for (uint32_t i = 0; i < g_start.limit_count; ++i) {
       const StartView::Limit& limit = g_start.limits[i];
       if (limit.resource != RLIMIT_NPROC) continue;
-      const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      const int proc = OpenProc();
       // The payload itself is gone by now, and so is one of those that it counted with; init is in.
       const bool full = proc >= 0 && CountTasks(proc) + 2 >= limit.value;
       close(proc);
@@ -300,10 +289,16 @@ class Watch {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
   }
 
+  static uint64_t Micros(const timespec& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
+           static_cast<uint64_t>(time.tv_nsec) / 1'000;
+  }
+
   pid_t pid_ = 0;  ///< 0: there is none now
   int signals_;
   uint64_t init_micros_;
   uint64_t start_micros_ = 0;
+  uint64_t cpu_before_ = 0;  ///< used while it waited for its file
   int landlock_abi_;
   EndCause cause_ = EndCause::kItself;
   uint64_t deadline_ = 0;  ///< 0: none
@@ -320,7 +315,7 @@ void InitMain() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 
-  const uint32_t size = ReadFrame();
+  const uint32_t size = ReadFrame(g_frame, sizeof g_frame);
   if (size == 0) _exit(0);
   if (!DecodeStart(g_frame, size, g_start)) Refuse(InitStep::kStartMessage, EPROTO);
   const bool raw = g_start.seccomp == wire::SeccompProfile::kRawSockets;

@@ -1,5 +1,6 @@
 #include "guest/memory.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,12 @@ uint64_t Threads(int proc_fd, const char* name) {
   return Field(ReadText(proc_fd, name, "status"), "\nThreads:") / 1024;
 }
 
+template <int kSignal>
+uint64_t Signal(int, const char* name) {
+  kill(static_cast<pid_t>(strtol(name, nullptr, 10)), kSignal);
+  return 0;
+}
+
 MemoryUse Sum(int proc_fd, uint64_t (*of)(int, const char*)) {
   MemoryUse use{};
   lseek(proc_fd, 0, SEEK_SET);
@@ -75,5 +82,9 @@ MemoryUse ReadMemoryUse(int proc_fd, uint64_t interesting) {
 }
 
 uint64_t CountTasks(int proc_fd) { return Sum(proc_fd, Threads).bytes; }
+
+void SignalEach(int proc_fd, int signal) {
+  Sum(proc_fd, signal == SIGSTOP ? Signal<SIGSTOP> : Signal<SIGCONT>);
+}
 
 }  // namespace igloo::guest

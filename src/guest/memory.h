@@ -18,4 +18,8 @@ MemoryUse ReadMemoryUse(int proc_fd, uint64_t interesting);
 /// Threads of all processes but init: what the kernel's limit on processes counts.
 uint64_t CountTasks(int proc_fd);
 
+/// Sends a signal to every process but init, one by one: of a signal to all at once a child that is
+/// being forked may get the stop and not what continues it.
+void SignalEach(int proc_fd, int signal);
+
 }  // namespace igloo::guest

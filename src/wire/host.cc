@@ -123,6 +123,13 @@ Result<std::string> EncodeStart(const Start& start) {
   return std::move(out).Finish();
 }
 
+std::string EncodeGo(std::uint64_t time_limit_ms, std::string_view name) {
+  Writer out(static_cast<std::uint8_t>(ToInit::kGo));
+  out.U64(time_limit_ms);
+  out.Text(name);
+  return std::move(out).Finish();
+}
+
 std::string EncodeSimple(ToInit kind) { return Writer(static_cast<std::uint8_t>(kind)).Finish(); }
 
 std::string EncodeReport(const Report& report) {

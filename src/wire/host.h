@@ -51,6 +51,7 @@ Nonce NewNonce();
 
 /// A whole frame, header included. Fails when a text holds a NUL or the frame is too long.
 Result<std::string> EncodeStart(const Start& start);
+std::string EncodeGo(std::uint64_t time_limit_ms, std::string_view name);
 /// A frame for every other kind.
 std::string EncodeSimple(ToInit kind);
 

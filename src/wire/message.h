@@ -14,7 +14,13 @@ enum class ToInit : uint8_t {
   kKill,       ///< end everything now
   kNudge,      ///< SIGINT to the payload's process group, which is expected to survive it
   kAgain,      ///< the payload ended, and Life is kStays: start it once more
+  /// Put the file that the payload waits for in its place: its time begins. u64 ms (0: no limit),
+  /// text name, and a descriptor of the directory beside the frame, where it lies as kNewFile.
+  kGo,
 };
+
+/// The code of a payload that waits, before it is in its place.
+inline constexpr const char* kNewFile = ".new";
 
 enum class FromInit : uint8_t {
   kEnded = 1,  ///< the payload ended; last, unless Life is kStays
