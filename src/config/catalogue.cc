@@ -163,6 +163,7 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
     out.variables = own->variables;
     out.warm = own->warm.value_or(out.warm);
     if (!own->preload.empty()) out.preload = own->preload;
+    out.environment.conveniences = own->conveniences.value_or(out.environment.conveniences);
     out.inherit.insert(out.inherit.end(), own->inherit.begin(), own->inherit.end());
   }
   out.environment.aliases = AliasesOf(out.environment.name);

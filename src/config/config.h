@@ -100,6 +100,7 @@ struct EnvironmentConfig {
   std::vector<std::string> interpreter = {};  ///< in words; empty: the environment's own
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};
+  std::optional<bool> conveniences = {};
   NetworkConfig network = {};
   bool operator==(const EnvironmentConfig&) const = default;
 };

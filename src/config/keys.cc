@@ -119,6 +119,10 @@ void StorePreload(Target& target, const Checked& value) {
   target.environment->preload = value.list;
 }
 
+void StoreConveniences(Target& target, const Checked& value) {
+  target.environment->conveniences = value.flag;
+}
+
 NetworkConfig& NetworkOf(Target& target) { return target.environment->network; }
 
 void StoreLevel(Target& target, const Checked& value) {
@@ -350,10 +354,13 @@ constexpr Key kKeys[] = {
     {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",
      "further directories of the host", kLater, kMounts},
     {"environments.NAME.warm", Count(0, 64), "", "2",
-     "interpreters of a server that wait ready in sandboxes of their own, at most; 4 if absent", kNow, kEveryone,
+     "interpreters of a server that wait ready in sandboxes of their own, at most, for runs and for sessions; 4 if absent", kNow, kEveryone,
      StoreWarm},
     {"environments.NAME.preload", kTexts, "[]", "[\"numpy\", \"pandas\"]",
-     "Python modules that they have loaded", kNow, kStart, StorePreload},
+     "Python modules that its sessions have loaded when they begin", kNow, kStart, StorePreload},
+    {"environments.NAME.conveniences", kFlag, "true", "false",
+     "whether igloo adds display() and unheld output to Python, igloo.display() to Node", kNow, kEveryone,
+     StoreConveniences},
     {"environments.NAME.sessions", kFlag, "true", "false",
      "whether it offers sessions", kLater, kEveryone},
 

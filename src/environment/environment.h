@@ -48,6 +48,7 @@ struct Environment {
   /// "python", "node" or "bash" where the interpreter is that one and takes files: igloo can keep
   /// it alive then. Empty: it runs one piece of code and ends.
   std::string language = {};
+  bool conveniences = true;    ///< what igloo adds to some interpreters (FindConveniences)
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else

@@ -26,7 +26,24 @@ std::string Quoted(const std::vector<std::string>& words) {
   return out;
 }
 
+/// Programs whose way to their file was looked at, system call by system call.
+constexpr std::string_view kWaiting[] = {"bash", "dash", "sh", "node", "perl", "python", "python3"};
+
+/// "python3" for "/usr/bin/python3.11".
+std::string_view WithoutVersion(std::string_view path) {
+  const std::string_view name = NameOf(path);
+  return name.starts_with("python3.") ? name.substr(0, name.find('.')) : name;
+}
+
 }  // namespace
+
+bool WaitsForFile(const Environment& environment) {
+  // With options, an interpreter may do anything with its file before it opens it.
+  if (environment.passing != CodePassing::kFile || environment.interpreter.size() != 1)
+    return false;
+  const std::string_view name = WithoutVersion(environment.interpreter[0]);
+  return std::ranges::find(kWaiting, name) != std::end(kWaiting);
+}
 
 std::string_view CodeFileOf(std::string_view language) {
   return language == "python" ? "main.py"

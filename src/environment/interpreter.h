@@ -9,6 +9,11 @@
 
 namespace igloo::environment {
 
+/// Whether an interpreter that was started on a named pipe has done all that it does before it runs
+/// code when it waits for that pipe to be opened, and has looked at nothing that would be different
+/// for a file. So one that waits is the program itself, from its first instruction on.
+bool WaitsForFile(const Environment& environment);
+
 /// What one argument may hold: the kernel's MAX_ARG_STRLEN, but for the byte that ends it.
 inline constexpr std::size_t kMaxArgument = (128U << 10) - 1;
 

@@ -4,7 +4,9 @@
 
 #include "base/overloaded.h"
 #include "environment/basics.h"
+#include "environment/conveniences.h"
 #include "environment/interpreter.h"
+#include "sandbox/entry.h"
 
 namespace igloo::environment {
 namespace {
@@ -109,20 +111,29 @@ void AddFiles(const RunRequest& request, sandbox::Policy& policy) {
     policy.run.emplace_back(sandbox::TextFile{
         .path = place.directory + "/" + file.path, .content = file.content, .mode = file.mode});
   }
-  if (request.hand_out) policy.hand_out.push_back(place.directory);
 }
 
-/// The code lives in a file of its own: any size, any byte, no quoting.
-void AddFile(std::vector<std::string> command, const RunRequest& request, std::string text,
-             const std::string& name, sandbox::Access access, sandbox::Policy& policy) {
+const Conveniences* ConveniencesFor(const Environment& environment, const RunRequest& request) {
+  const bool program = std::holds_alternative<Code>(request.what) ||
+                       std::holds_alternative<AwaitedCode>(request.what);
+  return program ? ConveniencesOf(environment) : nullptr;
+}
+
+/// The code lives in a file of its own: any size, any byte, no quoting. Nobody inside can write
+/// there.
+void AddFile(std::vector<std::string> command, const RunRequest& request, sandbox::Entry file,
+             sandbox::Policy& policy) {
   // The same size for every run, so that all of them can stand on one template.
   policy.run.emplace_back(MemoryTree{.target = kCodeDirectory,
                                      .capacity = CapacityFor(request, 65 * kMegabyte, 16),
-                                     .access = access});
-  const std::string file = std::string(kCodeDirectory) + "/" + name;
-  policy.run.emplace_back(sandbox::TextFile{.path = file, .content = std::move(text)});
+                                     .access = sandbox::Access::kReadOnly});
   policy.argv = std::move(command);
-  policy.argv.push_back(file);
+  policy.argv.push_back(sandbox::TargetOf(file));
+  policy.run.push_back(std::move(file));
+}
+
+std::string PlaceOf(std::string_view name) {
+  return std::string(kCodeDirectory) + "/" + std::string(name);
 }
 
 Result<void> AddCode(const Environment& environment, const RunRequest& request, const Code& code,
@@ -133,16 +144,34 @@ Result<void> AddCode(const Environment& environment, const RunRequest& request, 
     policy.argv.push_back(code.text);
     return {};
   }
-  AddFile(FileCommand(environment), request, code.text, environment.code_file,
-          sandbox::Access::kReadOnly, policy);
+  AddFile(FileCommand(environment), request,
+          sandbox::TextFile{.path = PlaceOf(environment.code_file), .content = code.text}, policy);
   return {};
 }
 
 void AddDriver(const Environment& environment, const RunRequest& request, const Driver& driver,
                sandbox::Policy& policy) {
-  AddFile(environment.interpreter, request, driver.text, driver.file, sandbox::Access::kReadWrite,
-          policy);
-  policy.argv.push_back(std::string(kCodeDirectory) + "/" + environment.code_file);
+  AddFile(environment.interpreter, request,
+          sandbox::TextFile{.path = PlaceOf(driver.file), .content = driver.text}, policy);
+}
+
+Result<void> AddAwaitedCode(const Environment& environment, const RunRequest& request,
+                            sandbox::Policy& policy) {
+  if (!WaitsForFile(environment) || !request.hand_out) {
+    return Fail(Errc::kInternal, "'" + environment.name + "' cannot wait for its code");
+  }
+  AddFile(environment.interpreter, request,
+          sandbox::NamedPipe{.path = PlaceOf(environment.code_file)}, policy);
+  policy.hand_out.emplace_back(kCodeDirectory);
+  return {};
+}
+
+void AddConveniences(const Conveniences& conveniences, sandbox::Policy& policy) {
+  for (const Conveniences::File& file : conveniences.Files()) {
+    policy.run.emplace_back(
+        sandbox::TextFile{.path = PlaceOf(file.name), .content = std::string(file.text)});
+  }
+  AddVariables(conveniences, policy.variables);
 }
 
 /// For programs that go by variables, in the ways in which they are written.
@@ -206,6 +235,10 @@ Result<void> AddNetwork(const RunRequest& request, sandbox::Policy& policy) {
 
 }  // namespace
 
+bool DisplaysParts(const Environment& environment, const RunRequest& request) {
+  return request.hand_out && ConveniencesFor(environment, request) != nullptr;
+}
+
 Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRequest& request) {
   if (environment.interpreter.empty() && !std::holds_alternative<Program>(request.what)) {
     return Fail(Errc::kFailedPrecondition,
@@ -242,9 +275,15 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   AddWritablePlaces(environment.room, request, policy);
   AddFiles(request, policy);
   AddProject(environment.room, request, policy);
+  const Conveniences* conveniences = ConveniencesFor(environment, request);
+  if (request.hand_out) policy.hand_out.push_back(request.place.directory);
+  if (request.hand_out && conveniences != nullptr) policy.hand_out.emplace_back(kDisplayParent);
   IGLOO_TRY(std::visit(Overloaded{
                            [&](const Code& code) -> Result<void> {
                              return AddCode(environment, request, code, policy);
+                           },
+                           [&](const AwaitedCode&) -> Result<void> {
+                             return AddAwaitedCode(environment, request, policy);
                            },
                            [&](const Driver& driver) -> Result<void> {
                              AddDriver(environment, request, driver, policy);
@@ -256,6 +295,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
                            },
                        },
                        request.what));
+  if (conveniences != nullptr) AddConveniences(*conveniences, policy);
   if (policy.argv.empty()) {
     return Fail(Errc::kInvalidArgument, "there is no program to run",
                 "write one behind '--', for example: -- /usr/bin/env");

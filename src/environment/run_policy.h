@@ -29,8 +29,10 @@ struct Project {
 struct Code {
   std::string text = {};
 };
-/// A program that takes code again and again, in its own file beside that of the code, whose path
-/// it gets as its argument and which it may write.
+/// Code that is not there yet: the interpreter is started and waits, before the first line of it
+/// has run, until igloo puts the file in its place.
+struct AwaitedCode {};
+/// A program that takes code again and again.
 struct Driver {
   std::string text = {};
   std::string file = {};  ///< its name
@@ -57,7 +59,7 @@ struct Place {
 
 /// What one run asks for.
 struct RunRequest {
-  std::variant<Code, Driver, Program> what = Code{};
+  std::variant<Code, AwaitedCode, Driver, Program> what = Code{};
   std::optional<Project> project = {};
   /// Instead of the environment's own. A time of 0 is none at all.
   std::optional<std::uint64_t> time_ms = {};
@@ -75,7 +77,9 @@ struct RunRequest {
   /// machine has none says so.
   std::optional<sandbox::Device> device = {};
   std::uint32_t extra_descriptors = 0;  ///< that the program gets as 3, 4, ...
-  /// igloo gets a descriptor of the working directory, to read what the run left there.
+  /// igloo gets a descriptor of the working directory, to read what the run left there; behind it
+  /// one of where programs display, if they do (DisplaysParts); and the last is that of where
+  /// awaited code goes.
   bool hand_out = false;
   /// What the user set up; they beat the environment's, and HOME and the like too.
   std::map<std::string, std::string> variables = {};
@@ -87,6 +91,9 @@ struct RunRequest {
   /// Likewise for a backend that has no overlays: it mounts a read-only project itself.
   bool views = true;
 };
+
+/// Whether what code displays comes back with its result.
+bool DisplaysParts(const Environment& environment, const RunRequest& request);
 
 /// The policy of a run in an environment: its limits, the network that was asked for and no other,
 /// /workspace as home, nothing inherited.

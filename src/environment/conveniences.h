@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "environment/environment.h"
+
+namespace igloo::environment {
+
+/// What igloo adds to an interpreter, cold and warm alike: what code displays comes back with its
+/// result, and output is not held back. By the interpreter's own documented ways, so `igloo env
+/// show` can show all of it, and nothing is left of it where an environment is without.
+struct Conveniences {
+  struct Variable {
+    std::string_view name = {}, value = {};
+    /// Stands between it and what the environment or the user have there; 0: theirs counts.
+    char joint = 0;
+  };
+  struct File {
+    std::string_view name = {}, text = {};  ///< below the directory of the code
+  };
+  std::string_view language = {};
+  std::string_view description = {};
+  std::array<Variable, 3> variables = {};
+  std::array<File, 2> files = {};
+
+  std::span<const Variable> Variables() const;
+  std::span<const File> Files() const;
+};
+
+/// Null: none for that language.
+const Conveniences* FindConveniences(std::string_view language);
+/// Those that code in an environment has; null: none.
+const Conveniences* ConveniencesOf(const Environment& environment);
+
+/// Where programs put what they display: each part is a file with a line that says its type.
+inline constexpr const char* kDisplayParent = "/tmp";
+inline constexpr const char* kDisplayDirectory = ".igloo-display";
+
+/// The conveniences' variables among those that a program gets.
+void AddVariables(const Conveniences& conveniences, std::map<std::string, std::string>& variables);
+
+}  // namespace igloo::environment
