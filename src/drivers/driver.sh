@@ -1,8 +1,6 @@
 # The driver of bash: runs the code that comes over descriptor 3, one piece after the other, in one
 # shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it.
-# `ready 0 SIZE`, `done ID SIZE` and `exit ID STATUS` go over descriptor 4. Or `.+` comes: run 1, whose code is
-# a whole program that the host has written to its file, to be sourced. The second of these two bytes is read
-# when it has come to its end with status 0, which the host sees.
+# `ready 0 SIZE` and `done ID SIZE` go over descriptor 4, with JSON behind them.
 #
 # Everything here must survive what user code may have done before: set -eux, another IFS or LANG,
 # closed descriptors, functions called printf or `:`. So everything is quoted, and `builtin` or a
@@ -15,36 +13,21 @@
 # because the traps below say `continue 999`, which stays in the outermost one, and a stray `break`
 # or `break 2` of the user's leaves only the inner ones.
 #
-# Behind a whole program the next word is waited for at once: the host may need this processor for the answer.
-#
-# What follows an order is written out, down to its numbers: with variables it takes a tenth longer. They are numbers
-# that nobody chooses: bash takes what is marked close-on-exec for its own, and would undo the user's `exec 12>file`. Below
-# 64, where its table would have to grow, and below those that `<(...)` gets; or where few are allowed, the last of 16.
+# Numbers for the channel that nobody chooses: bash takes what is marked close-on-exec for its own, and would undo
+# the user's `exec 12>file`. Below 64, where its table would have to grow, and below those that `<(...)` gets; or
+# where few are allowed, the last of 16.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
   if { exec 59>&4; } 2>/dev/null; then __igloo_fd=58 __igloo_out=59; else __igloo_fd=14 __igloo_out=15; fi
   exec 59>&-
-  printf -v __igloo_file %q "${1-main.sh}"
-  exec "$BASH" --norc --noprofile -c '. "$@"; builtin set --; builtin read -r -N 1 -u '$__igloo_fd' __igloo_order; case $__igloo_order in .) . '"$__igloo_file"'; case $? in 0) ! builtin read -r -N 2 -u '$__igloo_fd' ;; *) __igloo_status=$? ;; esac ;; *) . "$__igloo_driver"; if [[ $__igloo_order == *" once"[\ ,]* ]]; then builtin trap - INT; __igloo_prepare_whole; builtin eval "$__igloo_code"; else __igloo_begin; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; fi; __igloo_status=$? ;; esac; builtin echo "exit ${__igloo_id:-1} $__igloo_status" >&'$__igloo_out' && builtin read -u '$__igloo_fd'; builtin trap - EXIT; builtin exit "$__igloo_status"' bash "$0" "${1-main.sh}" "$__igloo_fd" "$__igloo_out"
+  exec "$BASH" --norc --noprofile -c '. "$@"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "$__igloo_fd" "$__igloo_out"
 fi
 
-# What a shell needs that waits, and all that most programs need: what stands behind it takes a fifth of the
-# memory of such a shell, and is read when there is a use for it. Without a trap for SIGINT, which would have to
-# be taken back: igloo sends none to a shell that has just got its first order.
-if (( $# )); then
-  # Copies of descriptors 3 and 4 that no program inherits. Bash cannot ask for close-on-exec, but it marks
-  # what it puts aside for the time of a redirection (the first free number from 10 on), and a copy of a marked
-  # one is marked.
-  __igloo_fd=$2 __igloo_out=$3
-  eval "{ exec $__igloo_fd<&10; } 3<&-; { exec $__igloo_out>&10; } 4>&-"
-  exec 3<&- 4>&-
-  __igloo_driver=${BASH_SOURCE[0]} __igloo_file=$1 __igloo_order= __igloo_status=0 # the file: of code that is a whole program
-  eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
-  # There before it is needed. Never a file in a directory of the user's.
-  if [[ $__igloo_file == /* ]]; then { [[ 1 ]] >"$__igloo_file"; } 2>/dev/null; fi
-  BASH_ARGV0=$__igloo_file
-  builtin printf 'ready 0 %s\n{"pid": %s}' "$((9 + ${#$}))" "$$" >&"$__igloo_out"
-  builtin return
-fi
+# Copies of descriptors 3 and 4 that no program inherits. Bash cannot ask for close-on-exec, but it marks
+# what it puts aside for the time of a redirection (the first free number from 10 on), and a copy of a marked
+# one is marked.
+__igloo_fd=$1 __igloo_out=$2
+eval "{ exec $__igloo_fd<&10; } 3<&-; { exec $__igloo_out>&10; } 4>&-"
+exec 3<&- 4>&-
 
 __igloo_open= __igloo_id=0 __igloo_status=0 __igloo_stopped= __igloo_failed= __igloo_errexit=
 __igloo_traps= __igloo_last= __igloo_options= __igloo_armed= __igloo_extdebug= __igloo_code=
@@ -138,40 +121,17 @@ __igloo_skip() {
   done
 }
 
-# Until the first order has come, nearly everything is as for a program of its own: most shells get no
-# other order. It is for a session.
-__igloo_begin() {
-  BASH_ARGV0=bash
-  builtin shopt -s expand_aliases  # a session is used as a prompt is
-}
-
 # Waits for the next run. Its code is in __igloo_code, the last status becomes $?.
 __igloo_next() {
   builtin local IFS= LC_ALL=C flags
   while [[ 1 ]]; do
-    if [[ ! $__igloo_order ]]; then builtin read -r -N 64 -u "$__igloo_fd" __igloo_order; fi
+    builtin read -r -N 64 -u "$__igloo_fd" __igloo_order
     __igloo_take
-    __igloo_order=
     if [[ $flags != *,nul,* ]]; then break; fi
     __igloo_send done "$__igloo_id" '{"status": 2, "error": "bash cannot run code with a NUL byte"}'
   done
   builtin declare -g +x __igloo_code  # with set -a, a large one would be in the way of every program
   __igloo_prepare
-}
-
-# The code is a program of its own: in a file, with bash's defaults for everything. It is sourced, which
-# saves a start, where the host says that this makes no difference: the flag `plain`, and `exits` where it
-# must leave by itself, for an EXIT trap. igloo-init tells how it left; only one that comes to its end
-# otherwise saves that time. The flag `filed`: the host has written the file.
-__igloo_prepare_whole() {
-  builtin local LC_ALL=C flags
-  __igloo_take
-  if [[ $flags != *,filed,* ]]; then builtin printf '%s' "$__igloo_code" 2>/dev/null >"$__igloo_file"; fi
-  case $flags in
-    *,plain,*) __igloo_code='. "$__igloo_file"' ;;
-    *,exits,*) __igloo_code='. "$__igloo_file"; builtin exit "$?"' ;;
-    *) __igloo_code='builtin exec "$BASH" "$__igloo_file"' ;;
-  esac
 }
 
 __igloo_prepare() {
@@ -191,6 +151,8 @@ __igloo_prepare() {
   builtin return "$__igloo_status"
 }
 
+BASH_ARGV0=bash
+builtin shopt -s expand_aliases  # a session is used as a prompt is
 builtin trap "$__igloo_on_int" INT
-builtin read -r -N 63 -u "$__igloo_fd" __igloo_code  # the rest of the first order
-__igloo_order+=$__igloo_code
+builtin eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null
+__igloo_send ready 0 "{\"pid\": $$}"

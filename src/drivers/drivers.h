@@ -18,7 +18,6 @@ struct Driver {
   std::string_view file = {};  ///< the name its file has: "driver.py"
   std::string_view text = {};
   bool checkpoint = false;  ///< makes checkpoints, from which others are restored
-  bool once = true;         ///< can also run code as the whole program of an interpreter
 };
 
 /// Descriptors 3 and 4. Pipes: what is taken out of a socket wakes whoever waits at its other end
@@ -29,10 +28,6 @@ inline constexpr std::uint32_t kDescriptors = 2;
 /// run by `command` and the path of the file. Any environment with /bin/sh can be driven so.
 std::vector<std::string> DriveByCommand(std::string_view file_name,
                                         std::span<const std::string> command);
-
-/// How this driver may run `code` as a whole program: a word for the flags of its order, or
-/// nothing.
-std::string_view WayOf(const Driver& driver, std::string_view code);
 
 /// Code for a bash session: prints code that makes another one the same.
 std::string_view ShellSnapshot();

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstring>
 
 #include "base/file.h"
 #include "session/asio.h"
@@ -57,18 +58,40 @@ void Box::Watch() {
   asio::co_spawn(executor, WatchControl(), asio::detached);
 }
 
-void Box::Tell(wire::ToInit kind) {
-  const std::string frame = wire::EncodeSimple(kind);
+void Box::Send(std::string frame) {
   // INVARIANT: frames follow each other; one in the middle of the start message would break it.
   if (!start_sent_) {
     orders_ += frame;
     return;
   }
-  // Five bytes; a socket that cannot take them belongs to a sandbox that is gone.
+  // A few bytes; a socket that cannot take them belongs to a sandbox that is gone.
   if (control_.is_open()) {
     (void)!::send(control_.native_handle(), frame.data(), frame.size(),
                   MSG_NOSIGNAL | MSG_DONTWAIT);
   }
+}
+
+void Box::Go(std::uint64_t time_limit_ms, int directory, std::string_view name) {
+  std::string frame = wire::EncodeGo(time_limit_ms, name);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof directory)> room = {};
+  iovec bytes{frame.data(), frame.size()};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = room.data();
+  message.msg_controllen = room.size();
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof directory);
+  std::memcpy(CMSG_DATA(header), &directory, sizeof directory);
+  if (control_.is_open()) {
+    (void)!::sendmsg(control_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+}
+
+void Box::TellBuilt() {
+  if (start_sent_ && set_up_ && events_.built) events_.built();
 }
 
 void Box::Fail(Error error, bool vanished) {
@@ -93,6 +116,7 @@ asio::awaitable<void> Box::SendStart() {
     if (error) co_return;
   }
   start_sent_ = true;
+  TellBuilt();
 }
 
 asio::awaitable<void> Box::WatchSetup() {
@@ -124,7 +148,8 @@ asio::awaitable<void> Box::WatchSetup() {
     if (connection_) connection_->GainDevice();
     asio::co_spawn(control_.get_executor(), SendStart(), asio::detached);
   }
-  if (events_.built) events_.built();
+  set_up_ = true;
+  TellBuilt();
   if (!device_) co_return;
   co_await device_->Watch();
   if (connection_ && control_.is_open()) connection_->LoseDevice();

@@ -23,7 +23,7 @@ class Box : public std::enable_shared_from_this<Box> {
   /// Called from the event loop. Neither is called after Close.
   struct Events {
     std::function<void(const wire::Report&)> reported = {};
-    /// Its igloo-init runs.
+    /// Its igloo-init runs, and has all that it needs for the payload.
     std::function<void()> built = {};
     /// Nothing more will be reported. `vanished`: it ended without a word.
     std::function<void(Error error, bool vanished)> failed = {};
@@ -41,7 +41,10 @@ class Box : public std::enable_shared_from_this<Box> {
   void Connect(std::shared_ptr<Connection> connection) { connection_ = std::move(connection); }
   /// Begins to send orders and to hear reports.
   void Watch();
-  void Tell(wire::ToInit kind);
+  void Tell(wire::ToInit kind) { Send(wire::EncodeSimple(kind)); }
+  /// The file that the payload waits for lies in `directory`, as wire::kNewFile, and is to be put
+  /// in its place by this name; 0: the payload has all the time that there is. Once it is built.
+  void Go(std::uint64_t time_limit_ms, int directory, std::string_view name);
   /// Nothing is heard of it any more, and nobody reaches it; it lives on until Close.
   void Silence();
   void Close();
@@ -51,6 +54,8 @@ class Box : public std::enable_shared_from_this<Box> {
   backend::Sandbox& sandbox() { return *sandbox_; }
 
  private:
+  void Send(std::string frame);
+  void TellBuilt();
   boost::asio::awaitable<void> SendStart();
   boost::asio::awaitable<void> WatchSetup();
   boost::asio::awaitable<void> WatchControl();
@@ -66,7 +71,7 @@ class Box : public std::enable_shared_from_this<Box> {
   std::optional<Device> device_ = {};            // of a plan with one, from Start on
   boost::asio::posix::stream_descriptor control_, setup_;
   std::string orders_ = {};  ///< the start message, and what is said before it is sent
-  bool start_sent_ = false;
+  bool start_sent_ = false, set_up_ = false;
 };
 
 /// The ends of two pipes for a payload's output, and /dev/null for its input unless there is some.

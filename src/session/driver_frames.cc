@@ -42,28 +42,10 @@ std::optional<Header> ReadHeader(std::string_view line) {
   return Header{line.substr(0, first), *id, *size};
 }
 
-/// What follows the first word and its spaces.
-std::string_view AfterWord(std::string_view line) {
-  line.remove_prefix(std::min(line.find(' '), line.size()));
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  return line;
-}
-
-/// "exit ID STATUS CPU PEAK", the two last in microseconds and KiB or not at all. With as many
-/// spaces as an order has, for whoever passes its words on as they came.
-Result<Said> ReadExit(std::string_view line) {
-  std::array<std::uint64_t, 4> numbers = {};
-  std::size_t count = 0;
-  for (std::string_view rest = line; (rest = AfterWord(rest)).size() > 0; ++count) {
-    const auto number = Number(rest.substr(0, rest.find(' ')));
-    if (!number || count == numbers.size()) return Nonsense("an end that is none");
-    numbers[count] = *number;
-  }
-  if (count < 2 || numbers[1] > 255) return Nonsense("a status that is none");
-  return said::Done{.id = numbers[0],
-                    .status = static_cast<int>(numbers[1]),
-                    .cpu_micros = numbers[2],
-                    .peak_kib = numbers[3]};
+/// "exit ID STATUS": a header whose size is a status.
+Result<Said> ReadExit(const Header& header) {
+  if (header.size > 255) return Nonsense("a status that is none");
+  return said::Done{.id = header.id, .status = static_cast<int>(header.size)};
 }
 
 std::optional<std::string> TextOf(const json::object& object, std::string_view name) {
@@ -75,14 +57,14 @@ std::optional<std::string> TextOf(const json::object& object, std::string_view n
 /// What each kind of message may say. "error" is for people who look at the channel.
 struct Known {
   std::string_view kind;
-  std::array<std::string_view, 6> names;
+  std::array<std::string_view, 4> names;
 };
 constexpr Known kKinds[] = {
     {"ready", {"pid"}},
     {"standin", {"pid"}},
     {"piece", {"data"}},
     {"part", {"type", "data", "encoding"}},
-    {"done", {"status", "value", "error", "interrupted", "cpu_us", "peak_kib"}},
+    {"done", {"status", "value", "error", "interrupted"}},
 };
 
 /// Nothing that a driver says has anything within its values.
@@ -124,19 +106,11 @@ Result<Said> ReadDone(std::uint64_t id, const json::object& object) {
   const std::int64_t code = status->as_int64();
   if (code < 0 || code > 255) return Nonsense("a status that is none");
   const json::value* interrupted = object.if_contains("interrupted");
-  const auto count = [&](std::string_view name) -> std::uint64_t {
-    const json::value* value = object.if_contains(name);
-    return value != nullptr && value->is_int64() && value->as_int64() > 0
-               ? static_cast<std::uint64_t>(value->as_int64())
-               : 0;
-  };
   return said::Done{
       .id = id,
       .status = static_cast<int>(code),
       .value = TextOf(object, "value"),
-      .interrupted = interrupted != nullptr && interrupted->is_bool() && interrupted->as_bool(),
-      .cpu_micros = count("cpu_us"),
-      .peak_kib = count("peak_kib")};
+      .interrupted = interrupted != nullptr && interrupted->is_bool() && interrupted->as_bool()};
 }
 
 }  // namespace
@@ -178,14 +152,14 @@ Result<std::optional<Said>> DriverFrames::Next() {
     return Nonsense("a message without a header");
   }
   const std::string_view line = std::string_view(bytes_).substr(0, end);
-  const bool exits = line.starts_with("exit ");
-  const auto header = exits ? Header{.kind = "exit"} : ReadHeader(line);
+  const auto header = ReadHeader(line);
   if (!header || header->size > kLongestPayload) return Nonsense("a header that is none");
-  if (bytes_.size() - end - 1 < header->size) return std::nullopt;
   const std::string kind(header->kind);
+  const bool exits = kind == "exit";
+  if (!exits && bytes_.size() - end - 1 < header->size) return std::nullopt;
   if (pieces_ && kind != "piece" && kind != "part") return Nonsense("half of a part");
   if (exits) {
-    auto said = ReadExit(line);
+    auto said = ReadExit(*header);
     bytes_.erase(0, end + 1);
     return said;
   }

@@ -7,15 +7,9 @@
 #include <variant>
 
 #include "base/error.h"
+#include "session/parts.h"
 
 namespace igloo::session {
-
-/// Something that a run shows besides its output: a picture, a table.
-struct Part {
-  std::string type = {};  ///< "image/png", "text/html", ...
-  std::string bytes = {};
-  bool operator==(const Part&) const = default;
-};
 
 // What an interpreter's driver says. SECURITY: user code lives in the same process and can say
 // whatever it likes instead: it is bounded, checked, and believed only about that code itself.
@@ -44,7 +38,6 @@ struct Done {
   int status = 0;
   std::optional<std::string> value = {};  ///< of a last expression
   bool interrupted = false;
-  std::uint64_t cpu_micros = 0, peak_kib = 0;
   bool operator==(const Done&) const = default;
 };
 /// A child of the interpreter holds still to be copied.
@@ -55,8 +48,8 @@ struct StandsIn {
 }  // namespace said
 using Said = std::variant<said::Ready, said::Piece, said::Shown, said::Done, said::StandsIn>;
 
-/// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON, or "exit ID STATUS CPU
-/// PEAK\n" for the end of a run about which there is no more to say. The data of a part that is too
+/// Takes a driver's words apart: "KIND ID SIZE\n" and SIZE bytes of JSON, or "exit ID STATUS\n"
+/// for the end of a run about which there is no more to say. The data of a part that is too
 /// long for one message comes before it in messages of the kind "piece".
 class DriverFrames {
  public:
@@ -90,9 +83,8 @@ class DriverFrames {
 
 /// How code is run.
 enum class Manner {
-  kQuiet,  ///< in the session
-  kEcho,   ///< in the session, and the value of a last expression is told
-  kOnce,   ///< as the whole program of an interpreter that ends with it
+  kQuiet,
+  kEcho,  ///< and the value of a last expression is told
 };
 
 /// An order: "WORD ID SIZE FLAGS" filled up to a line of `kOrderHeader` bytes, because a shell
@@ -101,11 +93,6 @@ enum class Manner {
 inline constexpr std::size_t kOrderHeader = 64;
 std::string EncodeOrder(std::string_view word, std::uint64_t id, std::string_view code,
                         std::string_view flags);
-
-/// The whole order for code that lies in the interpreter's file and is run in this way, as a
-/// program of its own and the first of all: for a shell every byte that it reads counts. It reads
-/// the second one when the program has come to its end with status 0, and says nothing then.
-inline constexpr std::string_view kPlain = "plain", kPlainOrder = ".+";
 
 // Orders of a fork: make a child, which igloo holds (flag: closed to all others); the copy was
 // made, end it; you are a copy.

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "session/checkpoint.h"
 #include "session/interpreter_state.h"
-#include "session/order_pipe.h"
 
 namespace igloo::session {
 
@@ -45,7 +44,7 @@ Result<void> Interpreter::State::Start(int checkpoint) {
   backend::Channels channels;
   IGLOO_ASSIGN(OutputPipes pipes, MakeOutputPipes(channels));
   IGLOO_ASSIGN(channels.standard_input, OpenNothing());
-  IGLOO_ASSIGN(FdPair orders_pipe, MakeOrderPipe());
+  IGLOO_ASSIGN(FdPair orders_pipe, MakePipe());
   IGLOO_ASSIGN(FdPair answers_pipe, MakePipe());
   channels.extra.push_back(std::move(orders_pipe.first));
   channels.extra.push_back(std::move(answers_pipe.second));
@@ -60,7 +59,6 @@ Result<void> Interpreter::State::Start(int checkpoint) {
   IGLOO_TRY(box->Start(std::move(channels), options.group ? &*options.group : nullptr,
                        wire::Life::kStays,
                        restored ? wire::Birth::kRestored : wire::Birth::kStarted));
-  tells_when_read = TellsWhenRead(orders_pipe.second.get());
   orders.assign(orders_pipe.second.Release());
   orders.non_blocking(true);
   if (restored) Send(kRestored);
@@ -229,8 +227,6 @@ CallResult Interpreter::State::Finish(std::int64_t began) {
   if (done) {
     result.exit_code = done->status;
     result.value = std::move(done->value);
-    result.cpu_micros = done->cpu_micros;
-    result.peak_kib = done->peak_kib;
     result.verdict = timed_out           ? Verdict::kTimeout
                      : done->interrupted ? Verdict::kInterrupted
                      : done->status == 0 ? Verdict::kOk
@@ -317,16 +313,12 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
   state->heard = std::move(call.heard);
   state->small_until = Clock::now() + kSmall;
   const std::string order = state->Order(call);
-  state->code_file.Reset();  // first: nobody can execute a file that is open for writing
   state->Send(order);
   // What small code prints is taken with its answer: each word would wake this thread for nothing.
   for (OutputPump& each : state->pumps) each.Rest();
   // An interpreter that the kernel woke on this processor has run by now.
-  if (!state->EndedByReading()) {
-    (void)state->Listen();
-    if (state->ends_by_reading) asio::co_spawn(state->loop, state->WatchOrder(), asio::detached);
-    if (!state->done) co_await state->AwaitEnd(call);
-  }
+  (void)state->Listen();
+  if (!state->done) co_await state->AwaitEnd(call);
   state->Settle();
   // What failed may have failed for its memory.
   if (state->done && state->done->status != 0 && state->Looks()) state->EndIfOverMemory();
@@ -335,15 +327,14 @@ asio::awaitable<Result<CallResult>> Interpreter::Execute(Call call) {
     state->done.reset();
     co_await state->AwaitKilled();
   }
-  state->running = state->ends_by_reading = false;
+  state->running = false;
   state->heard = {};
   if (state->failure && !state->ended) {
     state->box->Tell(wire::ToInit::kKill);
     co_return std::unexpected(*state->failure);
   }
-  // Behind the answer: it takes as long as a small call does. A program of its own ends anyway.
-  if (state->done && call.manner != Manner::kOnce)
-    asio::post(state->loop, [state] { state->LookAfter(); });
+  // Behind the answer: it takes as long as a small call does.
+  if (state->done) asio::post(state->loop, [state] { state->LookAfter(); });
   CallResult result = state->Finish(began);
   result.late_output = std::move(late_output);
   result.late_error = std::move(late_error);

@@ -43,7 +43,7 @@ struct CallResult {
   bool lost_now = false;                  ///< it ended with this call
   bool gone = false;                      ///< and its sandbox with it
   std::int64_t wall_micros = 0;
-  /// As far as the interpreter knows them itself, until now; 0: it does not.
+  /// Of the interpreter, if it ended with this call.
   std::uint64_t cpu_micros = 0, peak_kib = 0;
 };
 
@@ -81,7 +81,6 @@ class Interpreter {
     std::string code = {};
     std::uint64_t time_ms = 30'000;  ///< then it is interrupted; 0: never
     Manner manner = Manner::kEcho;
-    std::string_view way = {};  ///< kOnce: a word for the driver (drivers::WayOf)
     std::function<void(std::string_view)> heard = {};
   };
   /// Fails when the sandbox is gone or says what it may not: then there is no further call.

@@ -1,13 +1,7 @@
 // What goes over the channel to an interpreter's driver, and what comes.
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include "base/file.h"
 #include "session/interpreter_state.h"
-#include "session/order_pipe.h"
 #include "session/project_check.h"
-#include "session/workspace.h"
 
 namespace igloo::session {
 
@@ -19,39 +13,11 @@ namespace {
 /// Of what an interpreter said; more than its pipe holds.
 constexpr std::size_t kAtOnce = 1U << 20;
 
-/// A longer order does not fit into a pipe that tells when it is read.
-constexpr std::size_t kNarrow = 4096;
-
-/// The driver has made it, and nobody's code has run yet.
-UniqueFd OpenCodeFile(backend::Sandbox& sandbox, const sandbox::Plan& plan) {
-  if (sandbox.handed_out.size() < 2) return {};
-  const std::string& path = plan.payload.argv.back();
-  UniqueFd file = OpenBelow(sandbox.handed_out[1].get(), path.c_str() + path.rfind('/') + 1,
-                            O_WRONLY | O_NONBLOCK | O_NOCTTY);
-  sandbox.handed_out.resize(1);
-  struct stat info{};
-  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  // Its memory now, and not when the code is there; without, it is only slower.
-  (void)::fallocate(file.get(), FALLOC_FL_KEEP_SIZE, 0, 1);
-  return file;
-}
-
 }  // namespace
 
 std::string Interpreter::State::Order(const Call& call) {
   ++last_id;
-  ends_by_reading = false;
-  std::string flags = call.manner == Manner::kOnce   ? "once"
-                      : call.manner == Manner::kEcho ? "echo"
-                                                     : "-";
-  if (call.manner == Manner::kOnce) {
-    const bool filed = code_file && WriteAll(code_file.get(), call.code);
-    ends_by_reading = filed && call.way == kPlain && tells_when_read;
-    if (ends_by_reading) return std::string(kPlainOrder);
-    if (filed) flags += ",filed";
-    if (!call.way.empty()) flags.append(",").append(call.way);
-  }
-  return EncodeOrder("run", last_id, call.code, flags);
+  return EncodeOrder("run", last_id, call.code, call.manner == Manner::kEcho ? "echo" : "-");
 }
 
 void Interpreter::State::Take(Said came) {
@@ -78,7 +44,6 @@ void Interpreter::State::Take(Said came) {
     ready = true;
     first_id = last_id + 1;
     pid = std::get<said::Ready>(came).pid;
-    code_file = OpenCodeFile(box->sandbox(), plan);
   }
   changed.cancel();
 }
@@ -126,22 +91,6 @@ void Interpreter::State::Forget() {
   frames.Clear();
 }
 
-bool Interpreter::State::EndedByReading() {
-  if (!ends_by_reading || !orders.is_open() || !IsRead(orders.native_handle())) return false;
-  // One that ended in another way has said so before it read on.
-  (void)Listen();
-  if (std::exchange(ends_by_reading, false) && !done) Take(said::Done{.id = last_id});
-  return true;
-}
-
-asio::awaitable<void> Interpreter::State::WatchOrder() {
-  const auto self = shared_from_this();
-  boost::system::error_code error;
-  auto token = Redirect(error);
-  co_await orders.async_wait(stream_descriptor::wait_write, token);
-  if (!error) EndedByReading();
-}
-
 bool Interpreter::State::TakeFrames() {
   for (;;) {
     auto next = frames.Next();
@@ -161,13 +110,10 @@ bool Interpreter::State::TakeFrames() {
 void Interpreter::State::Send(std::string_view bytes) {
   // INVARIANT: orders follow each other; one that waits is not overtaken.
   if (sending == 0 && orders.is_open()) {
-    if (bytes.size() > kNarrow && std::exchange(tells_when_read, false))
-      Widen(orders.native_handle());
     const ssize_t count = ::write(orders.native_handle(), bytes.data(), bytes.size());
     if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   if (bytes.empty()) return;
-  ends_by_reading = false;  // what was not sent looks like what was read
   ++sending;
   asio::co_spawn(loop, SendLater(std::string(bytes)), asio::detached);
 }

@@ -48,9 +48,6 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   bool Listen();
   /// Whatever one that has ended said last.
   void Forget();
-  /// Whether the call has ended by reading its order; see kPlainOrder.
-  bool EndedByReading();
-  boost::asio::awaitable<void> WatchOrder();
   bool TakeFrames();
   /// Takes output as it comes.
   void WatchOutput();
@@ -86,7 +83,6 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   boost::asio::awaitable<void> AwaitKilled();
   bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
   CallResult Finish(std::int64_t began);
-  /// The order for a call. The code of a whole program is in its file then, if it can be.
   std::string Order(const Call& call);
   void CloseAll();
   /// A child of the interpreter's that waits to be copied. `order`: kStandIn with a flag, or
@@ -106,10 +102,8 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   SetIdCheck set_id{plan};
   std::shared_ptr<Box> box;                       // shared with the coroutines that watch it
   boost::asio::posix::stream_descriptor answers;  ///< of the driver
-  boost::asio::posix::stream_descriptor orders;   ///< for it; see MakeOrderPipe
+  boost::asio::posix::stream_descriptor orders;   ///< for it
   unsigned sending = 0;                           ///< orders that wait until it can be written
-  bool tells_when_read = false;                   ///< that pipe
-  bool ends_by_reading = false;  ///< the call that is under way may: see kPlainOrder
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer
       changed;  ///< cancelled whenever something that is waited for may have come
@@ -118,7 +112,6 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   std::chrono::steady_clock::time_point small_until = {};  ///< of the last call
   DriverFrames frames = {};
   std::array<char, 16384> room;  ///< for what comes from the driver
-  UniqueFd code_file = {};       ///< of code that is a whole program; until something was run
   std::uint64_t last_id = 0;
   std::uint64_t first_id = 0;        ///< of this interpreter; there may have been others before it
   std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next

@@ -73,23 +73,35 @@ std::shared_ptr<Pool::Shelf> Pool::ShelfFor(std::shared_ptr<const Recipe> recipe
   return shelves_.back();
 }
 
-Result<std::unique_ptr<OpenInterpreter>> Pool::Take(std::shared_ptr<const Recipe> wanted,
-                                                    Origin origin) {
-  const std::shared_ptr<Shelf> shelf = ShelfFor(std::move(wanted));
-  const Recipe& recipe = *shelf->recipe;
+std::unique_ptr<OpenInterpreter> Pool::TakeFrom(
+    const std::shared_ptr<Shelf>& shelf,
+    const std::function<bool(const OpenInterpreter&)>& unwanted) {
   shelf->used = true;
   shelf->tired = false;
   while (!shelf->waiting.empty()) {
     auto first = std::move(shelf->waiting.front());
     shelf->waiting.pop_front();
     // Somebody on this machine may have killed it.
-    if (!first->interpreter->fresh()) continue;
+    if (!first->fresh()) continue;
     TendSoon(shelf);
-    if (origin == Origin::kCheckpoint && recipe.checkpoint && !first->checkpoint) continue;
+    if (unwanted(*first)) continue;
     return first;
   }
-  shelf->wanted = std::min(recipe.most, std::max<std::size_t>(1, shelf->wanted * 2));
+  shelf->wanted = std::min(shelf->recipe->most, std::max<std::size_t>(1, shelf->wanted * 2));
   TendSoon(shelf);
+  return nullptr;
+}
+
+std::unique_ptr<OpenInterpreter> Pool::TakeProgram(std::shared_ptr<const Recipe> recipe) {
+  return TakeFrom(ShelfFor(std::move(recipe)), [](const OpenInterpreter&) { return false; });
+}
+
+Result<std::unique_ptr<OpenInterpreter>> Pool::Take(std::shared_ptr<const Recipe> wanted,
+                                                    Origin origin) {
+  const std::shared_ptr<Shelf> shelf = ShelfFor(std::move(wanted));
+  const bool copied = origin == Origin::kCheckpoint && shelf->recipe->checkpoint;
+  const auto started = [&](const OpenInterpreter& one) { return copied && !one.checkpoint; };
+  if (auto first = TakeFrom(shelf, started)) return first;
   if (origin == Origin::kCheckpoint) KeepCheckpoint(*shelf);
   const bool restored = shelf->checkpoint && shelf->checkpoint->usable() &&
                         (origin == Origin::kCheckpoint || shelf->checkpoint->ready());
@@ -98,14 +110,14 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Take(std::shared_ptr<const Recipe
 
 asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
   Result<void> started;
-  if (!open.started) started = co_await open.interpreter->Start();
+  if (!open.started) started = co_await open.Begin();
   if (!started && open.checkpoint) {
     Note(started.error().what);
     Blame(open.checkpoint);
     auto plain = Make(open.recipe, nullptr);
     if (!plain) co_return std::unexpected(std::move(plain).error());
     open = std::move(**plain);
-    started = co_await open.interpreter->Start();
+    started = co_await open.Begin();
   }
   open.started = started.has_value();
   // Not before: of those that wait, only one could have the ports.
@@ -115,7 +127,7 @@ asio::awaitable<Result<void>> Pool::Start(OpenInterpreter& open) {
 
 Result<std::unique_ptr<OpenInterpreter>> Pool::Sibling(const OpenInterpreter& of) {
   const auto alike = [&](const auto& each) {
-    return each->checkpoint == of.checkpoint && each->interpreter->fresh();
+    return each->checkpoint == of.checkpoint && each->fresh();
   };
   for (const auto& shelf : shelves_) {
     if (*shelf->recipe != *of.recipe) continue;
@@ -135,6 +147,11 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(const std::shared_ptr<const 
   auto open = std::make_unique<OpenInterpreter>();
   open->recipe = recipe;
   open->checkpoint = checkpoint;
+  IGLOO_ASSIGN(open->connection, Connect(*recipe));
+  if (recipe->awaits_code) {
+    IGLOO_ASSIGN(open->program, MakeProgram(*open));
+    return open;
+  }
   InterpreterOptions options{.capture_limit = recipe->capture_limit,
                              .output_limit = recipe->output_limit,
                              .checkpoint = checkpoint,
@@ -142,12 +159,22 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(const std::shared_ptr<const 
                              .note = options_.note};
   // Restoring takes milliseconds; who waits for it longer is better off without.
   if (checkpoint) options.start_limit = checkpoint->ready() ? kRestoreLimit : kLoadLimit;
-  IGLOO_ASSIGN(open->connection, Connect(*recipe));
   options.connection = open->connection;
   IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan, cgroup::OutOfMemory::kEndsOne));
   open->interpreter =
       std::make_unique<Interpreter>(loop_, recipe->plan, backend_, std::move(options));
   return open;
+}
+
+Result<std::unique_ptr<Run>> Pool::MakeProgram(const OpenInterpreter& of) {
+  const Recipe& recipe = *of.recipe;
+  RunIo io{.capture_limit = recipe.capture_limit,
+           .keep = Keep::kFirstAndLast,
+           .output_limit = recipe.output_limit,
+           .connection = of.connection,
+           .note = options_.note};
+  IGLOO_ASSIGN(io.group, TakeGroup(groups_, recipe.plan));
+  return std::make_unique<Run>(loop_, recipe.plan, backend_, std::move(io));
 }
 
 Result<std::shared_ptr<Connection>> Pool::Connect(const Recipe& recipe) {
@@ -230,8 +257,7 @@ asio::awaitable<void> Pool::Fill(std::shared_ptr<Shelf> shelf) {
   if (!shelf->closed && !shelf->tired) {
     KeepCheckpoint(*shelf);
     auto made = Make(shelf->recipe, shelf->checkpoint);
-    auto started =
-        made ? co_await (*made)->interpreter->Start() : Result<void>(std::unexpected(made.error()));
+    auto started = made ? co_await (*made)->Begin() : Result<void>(std::unexpected(made.error()));
     if (!started && !shelf->closed) {
       shelf->tired = true;
       if (shelf->checkpoint) Blame(shelf->checkpoint);

@@ -14,12 +14,15 @@
 #include "cgroup/groups.h"
 #include "session/checkpoint.h"
 #include "session/interpreter.h"
+#include "session/run.h"
 
 namespace igloo::session {
 
 /// What interpreters of one kind are made of. Equal ones can stand for each other.
 struct Recipe {
-  sandbox::Plan plan = {};                ///< its program is an interpreter's driver
+  /// Its program is an interpreter's driver, or an interpreter that waits for its code.
+  sandbox::Plan plan = {};
+  bool awaits_code = false;
   bool checkpoint = false;                ///< they are restored from a checkpoint; else started
   std::vector<std::string> preload = {};  ///< modules that are in the checkpoint
   std::size_t most = 4;                   ///< that wait at once; 0: none does
@@ -31,11 +34,18 @@ struct Recipe {
 
 /// An interpreter and what it was made of, which it refers to.
 struct OpenInterpreter {
-  std::shared_ptr<const Recipe> recipe = {};    // shared with others of its kind
-  std::shared_ptr<Checkpoint> checkpoint = {};  // shared with its siblings; null: it was started
-  std::shared_ptr<Connection> connection = {};  // shared with the interpreter; null: no network
-  std::unique_ptr<Interpreter> interpreter = {};
+  std::shared_ptr<const Recipe> recipe = {};      // shared with others of its kind
+  std::shared_ptr<Checkpoint> checkpoint = {};    // shared with its siblings; null: it was started
+  std::shared_ptr<Connection> connection = {};    // shared with the interpreter; null: no network
+  std::unique_ptr<Interpreter> interpreter = {};  ///< of a session
+  std::unique_ptr<Run> program = {};              ///< or one that waits for its code
   bool started = false;
+
+  /// It has started, and nothing was ever run in it.
+  bool fresh() const { return program ? program->waits() : interpreter->fresh(); }
+  boost::asio::awaitable<Result<void>> Begin() {
+    return program ? program->Prepare() : interpreter->Start();
+  }
 };
 
 /// Interpreters in sandboxes of their own that are loaded before anybody asks for them. Each is
@@ -67,6 +77,8 @@ class Pool {
   /// One that nobody has used: one that waits, or else one that has yet to be started.
   Result<std::unique_ptr<OpenInterpreter>> Take(std::shared_ptr<const Recipe> recipe,
                                                 Origin origin);
+  /// A program that waits for its code; null: none does, but some will soon.
+  std::unique_ptr<OpenInterpreter> TakeProgram(std::shared_ptr<const Recipe> recipe);
   /// Starts one that has yet to be started. One whose checkpoint is of no use is replaced by one
   /// that needs none.
   boost::asio::awaitable<Result<void>> Start(OpenInterpreter& open);
@@ -82,9 +94,14 @@ class Pool {
 
  private:
   struct Shelf;
+  /// The first of those that wait; null: none does, and more will. What is `unwanted` is dropped.
+  std::unique_ptr<OpenInterpreter> TakeFrom(
+      const std::shared_ptr<Shelf>& shelf,
+      const std::function<bool(const OpenInterpreter&)>& unwanted);
   std::shared_ptr<Shelf> ShelfFor(std::shared_ptr<const Recipe> recipe);
   Result<std::unique_ptr<OpenInterpreter>> Make(const std::shared_ptr<const Recipe>& recipe,
                                                 const std::shared_ptr<Checkpoint>& checkpoint);
+  Result<std::unique_ptr<Run>> MakeProgram(const OpenInterpreter& of);
   /// The network of one of its kind, if it has any.
   Result<std::shared_ptr<Connection>> Connect(const Recipe& recipe);
   /// Tends it when whoever took one is likely to have the answer.

@@ -22,12 +22,6 @@ Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
     now.resolv_conf = ReadFile("/etc/resolv.conf", 1U << 16).value_or("");
   }
   IGLOO_ASSIGN(auto policy, environment::PolicyForRun(environment, now));
-  // The place of code that is to be a whole program: written from outside, it is there before the
-  // interpreter hears of it.
-  if (request.hand_out && std::holds_alternative<environment::Driver>(request.what)) {
-    const std::string& file = policy.argv.back();
-    policy.hand_out.push_back(file.substr(0, file.rfind('/')));
-  }
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
 }
 

@@ -2,23 +2,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 
-#include <array>
 #include <chrono>
-#include <optional>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/overloaded.h"
-#include "session/asio.h"
-#include "session/box.h"
-#include "session/feed.h"
 #include "session/project_check.h"
-#include "session/pump.h"
-#include "session/set_id_files.h"
-#include "session/verdict.h"
+#include "session/run_state.h"
 
 namespace igloo::session {
 
@@ -40,74 +29,6 @@ constexpr auto kNetworkLimit = std::chrono::milliseconds(500);
 
 }  // namespace
 
-/// Everything the watching coroutines share. They end on their own once descriptors close.
-struct Run::State : std::enable_shared_from_this<Run::State> {
-  State(asio::io_context& l, const sandbox::Plan& p, backend::Backend& b, RunIo run_io)
-      : loop(l),
-        plan(p),
-        io(std::move(run_io)),
-        box(std::make_shared<Box>(
-            l, p, b,
-            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
-                        .failed =
-                            [this](Error error, bool gone) {
-                              vanished = gone && !failure && !report;
-                              FailWith(std::move(error));
-                            }})),
-        feed(l),
-        pumps{OutputPump(l, PumpOptions(0)), OutputPump(l, PumpOptions(1))},
-        changed(l) {
-    if (!io.network || !io.network->wanted.connected()) return;
-    proxy = std::make_unique<Proxy>(l, std::move(io.network->proxy));
-    io.connection = std::make_shared<Connection>(l, *proxy, std::move(io.network->wanted));
-  }
-
-  Result<void> Start();
-  Result<void> UsePipes(backend::Channels& channels);
-  Result<void> UseTerminal(backend::Channels& channels);
-  asio::awaitable<void> WatchOutput(std::size_t index);
-  OutputPump::Options PumpOptions(std::size_t index);
-  asio::awaitable<void> FeedInput();
-  asio::awaitable<void> WaitForEnd();
-  /// Hears the end of everything that its connections had under way.
-  asio::awaitable<void> EndNetwork();
-  /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
-  bool LookAfterMemory();
-  Result<RunResult> Finish();
-  bool MustCheckProject() const { return set_id.needed() && box->started(); }
-  /// What was done about files that the run left in a project.
-  asio::awaitable<std::vector<std::string>> PutProjectRight();
-  void CloseAll();
-
-  void Take(const wire::Report& came) {
-    report = came;
-    reported_micros = MonotonicMicros();
-    changed.cancel();
-  }
-  void FailWith(Error error) {
-    if (!failure && !report) failure = std::move(error);
-    changed.cancel();
-  }
-  bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
-
-  asio::io_context& loop;
-  const sandbox::Plan& plan;
-  SetIdCheck set_id{plan};
-  std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
-  RunIo io;
-  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
-  InputFeed feed;
-  std::array<OutputPump, 2> pumps;
-  asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
-  int open_outputs = 0;
-  bool abandoned = false;  ///< the caller wants an end, not the rest of the output
-  bool out_of_memory = false;
-  bool vanished = false;  ///< ended without a report
-  std::optional<wire::Report> report = {};
-  std::int64_t reported_micros = 0;
-  std::optional<Error> failure = {};
-};
-
 OutputPump::Options Run::State::PumpOptions(std::size_t index) {
   return {.live = io.live[index],
           .keep = io.capture_limit,
@@ -119,7 +40,10 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
               [this] {
                 if (report || failure) changed.cancel();
               },
-          .heard = io.heard,
+          .heard =
+              [this](std::string_view bytes) {
+                if (io.heard) io.heard(bytes);
+              },
           .must_end =
               [this] {
                 changed.cancel();
@@ -130,7 +54,6 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
 Result<void> Run::State::Start() {
   backend::Channels channels;
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
-  if (io.connection) IGLOO_TRY(io.connection->Publish());
   box->Connect(io.connection);
   return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce);
 }
@@ -189,8 +112,8 @@ asio::awaitable<void> Run::State::WaitForEnd() {
   auto drain_end = deadline;
   // Version 2 ends the whole group itself. A short run never pays for the first look.
   if (io.group && io.group->leaf().kind() == cgroup::Kind::kV1) next_look = Clock::now() + kLook;
-  if (plan.payload.time_ms != 0) {
-    const std::uint64_t total = plan.payload.time_ms + plan.payload.grace_ms + kInitMarginMs;
+  if (time_ms != 0) {
+    const std::uint64_t total = time_ms + plan.payload.grace_ms + kInitMarginMs;
     deadline = Clock::now() + std::chrono::milliseconds(total);
   }
   while (!Settled()) {
@@ -301,28 +224,36 @@ Run::~Run() {
   }
 }
 
-asio::awaitable<Result<RunResult>> Run::Execute() {
-  const std::shared_ptr<State> state = state_;
-  if (auto started = state->Start(); !started) {
-    co_return std::unexpected(std::move(started).error());
+void Run::State::Watch() {
+  box->Watch();
+  for (std::size_t index = 0; index < pumps.size(); ++index) {
+    if (pumps[index].is_open()) asio::co_spawn(loop, WatchOutput(index), asio::detached);
   }
-  const auto executor = co_await asio::this_coro::executor;
-  state->box->Watch();
-  for (std::size_t index = 0; index < state->pumps.size(); ++index) {
-    if (!state->pumps[index].is_open()) continue;
-    asio::co_spawn(executor, state->WatchOutput(index), asio::detached);
-  }
-  if (state->feed.is_open()) asio::co_spawn(executor, state->FeedInput(), asio::detached);
-  co_await state->WaitForEnd();
-  co_await state->EndNetwork();
-  auto result = state->Finish();
-  state->CloseAll();
+  if (feed.is_open()) asio::co_spawn(loop, FeedInput(), asio::detached);
+}
+
+asio::awaitable<Result<RunResult>> Run::State::End() {
+  const auto self = shared_from_this();
+  co_await WaitForEnd();
+  co_await EndNetwork();
+  auto result = Finish();
+  CloseAll();
   // After a failure, too, and not on the word of igloo-init that nothing runs any more.
-  if (state->MustCheckProject()) {
-    auto put_right = co_await state->PutProjectRight();
+  if (MustCheckProject()) {
+    auto put_right = co_await PutProjectRight();
     if (result) result->put_right = std::move(put_right);
   }
   co_return result;
+}
+
+asio::awaitable<Result<RunResult>> Run::Execute() {
+  const std::shared_ptr<State> state = state_;
+  const auto& connection = state->io.connection;
+  auto started = connection ? connection->Publish() : Result<void>();
+  if (started) started = state->Start();
+  if (!started) co_return std::unexpected(std::move(started).error());
+  state->Watch();
+  co_return co_await state->End();
 }
 
 void Run::Interrupt() { state_->box->Tell(wire::ToInit::kInterrupt); }

@@ -67,6 +67,13 @@ struct RunResult {
   std::int64_t reported_micros = 0;  ///< when igloo-init's report came (monotonic clock)
 };
 
+/// The code that a waiting program gets.
+struct Task {
+  std::string code = {};
+  std::uint64_t time_ms = 30'000;                    ///< then it is interrupted; 0: never
+  std::function<void(std::string_view)> heard = {};  ///< gets its output, as it comes
+};
+
 /// One execution: started, watched, ended. Lives on one event loop thread.
 class Run {
  public:
@@ -77,6 +84,21 @@ class Run {
 
   /// Starts the sandbox and waits for its end. Call once.
   boost::asio::awaitable<Result<RunResult>> Execute();
+
+  // Or in two steps, for a plan whose program waits for the file with its code
+  // (environment::AwaitedCode).
+
+  /// Starts the sandbox, and waits until its igloo-init runs. Call once, first.
+  boost::asio::awaitable<Result<void>> Prepare();
+  /// It waits, and nothing of it has ended.
+  bool waits() const;
+  /// Puts the code in its place, and waits for the end. Call once.
+  boost::asio::awaitable<Result<RunResult>> Go(Task task);
+  /// No instruction of the program was carried out: another sandbox can do it as well. Of a run
+  /// that has failed, and of none that may have begun.
+  bool never_began() const;
+  /// Directories that the plan hands out, while it waits: their places as in the plan.
+  int handed_out(std::size_t index) const;
 
   /// Asks the program to stop, as Ctrl-C would.
   void Interrupt();

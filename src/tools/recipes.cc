@@ -13,9 +13,10 @@ namespace {
 constexpr std::int64_t kNewMicros = 1'000'000;
 constexpr std::size_t kMost = 16;
 
-/// What a sandbox with a driver starts.
+/// What a sandbox starts: a session's driver, or an interpreter that waits for its code.
 decltype(environment::RunRequest::what) WhatFor(const Order& order) {
   const environment::Environment& environment = order.where.environment;
+  if (order.driver == nullptr) return environment::AwaitedCode{};
   if (order.driver->interpreter == "command") {
     return environment::Program{
         drivers::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
@@ -29,10 +30,11 @@ Result<session::Recipe> Plan(const Order& order) {
   request.what = WhatFor(order);
   request.files.clear();
   request.time_ms = 0;
-  request.extra_descriptors = drivers::kDescriptors;
+  request.extra_descriptors = order.driver == nullptr ? 0 : drivers::kDescriptors;
   request.hand_out = true;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
-  session::Recipe recipe{.checkpoint = order.driver->checkpoint,
+  session::Recipe recipe{.awaits_code = order.driver == nullptr,
+                         .checkpoint = order.driver != nullptr && order.driver->checkpoint,
                          .preload = order.where.preload,
                          .most = order.where.warm,
                          .capture_limit = kept,

@@ -17,7 +17,8 @@ namespace igloo::tools {
 /// changed meanwhile, and the launcher looks at those itself before it mounts them. One thread.
 class Recipes {
  public:
-  /// For an order that has a driver; its code and files are not looked at. `now` never goes back.
+  /// Of sessions for an order that has a driver, and otherwise of programs that wait for their
+  /// code; the order's code and files are not looked at. `now` never goes back.
   Result<std::shared_ptr<const session::Recipe>> For(const Order& order, std::int64_t now_micros);
 
  private:

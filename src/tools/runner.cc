@@ -9,18 +9,16 @@
 #include "base/clock.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
+#include "environment/interpreter.h"
 #include "mcp/pch.h"
 #include "session/device.h"
+#include "session/parts.h"
 #include "session/prepare.h"
 #include "session/workspace.h"
 
 namespace igloo::tools {
 
 namespace asio = boost::asio;
-
-namespace {
-constexpr auto kAfterAnswer = std::chrono::milliseconds(1);
-}  // namespace
 
 asio::awaitable<session::Leftovers> ReadInSlices(int directory,
                                                  const std::vector<environment::GivenFile>& given,
@@ -148,12 +146,17 @@ void Runner::SayIfMissing(const sandbox::Network& network, std::string_view reso
 
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
+  IGLOO_ASSIGN(auto recipe, RecipeFor(order));
+  return pool_.Take(std::move(recipe), origin);
+}
+
+Result<std::shared_ptr<const session::Recipe>> Runner::RecipeFor(const Order& order) {
   IGLOO_ASSIGN(auto recipe, recipes_.For(order, MonotonicMicros()));
   if (order.request.network.connected()) {
     proxy_.set_resolver(order.where.resolver);
     SayIfMissing(recipe->plan.network, order.request.resolver);
   }
-  return pool_.Take(std::move(recipe), origin);
+  return recipe;
 }
 
 asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
@@ -164,89 +167,104 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
   if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
   const std::int64_t began = MonotonicMicros();
   if (listener.began) listener.began();
-  order.driver = DriverOf(order.where);
-  const auto* code = std::get_if<environment::Code>(&order.request.what);
-  // A driver's protocol is text.
-  const bool ready = order.driver != nullptr && order.driver->once && code != nullptr &&
-                     code->text.find('\0') == std::string::npos;
-  auto finished = ready
-                      ? co_await ExecuteReady(std::move(order), cancellation, std::move(listener))
-                      : co_await ExecuteFresh(std::move(order), cancellation, std::move(listener));
-  if (finished) finished->queued_micros = began - came;
-  co_return finished;
+  std::optional<Result<Finished>> finished = co_await ExecuteWaiting(order, cancellation, listener);
+  // Nothing of it has begun, so another sandbox does as well.
+  if (!finished) finished = co_await ExecuteFresh(std::move(order), cancellation, listener);
+  if (*finished) (*finished)->queued_micros = began - came;
+  co_return *std::move(finished);
 }
 
-asio::awaitable<Result<Finished>> Runner::ExecuteReady(Order order, mcp::Cancellation cancellation,
-                                                       Listener listener) {
-  auto opened = Open(order, session::Pool::Origin::kFastest);
-  if (!opened) co_return std::unexpected(std::move(opened).error());
-  std::unique_ptr<session::OpenInterpreter> open = *std::move(opened);
-  const auto hook = cancellation.OnRequest([&] { open->interpreter->Kill(); });
-  if (auto started = co_await pool_.Start(*open); !started) {
-    co_return std::unexpected(std::move(started).error());
+asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
+    const Order& order, mcp::Cancellation cancellation, const Listener& listener) {
+  const auto* code = std::get_if<environment::Code>(&order.request.what);
+  const config::Configured& where = order.where;
+  const bool can_wait = code != nullptr && where.warm > 0 &&
+                        where.backend == config::Backend::kJail &&
+                        environment::WaitsForFile(where.environment);
+  if (!can_wait) co_return std::nullopt;
+  auto recipe = RecipeFor(order);
+  // Whoever plans it for itself says what is wrong.
+  if (!recipe) co_return std::nullopt;
+  const std::unique_ptr<session::OpenInterpreter> open = pool_.TakeProgram(*std::move(recipe));
+  if (open == nullptr) co_return std::nullopt;
+  session::Run& program = *open->program;
+  const auto hook = cancellation.OnRequest([&] { program.Kill(); });
+  if (open->connection) {
+    auto published = open->connection->Publish();
+    if (!published) co_return std::unexpected(std::move(published).error());
   }
-  if (cancellation.requested()) co_return Fail(Errc::kTimeout, "the call was cancelled");
-  session::Interpreter& interpreter = *open->interpreter;
-  session::Stamps stamps;
   for (const environment::GivenFile& file : order.request.files) {
-    auto stamp = session::WriteBelow(interpreter.workspace(), file);
+    auto stamp = session::WriteBelow(program.handed_out(0), file);
     if (!stamp) co_return std::unexpected(std::move(stamp).error());
-    stamps[file.path] = *stamp;
   }
-  const std::uint64_t time_ms =
-      order.request.time_ms.value_or(order.where.environment.limits.time_ms);
-  std::string& code = std::get<environment::Code>(order.request.what).text;
-  const std::string_view way = drivers::WayOf(*order.driver, code);
-  session::Interpreter::Call call{.code = std::move(code),
-                                  .time_ms = time_ms,
-                                  .manner = session::Manner::kOnce,
-                                  .way = way,
-                                  .heard = std::move(listener.heard)};
-  auto result = co_await interpreter.Execute(std::move(call));
+  session::Task task{.code = code->text,
+                     .time_ms = order.request.time_ms.value_or(where.environment.limits.time_ms),
+                     .heard = listener.heard};
+  const std::uint64_t time_ms = task.time_ms;
+  auto result = co_await program.Go(std::move(task));
+  if (program.never_began()) co_return std::nullopt;
   if (!result) co_return std::unexpected(std::move(result).error());
-  Finished finished = FinishedFrom(*std::move(result));
-  finished.time_limit_ms = time_ms;
-  finished.memory_limit_bytes = open->recipe->plan.payload.memory_bytes;
-  if (!cancellation.requested()) {
-    const std::vector<environment::GivenFile> none;
-    finished.left = co_await ReadInSlices(interpreter.workspace(), none, options_.left, &stamps);
-  }
+  Finished finished{.run = *std::move(result),
+                    .looked_for_files = true,
+                    .time_limit_ms = time_ms,
+                    .memory_limit_bytes = open->recipe->plan.payload.memory_bytes};
+  environment::RunRequest request = order.request;
+  request.hand_out = true;
+  co_await Collect(where.environment, request, cancellation, finished);
   // Whoever is answered may want the same ports next.
   if (open->connection) open->connection->Unpublish();
-  // Whoever waits for the result is answered first, and may need this processor to hear it: taking
-  // a sandbox down takes its time.
-  auto later = std::make_shared<asio::steady_timer>(loop_, kAfterAnswer);
-  later->async_wait([later, gone = std::move(open)](boost::system::error_code) {});
-  co_return finished;
+  co_return std::move(finished);
+}
+
+asio::awaitable<void> Runner::Collect(const environment::Environment& where,
+                                      const environment::RunRequest& request,
+                                      mcp::Cancellation cancellation, Finished& finished) {
+  NoteRefusals(finished);
+  std::ranges::copy(finished.run.put_right, std::back_inserter(finished.notes));
+  const std::vector<UniqueFd> directories = std::exchange(finished.run.handed_out, {});
+  if (directories.empty() || cancellation.requested()) co_return;
+  finished.left = co_await ReadInSlices(directories[0].get(), request.files, options_.left);
+  if (!environment::DisplaysParts(where, request) || directories.size() < 2) co_return;
+  const UniqueFd displayed = session::OpenDisplayed(directories[1].get());
+  if (!displayed) co_return;
+  const std::vector<environment::GivenFile> none;
+  auto files =
+      co_await ReadInSlices(displayed.get(), none, session::DisplayLimits(where.room.output_bytes));
+  finished.parts = session::PartsFrom(std::move(files));
+}
+
+asio::awaitable<Result<session::RunResult>> Runner::ExecuteOnce(const Order& order,
+                                                                const sandbox::Plan& plan,
+                                                                backend::Backend& backend,
+                                                                mcp::Cancellation cancellation,
+                                                                const Listener& listener) {
+  for (bool again = false;; again = true) {
+    auto io = IoFor(order, plan, listener.heard);
+    if (!io) co_return std::unexpected(std::move(io).error());
+    session::Run run(loop_, plan, backend, *std::move(io));
+    const auto hook = cancellation.OnRequest([&] { run.Kill(); });
+    auto result = co_await run.Execute();
+    // A launcher that somebody killed; the next request starts another one.
+    if (result || again || !run.never_began() || cancellation.requested()) co_return result;
+  }
 }
 
 asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancellation cancellation,
-                                                       Listener listener) {
+                                                       const Listener& listener) {
   const auto backend = BackendFor(order.where.backend);
   if (!backend) co_return std::unexpected(backend.error());
   // Bubblewrap has no way to hand a directory out.
   order.request.hand_out = order.where.backend == config::Backend::kJail;
   auto plan = session::PlanFor(order.where.environment, order.request);
   if (!plan) co_return std::unexpected(std::move(plan).error());
-  auto io = IoFor(order, *plan, std::move(listener.heard));
-  if (!io) co_return std::unexpected(std::move(io).error());
-
-  session::Run run(loop_, *plan, **backend, *std::move(io));
-  const auto hook = cancellation.OnRequest([&] { run.Kill(); });
-  auto result = co_await run.Execute();
+  auto result = co_await ExecuteOnce(order, *plan, **backend, cancellation, listener);
   if (!result) co_return std::unexpected(std::move(result).error());
 
   Finished finished{.run = *std::move(result),
                     .looked_for_files = order.request.hand_out,
                     .time_limit_ms = plan->payload.time_ms,
                     .memory_limit_bytes = plan->payload.memory_bytes};
-  NoteRefusals(finished);
-  std::ranges::copy(finished.run.put_right, std::back_inserter(finished.notes));
-  if (!finished.run.handed_out.empty() && !cancellation.requested()) {
-    finished.left = co_await ReadInSlices(finished.run.handed_out.front().get(),
-                                          order.request.files, options_.left);
-  }
-  finished.run.handed_out.clear();
+  co_await Collect(order.where.environment, order.request, cancellation, finished);
   co_return finished;
 }
 

@@ -112,9 +112,21 @@ class Runner {
 
  private:
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,
-                                                        Listener listener);
-  boost::asio::awaitable<Result<Finished>> ExecuteReady(Order order, mcp::Cancellation cancellation,
-                                                        Listener listener);
+                                                        const Listener& listener);
+  /// The program begins once; a sandbox that vanishes before that is replaced.
+  boost::asio::awaitable<Result<session::RunResult>> ExecuteOnce(const Order& order,
+                                                                 const sandbox::Plan& plan,
+                                                                 backend::Backend& backend,
+                                                                 mcp::Cancellation cancellation,
+                                                                 const Listener& listener);
+  /// In a program that waits for its code; nothing: none does, or it was gone before the code came.
+  boost::asio::awaitable<std::optional<Result<Finished>>> ExecuteWaiting(
+      const Order& order, mcp::Cancellation cancellation, const Listener& listener);
+  /// What a run left in the directories that it handed out.
+  boost::asio::awaitable<void> Collect(const environment::Environment& where,
+                                       const environment::RunRequest& request,
+                                       mcp::Cancellation cancellation, Finished& finished);
+  Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Order& order);
   Result<backend::Backend*> BackendFor(config::Backend kind);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);

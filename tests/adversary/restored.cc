@@ -75,7 +75,7 @@ Outcome RunRestored(sandbox::Policy policy, const std::vector<std::string>& argv
     asio::co_spawn(
         loop,
         Execute(interpreter,
-                {.code = Become(argv), .time_ms = time_ms, .manner = session::Manner::kOnce}),
+                {.code = Become(argv), .time_ms = time_ms, .manner = session::Manner::kQuiet}),
         [&](std::exception_ptr, Outcome value) {
           outcome = std::move(value);
           loop.stop();

@@ -14,6 +14,7 @@
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/interpreters.h"
+#include "support/programs.h"
 #include "support/sandbox.h"
 
 namespace igloo::testing {
@@ -151,6 +152,20 @@ TEST_F(PoolTest, EachIsUsedOnce) {
             "False []\n");
 }
 
+TEST_F(PoolTest, ProgramsWaitAndAreUsedOnce) {
+  const auto recipe = std::make_shared<const session::Recipe>(
+      session::Recipe{.plan = PlanForProgram("shell"), .awaits_code = true, .most = 2});
+  EXPECT_EQ(pool_.TakeProgram(recipe), nullptr) << "none before the first use";
+  ASSERT_TRUE(RunUntil([&] { return pool_.waiting() == 1; }));
+  const Open one = pool_.TakeProgram(recipe);
+  ASSERT_NE(one, nullptr);
+  EXPECT_TRUE(one->program->waits());
+  ASSERT_TRUE(RunUntil([&] { return pool_.waiting() == 1; }));
+  const Open other = pool_.TakeProgram(recipe);
+  ASSERT_NE(other, nullptr);
+  EXPECT_NE(one->program, other->program);
+}
+
 TEST_F(PoolTest, NothingIsLostThatTheCLibraryHoldsBack) {
   const std::string code = R"py(
 import ctypes
@@ -163,12 +178,6 @@ c.printf(b'printed ')
   const Open session = Take(Pool::Origin::kCheckpoint);
   EXPECT_EQ(Say(*session, code), "printed ");
   EXPECT_EQ(Say(*session, "print(open('/workspace/f').read())"), "data\n");
-  const Open program = Take(Pool::Origin::kCheckpoint);
-  EXPECT_EQ(Say(*program, code, session::Manner::kOnce), "printed ");
-  const UniqueFd file(::openat(program->interpreter->workspace(), "f", O_RDONLY | O_CLOEXEC));
-  char text[16] = {};
-  ASSERT_EQ(::read(file.get(), text, sizeof text), 4);
-  EXPECT_STREQ(text, "data");
 }
 
 TEST_F(PoolTest, WithABoundOfZeroNoneWaits) {

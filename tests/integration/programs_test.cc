@@ -1,6 +1,8 @@
-// Code that is the whole program of an interpreter that waited for it: its end is told in several
-// ways, and each of them has to be what the program did.
+// Code without a session: the plain program of an interpreter that waited for its file.
 
+#include "support/programs.h"
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
@@ -12,7 +14,6 @@
 namespace igloo::testing {
 namespace {
 
-using From = Interpreters::From;
 using ::testing::HasSubstr;
 
 struct Program {
@@ -25,15 +26,17 @@ struct Program {
 class BashPrograms : public ::testing::TestWithParam<Program> {};
 
 TEST_P(BashPrograms, EndAsTheyEnd) {
-  Interpreters interpreters("bash");
-  // More than once: who of the two runs first, and where, is the kernel's to decide.
-  for (int i = 0; i < 5; ++i) {
-    const auto open = interpreters.Open(From::kStart);
-    ASSERT_TRUE(open) << interpreters.error();
-    const auto result = interpreters.Once(*open, GetParam().code);
+  Programs programs("shell");
+  // More than once, and with code that comes early and late: who of the two is first is the
+  // kernel's to decide.
+  for (int i = 0; i < 6; ++i) {
+    const auto program = programs.Prepare();
+    if (i % 2 == 0) ASSERT_NE(WaitForProgram("bash"), 0);
+    const auto result = programs.Go(*program, GetParam().code);
     ASSERT_TRUE(result) << result.error().what;
     EXPECT_EQ(result->exit_code, GetParam().status) << result->error.kept();
     EXPECT_EQ(result->output.kept(), GetParam().output);
+    EXPECT_FALSE(program->never_began());
   }
 }
 
@@ -41,93 +44,129 @@ constexpr Program kPrograms[] = {
     {"Fine", "echo 1", 0, "1\n"},
     {"Empty", "", 0, ""},
     {"Fails", "echo 1; false", 1, "1\n"},
-    {"FailsFirst", "false; echo 1", 0, "1\n"},
-    {"Exits", "echo 1; exit 5", 5, "1\n"},
-    {"ExitsWithZero", "echo 1; exit", 0, "1\n"},
     {"FailsUnderErrexit", "set -e; false; echo 1", 1, ""},
-    {"FineUnderErrexit", "set -e; echo 1", 0, "1\n"},
     {"IsKilled", "echo 1; kill -9 $$", 137, "1\n"},
-    // Longer than what is waited for on the spot.
-    {"FineLater", "sleep 0.05; echo 1", 0, "1\n"},
-    {"FailsLater", "sleep 0.05; echo 1; (exit 3)", 3, "1\n"},
     {"ExitsLater", "sleep 0.05; exit 4", 4, ""},
-    {"HasNoMoreOrders", "exec 58<&-; echo 1; (exit 6)", 6, "1\n"},
-    {"HasNoChannel", "exec 58<&- 59>&-; echo 1", 0, "1\n"},
-    {"HasNoMoreOrdersUnderErrexit", "set -e; exec 58<&-; echo 1", 0, "1\n"},
-    {"UsesItsOwnNumbers", "exec 10>f 11>&10 12>g; echo 1 >&11; echo 2 >&12; cat f g; false", 1,
-     "1\n2\n"},
+    {"UsesAnyNumber", "exec 3>f 58>&3 59>g; echo 1 >&58; echo 2 >&59; cat f g; false", 1, "1\n2\n"},
     {"AsksForNothing", "read -r line || echo none", 0, "none\n"},
     {"Trap", "trap 'echo end' EXIT; echo 1", 0, "1\nend\n"},
+    {"HearsNoSignal", "trap 'echo signal' CONT TSTP USR1; : ; : ; echo 1", 0, "1\n"},
+    {"FindsItsFile", "echo $0 ${BASH_SOURCE[0]}; stat -c %A-%U /run/igloo/main.sh; ls /run/igloo",
+     0, "/run/igloo/main.sh /run/igloo/main.sh\n-r--r--r---user\nmain.sh\n"},
+    {"HasNoMoreDescriptors", "set -- /proc/$$/fd/*; echo ${@##*/}", 0, "0 1 2 255 3\n"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, BashPrograms, ::testing::ValuesIn(kPrograms),
                          [](const auto& each) { return each.param.name; });
 
-/// Whoever reads the host's word itself tells an end that is none: a lie about itself alone, and
-/// its last.
-TEST(BashProgramsTest, OneThatPretendsToHaveEndedIsEnded) {
-  Interpreters interpreters("bash");
-  const auto open = interpreters.Open(From::kStart);
-  ASSERT_TRUE(open) << interpreters.error();
-  const auto result =
-      interpreters.Once(*open, "echo 1; read -r -N 1 -u 58; sleep 1000; echo never");
+/// /run/igloo is read-only while the code comes and ever after; the control is igloo, who writes.
+TEST(ProgramsTest, NobodyInsideWritesWhereTheCodeIs) {
+  Programs programs("shell");
+  const auto program = programs.Prepare();
+  const auto result = programs.Go(*program, R"sh(
+f=/run/igloo/main.sh
+for try in "echo x >$f" "echo x >>$f" "rm -f $f" "mv $f /tmp/f" "chmod 777 $f" "chmod 777 /run/igloo" \
+    "touch $f" "touch /run/igloo/.new" "mkdir /run/igloo/d" "ln $f /tmp/l" "ln -s x /run/igloo/l" \
+    "truncate -s 0 $f" "mkfifo /run/igloo/p" "echo x >/proc/self/fd/255" "mount -o remount,rw /run/igloo" \
+    "umount /run/igloo"; do
+  if (eval "$try") 2>/dev/null; then echo "done: $try"; fi
+done
+ls -A /run/igloo)sh");
   ASSERT_TRUE(result) << result.error().what;
-  EXPECT_EQ(result->exit_code, 0);
-  EXPECT_EQ(result->output.kept(), "1\n");
+  EXPECT_EQ(result->output.kept(), "main.sh\n");
 }
 
-/// Nothing can be written to a sandbox that is gone, and nothing is left to be read: no end of the
-/// program.
-TEST(BashProgramsTest, OneWhoseSandboxIsGoneHasNotEndedWell) {
-  Interpreters interpreters("bash");
-  const auto open = interpreters.Open(From::kStart);
-  ASSERT_TRUE(open) << interpreters.error();
+TEST(ProgramsTest, ItsTimeBeginsWithItsCode) {
+  Programs programs("python");
+  const auto program = programs.Prepare();
+  ASSERT_NE(WaitForProgram("python3"), 0);
+  const auto result = programs.Go(*program, "while True: pass", 300);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->verdict, session::Verdict::kTimeout);
+  EXPECT_THAT(result->error.kept(), HasSubstr("KeyboardInterrupt"));
+  EXPECT_GE(result->usage.wall_micros, 300'000U);
+}
+
+/// What it used until its code came was not the code's.
+TEST(ProgramsTest, ItsFiguresAreThoseOfItsCode) {
+  Programs programs("node");
+  const auto early = programs.Prepare();
+  const auto whole = programs.Go(*early, "1");
+  const auto late = programs.Prepare();
+  ASSERT_NE(WaitForProgram("node"), 0);
+  const auto rest = programs.Go(*late, "1");
+  ASSERT_TRUE(whole && rest);
+  EXPECT_LT(rest->usage.cpu_micros, whole->usage.cpu_micros);
+  EXPECT_GT(rest->usage.peak_kib, 0U);
+}
+
+/// Whatever vanishes before its code has begun nothing; nobody else may be asked to begin it again.
+TEST(ProgramsTest, KnowWhetherTheyBegan) {
+  Programs programs("shell");
   const auto init = [] {
     for (const ProcessInfo& each : DescendantsOf(::getpid())) {
       if (each.name == "igloo-init" && each.state != 'Z') return each.pid;
     }
     return pid_t{0};
   };
+  const auto gone = programs.Prepare();
   ASSERT_GT(init(), 0);
   ::kill(init(), SIGKILL);
   ASSERT_TRUE(WaitFor([&] { return init() == 0; }, 30));
-  const auto result = interpreters.Once(*open, "echo 1");
-  EXPECT_FALSE(result && result->exit_code == 0) << result->output.kept();
+  // It has not heard of it yet.
+  const auto unheard = programs.Go(*gone, "echo 1");
+  EXPECT_FALSE(unheard && unheard->exit_code == 0);
+  EXPECT_TRUE(gone->never_began());
+
+  const auto begun = programs.Prepare();
+  const auto killed = programs.Go(*begun, "kill -9 -1; kill -9 $$");
+  EXPECT_FALSE(begun->never_began());
+
+  const auto heard = programs.Prepare();
+  ::kill(init(), SIGKILL);
+  EXPECT_TRUE(programs.RunUntil([&] { return !heard->waits(); }));
+  EXPECT_TRUE(heard->never_began());
 }
 
-/// Its driver puts the channel where it is not in the way, if there is room for it.
-TEST(BashProgramsTest, FewOpenFilesAreEnough) {
-  for (const std::uint64_t most : {16, 59, 60}) {
-    Interpreters interpreters("bash");
-    interpreters.AllowOpenFiles(most);
-    const auto program = interpreters.Open(From::kStart);
-    ASSERT_TRUE(program) << interpreters.error();
-    const auto result = interpreters.Once(*program, "ulimit -n; exec 12>f; echo 1 >&12; cat f");
-    ASSERT_TRUE(result) << result.error().what;
-    EXPECT_EQ(result->output.kept(), std::to_string(most) + "\n1\n");
-    const auto session = interpreters.Open(From::kStart);
-    ASSERT_TRUE(session) << interpreters.error();
-    EXPECT_EQ(interpreters.Say(*session, "ulimit -n; file=x"), std::to_string(most) + "\n");
-    EXPECT_EQ(interpreters.Say(*session, "echo $file"), "x\n");
-  }
-}
-
-TEST(BashProgramsTest, NothingOfALargeOutputIsLost) {
-  Interpreters interpreters("bash");
-  const auto open = interpreters.Open(From::kStart);
-  ASSERT_TRUE(open) << interpreters.error();
-  const auto result = interpreters.Once(*open, "head -c 700000 /dev/zero | tr '\\0' x; echo");
+TEST(ProgramsTest, NothingOfALargeOutputIsLost) {
+  Programs programs("shell");
+  const auto program = programs.Prepare();
+  const auto result = programs.Go(*program, "head -c 700000 /dev/zero | tr '\\0' x; echo");
   ASSERT_TRUE(result) << result.error().what;
   EXPECT_EQ(result->exit_code, 0);
   EXPECT_EQ(result->output.total(), 700'001U);
 }
 
+/// Its bytes are its file: of any length, and with any value.
+TEST(ProgramsTest, CodeArrivesAsItIs) {
+  Programs programs("python");
+  const std::string code = "# " + std::string(3'000'000, 'x') +
+                           "\nimport zlib; print(zlib.crc32(open(__file__, 'rb').read()))";
+  const auto direct = Igloo({"run", "--env", "python", "-"}, code);
+  const auto program = programs.Prepare();
+  const auto result = programs.Go(*program, code);
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(result->output.kept(), direct.out);
+  EXPECT_EQ(result->exit_code, 0);
+}
+
+TEST(ProgramsTest, HashesDifferFromRunToRun) {
+  Programs programs("python");
+  std::set<std::string> seen;
+  for (int i = 0; i < 3; ++i) {
+    const auto program = programs.Prepare();
+    const auto result = programs.Go(*program, "print(hash('x'), id(object()))");
+    ASSERT_TRUE(result) << result.error().what;
+    seen.insert(result->output.kept());
+  }
+  EXPECT_EQ(seen.size(), 3U);
+}
+
 class LongOrders : public ::testing::TestWithParam<const char*> {};
 
-/// The pipe takes a page at once to begin with.
 TEST_P(LongOrders, ArriveWholeAndThoseBehindThem) {
   Interpreters interpreters(GetParam());
-  const auto open = interpreters.Open(From::kStart);
+  const auto open = interpreters.Open(Interpreters::From::kStart);
   ASSERT_TRUE(open) << interpreters.error();
   const bool node = GetParam() == std::string_view("node");
   const std::string comment = node ? "// " : "# ";
@@ -142,6 +181,19 @@ TEST_P(LongOrders, ArriveWholeAndThoseBehindThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LongOrders, ::testing::Values("python", "node", "bash"));
+
+/// A session's driver puts the channel where it is not in the way, if there is room for it.
+TEST(BashSessionTest, FewOpenFilesAreEnough) {
+  for (const std::uint64_t most : {16, 59, 60}) {
+    Interpreters interpreters("bash");
+    interpreters.AllowOpenFiles(most);
+    const auto session = interpreters.Open(Interpreters::From::kStart);
+    ASSERT_TRUE(session) << interpreters.error();
+    EXPECT_EQ(interpreters.Say(*session, "ulimit -n; exec 12>f; echo 1 >&12; cat f; file=x"),
+              std::to_string(most) + "\n1\n");
+    EXPECT_EQ(interpreters.Say(*session, "echo $file"), "x\n");
+  }
+}
 
 }  // namespace
 }  // namespace igloo::testing

@@ -15,7 +15,6 @@
 #include "base/replace_file.h"
 #include "drivers/drivers.h"
 #include "session/driver_frames.h"
-#include "session/order_pipe.h"
 #include "support/igloo.h"
 
 namespace igloo::testing {
@@ -25,14 +24,13 @@ namespace {
 constexpr int kPatienceMs = 30'000;
 constexpr int kNudgeAgainMs = 200;
 
-std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path,
-                                   const std::string& code_file) {
-  if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path, code_file};
-  if (driver.interpreter == "node") return {"/usr/bin/node", path, code_file};
+std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path) {
+  if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path};
+  if (driver.interpreter == "node") return {"/usr/bin/node", path};
   if (driver.interpreter == "command") {
     return drivers::DriveByCommand("main.sh", std::vector<std::string>{"/bin/sh", "-u"});
   }
-  return {"/bin/bash", "--norc", "--noprofile", path, code_file};
+  return {"/bin/bash", "--norc", "--noprofile", path};
 }
 
 std::string TextOf(const boost::json::object& object, std::string_view key) {
@@ -50,25 +48,15 @@ bool Take(const UniqueFd& fd, std::string& text) {
 
 }  // namespace
 
-std::string OnceFlags(std::string_view interpreter, std::string_view code) {
-  std::string flags = "once";
-  const std::string_view way = drivers::WayOf(*drivers::FindDriver(interpreter), code);
-  if (!way.empty()) flags.append(",").append(way);
-  return flags;
-}
-
-Driven::Driven(std::string_view interpreter)
-    : directory_(TempDir::Make(TempParent()).value()),
-      code_directory_(TempDir::Make(TempParent()).value()) {
+Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempParent()).value()) {
   const drivers::Driver& driver = *drivers::FindDriver(interpreter);
   const std::string path = fmt::format("{}/{}", directory(), driver.file);
   EXPECT_TRUE(ReplaceFile(path, driver.text));
-  FdPair orders = session::MakeOrderPipe().value();
-  EXPECT_TRUE(session::TellsWhenRead(orders.second.get()));
+  FdPair orders = MakePipe().value();
   FdPair words = MakePipe().value();
   FdPair out = MakePipe().value();
   FdPair err = MakePipe().value();
-  const std::vector<std::string> command = CommandOf(driver, path, code_file());
+  const std::vector<std::string> command = CommandOf(driver, path);
   child_ = Spawn({.program = command.front(),
                   .argv = command,
                   .env = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + directory(),
@@ -107,9 +95,6 @@ void Driven::Begin(std::string_view code, std::string_view flags) {
   run_ = {};
   done_ = false;
   ++last_id_;
-  ends_by_reading_ = flags == "once,filed,plain";  // as igloo does
-  if (ends_by_reading_) return Send(session::kPlainOrder);
-  session::Widen(orders_.get());
   Order("run", code, flags);
 }
 
@@ -160,9 +145,8 @@ int Driven::WaitForEnd() {
 }
 
 bool Driven::ReadMore(int timeout_ms) {
-  std::array<pollfd, 4> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0},
-                                  pollfd{words_.get(), POLLIN, 0},
-                                  pollfd{ends_by_reading_ ? orders_.get() : -1, POLLOUT, 0}};
+  std::array<pollfd, 3> polled = {pollfd{out_.get(), POLLIN, 0}, pollfd{err_.get(), POLLIN, 0},
+                                  pollfd{words_.get(), POLLIN, 0}};
   if (::poll(polled.data(), polled.size(), timeout_ms) <= 0) {
     if (timeout_ms > 0) {
       ADD_FAILURE() << "the driver says nothing; it printed: " << run_.err;
@@ -178,13 +162,6 @@ bool Driven::ReadMore(int timeout_ms) {
       run_.ended = true;
     }
     TakeMessages();
-  }
-  // One that ended in another way has said so before it read on.
-  if ((polled[3].revents & POLLOUT) != 0 && polled[2].revents == 0) {
-    EXPECT_TRUE(session::IsRead(orders_.get()));
-    ends_by_reading_ = false;
-    if (!done_) run_.status = 0;
-    done_ = true;
   }
   return out_ || err_ || words_;
 }

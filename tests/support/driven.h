@@ -26,9 +26,6 @@ struct DrivenRun {
   std::vector<DrivenPart> parts = {};
 };
 
-/// The flags of an order to run `code` as a whole program, as the host makes them.
-std::string OnceFlags(std::string_view interpreter, std::string_view code);
-
 /// An interpreter of this machine under its driver, without a sandbox around it.
 class Driven {
  public:
@@ -62,8 +59,6 @@ class Driven {
   int WaitForEnd();
 
   const std::string& directory() const { return directory_.path(); }
-  /// Of code that is a whole program (flag "once"), the same for every language.
-  std::string code_file() const { return code_directory_.path() + "/main.js"; }
   const std::string& ready() const { return ready_; }  ///< the payload of its first message
 
  private:
@@ -71,13 +66,11 @@ class Driven {
   void TakeMessages();
 
   TempDir directory_;
-  TempDir code_directory_;
   Child child_ = {};
   UniqueFd orders_ = {}, words_ = {}, out_ = {}, err_ = {};
   pid_t pid_ = -1;
   int last_id_ = 0;
   bool done_ = false;
-  bool ends_by_reading_ = false;  ///< the run may (session::kPlainOrder)
   std::string buffer_ = {}, ready_ = {};
   std::string pieces_ = {};  ///< of a part that is still to come
   DrivenRun run_ = {};

@@ -115,14 +115,6 @@ Result<session::CallResult> Interpreters::Call(session::Interpreter& interpreter
   return Execute(interpreter, {.code = std::move(code), .time_ms = time_ms});
 }
 
-Result<session::CallResult> Interpreters::Once(session::Interpreter& interpreter,
-                                               std::string code) {
-  const std::string_view way = drivers::WayOf(*drivers::FindDriver(interpreter_), code);
-  return Execute(
-      interpreter,
-      {.code = std::move(code), .time_ms = 30'000, .manner = session::Manner::kOnce, .way = way});
-}
-
 std::unique_ptr<session::Interpreter> Interpreters::Fork(session::Interpreter& of) {
   auto fresh = Open(From::kCheckpoint);
   return fresh && Copy(of, *fresh) ? std::move(fresh) : nullptr;

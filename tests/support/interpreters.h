@@ -27,8 +27,6 @@ class Interpreters {
   std::unique_ptr<session::Interpreter> Open(From from);
   Result<session::CallResult> Call(session::Interpreter& interpreter, std::string code,
                                    std::uint64_t time_ms = 30'000);
-  /// The code as the whole program of one, as a server does it.
-  Result<session::CallResult> Once(session::Interpreter& interpreter, std::string code);
   /// A copy of one, in a sandbox of its own; null when it could not be had (see `error`).
   std::unique_ptr<session::Interpreter> Fork(session::Interpreter& of);
   /// The same with one that is open already; whether it could be done (see `error`).

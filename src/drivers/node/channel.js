@@ -10,35 +10,6 @@ function readHeader(bytes) {
 
 const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
 
-// Ends when the host has gone.
-function readWhole(channel, size) {
-  const bytes = Buffer.allocUnsafe(size);
-  for (let come = 0; come < size;) {
-    try {
-      const count = fs.readSync(channel, bytes, come, size - come, null);
-      if (count === 0) process.exit(0);
-      come += count;
-    } catch (error) {
-      if (error.code !== 'EAGAIN' || (come === 0 && size === HEAD)) throw error;
-      pause();
-    }
-  }
-  return bytes;
-}
-
-// The first order, without an event loop: as a stream, the channel would take longer than the code.
-// Nothing where that cannot be: an earlier interpreter of this sandbox had it as a stream.
-function readFirst(channel) {
-  let header;
-  try {
-    header = readHeader(readWhole(channel, HEAD));
-  } catch {
-    return null;
-  }
-  header.code = readWhole(channel, header.size).utf8Slice(0, header.size);
-  return header;
-}
-
 async function* runs() {
   let buffer = Buffer.alloc(0);
   const pieces = control[Symbol.asyncIterator]();
@@ -59,34 +30,15 @@ async function* runs() {
   }
 }
 
-// A program that does nothing, and output that goes nowhere: the engine compiles what it runs for the
-// first time, here and not while somebody waits.
-function rehearse(code) {
+// Output that goes nowhere: the engine compiles what it runs for the first time, here and not while
+// somebody waits.
+function rehearse() {
   try {
     const nowhere = fs.openSync('/dev/null', 'w');
-    if (path.isAbsolute(CODE_FILE)) { // never a file in a directory of the user's
-      fs.writeFileSync(CODE_FILE, `run 0           ${code.length}           once`.padEnd(HEAD - 1) + `\n${code}`);
-      const channel = fs.openSync(CODE_FILE);
-      const order = readFirst(channel);
-      fs.closeSync(channel);
-      fs.writeFileSync(CODE_FILE, order.code);
-      prepareMain();
-      executeWhole({ ...order, flags: ['filed'] });
-      fs.writeFileSync(CODE_FILE, '');
-    }
     const output = new Output(nowhere);
     newConsole(output, output).log(1, 'x');
-    sendExit(nowhere, 0, 0);
     fs.closeSync(nowhere);
   } catch { /* then it is slower */ }
-  if (path.isAbsolute(CODE_FILE)) prepareMain();
-}
-
-async function serve(first) {
-  prepareSession();
-  control = new Socket({ fd: 3, readable: true, writable: false });
-  if (first) await execute(first.id, first.code, first.flags.includes('echo'));
-  for await (const { id, code, flags } of runs()) await execute(id, code, flags.includes('echo'));
 }
 
 async function main() {
@@ -94,16 +46,12 @@ async function main() {
   prepareOutput();
   real((await evaluate(0, 'await null; [1]')).result);
   util.inspect({ warm: [1, 'x'] });
-  prepareWhole();
-  rehearse('module;');
+  rehearse();
+  prepareSession();
   await turn();
-  // Not from here: what a promise's callback throws is no uncaught exception.
-  setImmediate(() => {
-    send('ready', 0, { pid: process.pid });
-    const first = readFirst(3);
-    if (first?.flags.includes('once')) executeWhole(first);
-    else serve(first);
-  });
+  send('ready', 0, { pid: process.pid });
+  control = new Socket({ fd: 3, readable: true, writable: false });
+  for await (const { id, code, flags } of runs()) await execute(id, code, flags.includes('echo'));
 }
 
 main();

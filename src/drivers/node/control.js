@@ -1,7 +1,7 @@
 'use strict';
 // The driver of Node: runs the code that comes over descriptor 3, one piece after the other, in one
 // realm. `run ID SIZE FLAGS` comes, a line of 64 bytes; `ready 0 SIZE`, `part ID SIZE` (`piece ID SIZE` before it) and `done ID SIZE`
-// go over descriptor 4, each with JSON behind it, or `exit ID STATUS CPU PEAK`. Descriptors 1 and 2 are the
+// go over descriptor 4, each with JSON behind it. Descriptors 1 and 2 are the
 // user's alone. The others keep their numbers, because Node cannot move one, but Node marks everything above
 // 2 close-on-exec before this file runs.
 const { Console } = require('node:console');
@@ -19,7 +19,6 @@ const KEPT_SOURCES = 100; // runs whose lines later errors can quote
 const MAX_VALUE = 10000; // characters of a value
 const MAX_PART = 8 << 20; // bytes of a part
 const PIECE = 128 << 10; // of its UTF-16 in one message: none takes more than 6 bytes, and 1 MB is allowed
-const CODE_FILE = process.argv[2] ?? 'main.js'; // of code that is a whole program
 const { createRequire, isBuiltin } = Module;
 
 const HEAD = 64; // bytes of an order's line

@@ -77,12 +77,7 @@ function prepareOutput() {
 }
 
 function prepareSession() {
-  process.removeListener('uncaughtExceptionMonitor', noteFailure);
-  process.removeListener('exit', leaveWhole);
-  process.on('SIGINT', interrupt);
-  delete Module._cache[CODE_FILE];
-  process.mainModule = module;
-  process.argv.splice(1, 1, __filename, CODE_FILE);
+  process.on('SIGINT', () => run?.interrupt?.()); // between runs nothing
   Error.prepareStackTrace = prepareStackTrace;
   // What nobody catches is reported with the run that goes on, and ends no session.
   for (const event of ['uncaughtException', 'unhandledRejection']) {

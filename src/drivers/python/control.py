@@ -1,29 +1,24 @@
 """The driver of Python: runs the code that comes over descriptor 3, one piece after the other, in
 one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` (`piece ID SIZE` before it) and `done ID SIZE` go over
-descriptor 4, each with JSON behind it, and `exit ID STATUS CPU PEAK` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
+descriptor 4, each with JSON behind it, and `exit ID STATUS` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
 and those beside it (CMakeLists.txt).
 
 Everything that is needed later is imported here: once user code runs, a file that is called json.py
 in its directory would be found first."""
 import __future__
-import atexit
 import binascii
 import builtins
 import fcntl
 import gc
-import importlib.machinery
 import importlib.util
 import io
 import json
 import linecache
 import os
-import resource
-import stat
 import sys
 import traceback
 import types
 import _ast as ast  # the module around it is larger than all of this
-import _io
 import _thread
 import _signal as signal  # without its enumerations, which cost more than all else in a small run
 
@@ -33,8 +28,6 @@ MAX_PART = 8 << 20  # bytes of a part
 PIECE = 128 << 10  # characters of a part in one message: none takes more than 6 bytes, and 1 MB is allowed
 HEAD = 64  # bytes of an order's line
 MARK = 64  # of the channel, set as the signal that it would send, which it never does: no other file has it
-CODE_FILE = sys.argv[1] if len(sys.argv) > 1 else "main.py"  # of code that is a whole program
-PLAIN = {"status", "cpu_us", "peak_kib"}
 c_library = None  # once somebody may use it
 to_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -144,8 +137,5 @@ class Control:
     def finish(self, number, result):
         if len(result) == 1:
             self.write(b"exit %s %d\n" % (number.encode(), result["status"]))
-        elif result.keys() <= PLAIN:
-            self.write(b"exit %s %d %d %d\n" % (number.encode(), result["status"], result["cpu_us"],
-                                                result["peak_kib"]))
         else:
             self.send("done", number, result)

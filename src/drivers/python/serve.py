@@ -77,12 +77,7 @@ def obey(control, session, copies):
     if word != "run":
         return copies.obey(word, code, flags, control, session)
     session.display.number = number
-    if "once" in flags:
-        result = execute_whole(session, number, code, "filed" in flags)
-    else:
-        if session.is_program:
-            become_prompt(session)
-        result = session.execute(f"<run {number}>", code, "echo" in flags)
+    result = session.execute(f"<run {number}>", code, "echo" in flags)
     flush()
     if session.uses_c:
         flush_c()
@@ -127,11 +122,11 @@ def unheard(action):
         os.close(each)
 
 
-REHEARSAL = b"run 0 8 once,filed".ljust(HEAD - 1) + b"\nprint(1)"
+REHEARSAL = b"run 0 8 echo".ljust(HEAD - 1) + b"\nprint(1)"
 
 
 def rehearse(session):
-    """A program whose output and end nobody hears. What a fork shares with its parent is copied page
+    """A run whose output and end nobody hears. What a fork shares with its parent is copied page
     by page where it is written to: here, and not while somebody waits."""
     control = session.display.control
     channel, output = (control.fd, control.out), os.dup(1)
@@ -141,25 +136,17 @@ def rehearse(session):
     control.recognize()
     gc.freeze()  # a collection looks only at what comes later
     session.modules = len(sys.modules) - 1  # without __main__
-    become_program(session)
     obey(control, session, None)
     os.dup2(output, 1)
     for each in (orders, nowhere, output):
         os.close(each)
     control.fd, control.out = channel
-    become_program(session)  # as it waits for its code
+    session.make_module()  # a new one: what was made ahead is frozen, and so never let go
 
 
 def open_session(session):
     control = session.display.control
     control.open()
-    # There before it is needed. Never a file in a directory of the user's.
-    if CODE_FILE[0] == "/":
-        try:
-            os.close(os.open(CODE_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
-        except OSError:
-            pass  # the code will come without one
-    session.home = os.getcwd() + "/"
     rehearse(session)
     control.recognize()
     told = b'{"pid": %d}' % os.getpid()  # the encoder would write to many pages

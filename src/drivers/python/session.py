@@ -4,13 +4,12 @@ class Session:
     def __init__(self, display):
         self.display = display
         self.make_module()
-        self.is_program = False  # all stands ready for code that is one
         self.uses_c = False
         self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         self.sources = []
         self.modules = len(sys.modules)  # that were there before any code
         self.waiting = None
-        self.mask, self.place, self.home = 0o022, "/workspace", "/workspace/"
+        self.mask, self.place = 0o022, "/workspace"
         self.on_interrupt = signal.default_int_handler
 
     def make_module(self):
@@ -55,10 +54,6 @@ class Session:
 
     def compile(self, name, code, echo):
         """The code, and its last expression for itself: a list."""
-        if name == CODE_FILE:
-            # In a file, where a comment may name an encoding: Python itself is to look, here and for
-            # the lines of a traceback.
-            return [self.build(code, name, "exec")]
         text = code.decode().removeprefix("\ufeff")
         one_line = "\n" not in text and "\r" not in text
         # As Python itself divides lines, and each with an end: carets are counted from there.
@@ -160,7 +155,7 @@ def describe(error):
 def report(error):
     """A traceback of the user's frames only: those before the first line of a run are the driver's."""
     trace = error.__traceback__
-    while trace and not trace.tb_frame.f_code.co_filename.startswith(("<run ", CODE_FILE)):
+    while trace and not trace.tb_frame.f_code.co_filename.startswith("<run "):
         trace = trace.tb_next
     for stream in (sys.stderr, sys.__stderr__):  # the first one may be anything now, or closed
         try:

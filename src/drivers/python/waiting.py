@@ -10,6 +10,7 @@ class Waiting:
         # The loop keeps its tasks in a set of weak references.
         self.weak = asyncio.tasks.weakref.WeakSet.add.__code__.co_filename
         self.loop = asyncio.new_event_loop()
+        self.runs = 0
         # Wakes the loop even from a wait that began between a signal and its handler.
         self.woken, self.wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.loop.add_reader(self.woken, os.read, self.woken, 4096)
@@ -26,6 +27,7 @@ class Waiting:
     def run(self, begin):
         self.asyncio.set_event_loop(self.loop)
         self.asked = self.stops = 0
+        self.runs += 1
         if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             return self.loop.run_until_complete(begin())  # the user's own handler: theirs to decide
         signal.signal(signal.SIGINT, self.on_interrupt)
@@ -69,10 +71,12 @@ class Waiting:
                 break
         if user:
             raise KeyboardInterrupt
-        self.loop.call_soon_threadsafe(self.stop)
+        self.loop.call_soon_threadsafe(self.stop, self.runs)
 
-    def stop(self):
-        """In the loop, between two steps of anything."""
+    def stop(self, run):
+        """In the loop, between two steps of anything; of a later run, if that one was over before."""
+        if run != self.runs:
+            return
         self.stops += 1
         if self.stops > 1:
             raise KeyboardInterrupt

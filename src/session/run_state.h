@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "base/clock.h"
+#include "session/asio.h"
+#include "session/box.h"
+#include "session/feed.h"
+#include "session/pump.h"
+#include "session/run.h"
+#include "session/set_id_files.h"
+
+namespace igloo::session {
+
+/// For the files that Run is made of.
+/// Everything the watching coroutines share. They end on their own once descriptors close.
+struct Run::State : std::enable_shared_from_this<Run::State> {
+  State(boost::asio::io_context& l, const sandbox::Plan& p, backend::Backend& b, RunIo run_io)
+      : loop(l),
+        plan(p),
+        io(std::move(run_io)),
+        box(std::make_shared<Box>(
+            l, p, b,
+            Box::Events{.reported = [this](const wire::Report& r) { Take(r); },
+                        .built =
+                            [this] {
+                              built = true;
+                              changed.cancel();
+                            },
+                        .failed =
+                            [this](Error error, bool gone) {
+                              vanished = gone && !failure && !report;
+                              FailWith(std::move(error));
+                            }})),
+        feed(l),
+        pumps{OutputPump(l, PumpOptions(0)), OutputPump(l, PumpOptions(1))},
+        changed(l),
+        time_ms(p.payload.time_ms) {
+    if (!io.network || !io.network->wanted.connected()) return;
+    proxy = std::make_unique<Proxy>(l, std::move(io.network->proxy));
+    io.connection = std::make_shared<Connection>(l, *proxy, std::move(io.network->wanted));
+  }
+
+  Result<void> Start();
+  /// Begins to hear what comes of it.
+  void Watch();
+  boost::asio::awaitable<void> WaitUntilBuilt();
+  /// Where the code of a program that waits goes, or -1.
+  int CodeDirectory() const;
+  Result<void> PlaceCode(const Task& task);
+  boost::asio::awaitable<Result<RunResult>> End();
+  Result<void> UsePipes(backend::Channels& channels);
+  Result<void> UseTerminal(backend::Channels& channels);
+  boost::asio::awaitable<void> WatchOutput(std::size_t index);
+  OutputPump::Options PumpOptions(std::size_t index);
+  boost::asio::awaitable<void> FeedInput();
+  boost::asio::awaitable<void> WaitForEnd();
+  /// Hears the end of everything that its connections had under way.
+  boost::asio::awaitable<void> EndNetwork();
+  /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
+  bool LookAfterMemory();
+  Result<RunResult> Finish();
+  bool MustCheckProject() const { return set_id.needed() && box->started() && !waiting; }
+  /// What was done about files that the run left in a project.
+  boost::asio::awaitable<std::vector<std::string>> PutProjectRight();
+  void CloseAll();
+
+  void Take(const wire::Report& came) {
+    report = came;
+    reported_micros = MonotonicMicros();
+    changed.cancel();
+  }
+  void FailWith(Error error) {
+    if (!failure && !report) failure = std::move(error);
+    changed.cancel();
+  }
+  bool Settled() const { return failure || (report && (open_outputs == 0 || abandoned)); }
+
+  boost::asio::io_context& loop;
+  const sandbox::Plan& plan;
+  SetIdCheck set_id{plan};
+  std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
+  RunIo io;
+  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
+  InputFeed feed;
+  std::array<OutputPump, 2> pumps;
+  boost::asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
+  int open_outputs = 0;
+  std::uint64_t time_ms;   ///< 0: it has no limit
+  bool built = false;      ///< its igloo-init runs
+  bool waiting = false;    ///< for its code, and nothing of it has run
+  bool abandoned = false;  ///< the caller wants an end, not the rest of the output
+  bool out_of_memory = false;
+  bool vanished = false;  ///< ended without a report
+  std::optional<wire::Report> report = {};
+  std::int64_t reported_micros = 0;
+  std::optional<Error> failure = {};
+};
+
+}  // namespace igloo::session
