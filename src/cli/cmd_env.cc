@@ -12,6 +12,7 @@
 #include "cli/env_pull.h"
 #include "cli/environments.h"
 #include "cli/settings.h"
+#include "environment/conveniences.h"
 
 namespace igloo::cli {
 namespace {
@@ -128,6 +129,8 @@ std::string Started(const Environment& environment) {
 std::map<std::string, std::string> VariablesOf(const Configured& configured) {
   std::map<std::string, std::string> all = configured.variables;
   all.insert(configured.environment.variables.begin(), configured.environment.variables.end());
+  const auto* conveniences = environment::ConveniencesOf(configured.environment);
+  if (conveniences != nullptr) environment::AddVariables(*conveniences, all);
   return all;
 }
 
@@ -149,6 +152,9 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   for (const std::string& rule : configured.network.rules) line("allowed", rule);
   line("code", Started(environment));
   if (!environment.shell.empty()) line("shell", Joined(environment.shell, " "));
+  if (const auto* conveniences = environment::ConveniencesOf(environment)) {
+    line("added", std::string(conveniences->description) + " (conveniences = true)");
+  }
   for (const auto& [name, value] : VariablesOf(configured)) {
     line("variable", fmt::format("{}={}", name, value));
   }
@@ -210,6 +216,7 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
                         {"interpreter", Texts(environment.interpreter)},
                         {"code_file", environment.code_file},
                         {"shell", Texts(environment.shell)},
+                        {"conveniences", environment::ConveniencesOf(environment) != nullptr},
                         {"variables", std::move(variables)},
                         {"inherited", Texts(configured.inherit)},
                         {"limits", LimitsJson(environment)},

@@ -21,6 +21,7 @@
 #include "cli/wall.h"
 #include "environment/run_policy.h"
 #include "session/device.h"
+#include "session/parts.h"
 #include "session/run.h"
 
 namespace igloo::cli {
@@ -176,6 +177,16 @@ Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console
   return 0;
 }
 
+using Parts = std::vector<session::Part>;
+
+Parts ReadDisplayed(const session::RunResult& result, const environment::Environment& environment) {
+  if (result.handed_out.size() < 2) return {};
+  const UniqueFd displayed = session::OpenDisplayed(result.handed_out[1].get());
+  if (!displayed) return {};
+  return session::PartsFrom(session::ReadLeftovers(
+      displayed.get(), {}, session::DisplayLimits(environment.room.output_bytes)));
+}
+
 Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& console,
                        std::uint64_t main_micros) {
   IGLOO_ASSIGN(const auto programs, FindPrograms());
@@ -186,15 +197,21 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
   WarnOfRights(options.request.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
+  // Bubblewrap has no way to hand a directory out.
+  options.request.hand_out = chosen.backend == config::Backend::kJail;
+  const bool displays = environment::DisplaysParts(chosen.environment, options.request);
+  options.request.hand_out = displays;
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   const std::string missing = session::MissingDevice(plan.network, options.request.resolver);
   if (!missing.empty()) console.Note(missing);
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
                            ProxyFor(programs, chosen.resolver), chosen.audit, console));
+  const auto parts = displays ? ReadDisplayed(result, chosen.environment) : Parts();
   if (options.json) {
-    console.Out(ResultJson(result));
+    console.Out(ResultJson(result, parts));
   } else {
+    SayWhatWasDisplayed(parts, console);
     SayHowItEnded(plan, chosen.environment.limits, result, console);
     SayWhatWasRefused(result.refused, console);
     SayWhatWasPutRight(result.put_right, console);

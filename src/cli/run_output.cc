@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/text.h"
 
 namespace igloo::cli {
@@ -39,9 +40,23 @@ json::array PutRightJson(const std::vector<std::string>& sentences) {
   return out;
 }
 
+json::array PartsJson(const std::vector<session::Part>& parts) {
+  json::array out;
+  for (const session::Part& part : parts) {
+    json::object each{{"mime_type", ToUtf8(part.type)}};
+    if (session::IsPlainText(part.bytes)) {
+      each["text"] = part.bytes;
+    } else {
+      each["base64"] = ToBase64(part.bytes);
+    }
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
 }  // namespace
 
-std::string ResultJson(const session::RunResult& result) {
+std::string ResultJson(const session::RunResult& result, const std::vector<session::Part>& parts) {
   const json::object document{
       {"verdict", std::string(session::Name(result.verdict))},
       {"exit_code", result.exit_code},
@@ -52,11 +67,19 @@ std::string ResultJson(const session::RunResult& result) {
       {"cpu_ms", static_cast<double>(result.usage.cpu_micros) / 1000.0},
       {"peak_memory_kb", result.usage.peak_kib},
       {"landlock_abi", result.usage.landlock_abi},
+      {"parts", PartsJson(parts)},
       {"refused", RefusalsJson(result.refused, session::Refusal::Kind::kRefused)},
       {"warned", RefusalsJson(result.refused, session::Refusal::Kind::kWarned)},
       {"refused_more", result.refused.more},
       {"put_right", PutRightJson(result.put_right)}};
   return json::serialize(document) + "\n";
+}
+
+void SayWhatWasDisplayed(const std::vector<session::Part>& parts, Console& console) {
+  if (parts.empty()) return;
+  console.Note(fmt::format("the code displayed {}: --json prints {}",
+                           parts.size() == 1 ? "something" : fmt::format("{} things", parts.size()),
+                           parts.size() == 1 ? "it" : "them"));
 }
 
 void SayWhatWasRefused(const session::Refusals& refused, Console& console) {

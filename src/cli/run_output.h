@@ -3,12 +3,16 @@
 #include <string>
 
 #include "cli/console.h"
+#include "session/parts.h"
 #include "session/run.h"
 
 namespace igloo::cli {
 
-/// The result of a run as one JSON document and a newline.
-std::string ResultJson(const session::RunResult& result);
+/// The result of a run as one JSON document and a newline. `parts`: what it displayed.
+std::string ResultJson(const session::RunResult& result, const std::vector<session::Part>& parts);
+
+/// That there was something to see which a terminal cannot show.
+void SayWhatWasDisplayed(const std::vector<session::Part>& parts, Console& console);
 
 /// What its network refused, in notes for people.
 void SayWhatWasRefused(const session::Refusals& refused, Console& console);
