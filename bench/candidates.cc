@@ -205,13 +205,15 @@ void Field::AddReady() {
     if (::access(each.program, X_OK) != 0) continue;
     const std::string cold = fmt::format("bwrap_{}", each.key);
     // One waits at once, so that nothing is made beside a sample.
-    ReadyRuns& runs = shared_->ready.emplace_back(shared_->programs, each, 1);
+    ReadyRuns& runs =
+        shared_->ready.emplace_back(shared_->programs, each, ReadyRuns::Of::kPrograms, 1);
     Candidate& ready =
         add(fmt::format("ready_{}", each.key), fmt::format("fresh {}, ready", each.name),
             [&runs] { return runs.Fresh(); });
     ready.against = cold;
     ready.one_of_many = true;
-    ReadyRuns& long_ready = shared_->ready.emplace_back(shared_->programs, each, 1);
+    ReadyRuns& long_ready =
+        shared_->ready.emplace_back(shared_->programs, each, ReadyRuns::Of::kPrograms, 1);
     add(fmt::format("long_ready_{}", each.key), fmt::format("fresh {}, ready for long", each.name),
         [&long_ready] { return long_ready.Fresh(); })
         .against = cold;
@@ -225,14 +227,16 @@ void Field::AddReady() {
   }
   const Language& python = Languages().front();
   if (::access(python.program, X_OK) != 0) return;
-  ReadyRuns& session = shared_->session.emplace(shared_->programs, python, 1);
+  ReadyRuns& session =
+      shared_->session.emplace(shared_->programs, python, ReadyRuns::Of::kSessions, 1);
   PythonLoop& loop = shared_->python_loop;
   add("session_call", "a call in a Python session", [&session] { return session.Call(kCalls); });
   add("session_loop", "a call of a bare Python loop", [&loop] { return loop.Call(kCalls); });
   add("session_call_idle", "one alone in a Python session", [&session] { return session.Call(1); });
   add("session_loop_idle", "one alone of a bare loop", [&loop] { return loop.Call(1); });
   for (const unsigned megabytes : {1U, 200U}) {
-    ReadyRuns& forks = shared_->forks.emplace_back(shared_->programs, python, 1);
+    ReadyRuns& forks =
+        shared_->forks.emplace_back(shared_->programs, python, ReadyRuns::Of::kSessions, 1);
     const std::string key = fmt::format("fork_{}mb", megabytes);
     const std::string name = fmt::format("fork of a Python session with {} MB", megabytes);
     add(key, name, [&forks, megabytes] {
@@ -367,7 +371,9 @@ std::vector<Sustained> SustainAll(Field& field, Windows windows) {
   }
   add("ready_python", "fresh Python, ready", [&field] {
     return [runs = std::make_shared<ReadyRuns>(field.programs(), Languages().front(),
-                                               kUsuallyReady)] { return runs->Next(); };
+                                               ReadyRuns::Of::kPrograms, kUsuallyReady)] {
+      return runs->Next();
+    };
   });
   out.back().against = "bwrap_python";
   return out;

@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 35> kGoals = {{
+constexpr std::array<Goal, 37> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
@@ -25,16 +25,19 @@ constexpr std::array<Goal, 35> kGoals = {{
     {"igloo --version, in T", "version", "T", Bar::kAtMost, 1.5},
     {"igloo env list, in T", "env_list", "T", Bar::kAtMost, 3},
     {"igloo env list, 500 artifacts, in T", "env_list_500", "T", Bar::kAtMost, 3},
-    {"fresh Python, in T", "ready_python", "T", Bar::kAtMost, 0.4},
-    {"fresh bash, in T", "ready_bash", "T", Bar::kAtMost, 0.25},
-    {"fresh Node, in T", "ready_node", "T", Bar::kAtMost, 1},
-    {"fresh Python, faster than bwrap", "bwrap_python", "ready_python", Bar::kAtLeast, 50},
-    {"fresh bash, faster than bwrap", "bwrap_bash", "ready_bash", Bar::kAtLeast, 30},
-    {"fresh Node, faster than bwrap", "bwrap_node", "ready_node", Bar::kAtLeast, 40},
+    {"fresh Python, in T", "ready_python", "T", Bar::kAtMost, 1},
+    {"fresh Python that is the plain program, in T", "ready_python", "T", Bar::kAtMost, 4},
+    {"fresh bash, in T", "ready_bash", "T", Bar::kAtMost, 0.4},
+    {"fresh Node, in T", "ready_node", "T", Bar::kAtMost, 2},
+    {"fresh Python, faster than bwrap", "bwrap_python", "ready_python", Bar::kAtLeast, 20},
+    {"fresh Python that is the plain program, faster than bwrap", "bwrap_python", "ready_python",
+     Bar::kAtLeast, 4},
+    {"fresh bash, faster than bwrap", "bwrap_bash", "ready_bash", Bar::kAtLeast, 15},
+    {"fresh Node, faster than bwrap", "bwrap_node", "ready_node", Bar::kAtLeast, 20},
     {"session call, alone, of a bare Python loop", "session_call_idle", "session_loop_idle",
-     Bar::kAtMost, 1.3},
+     Bar::kAtMost, 1.5},
     {"session calls in a row, of a bare Python loop", "session_call", "session_loop", Bar::kAtMost,
-     1.3},
+     1.5},
     {"fork of a session with 200 MB, in T", "fork_200mb", "T", Bar::kAtMost, 20},
     {"MCP fresh Python, faster than SDK and bwrap", "mcp_fresh_sdk", "mcp_fresh", Bar::kAtLeast,
      30},
@@ -72,7 +75,7 @@ struct RateGoal {
 
 constexpr std::array<RateGoal, 2> kRateGoals = {{
     {"sustained launcher, runs of bwrap", "prepared", "bwrap", 2.5},
-    {"sustained ready Python, runs of bwrap", "ready_python", "bwrap_python", 5},
+    {"sustained ready Python, runs of bwrap", "ready_python", "bwrap_python", 3},
 }};
 
 /// A promise in milliseconds.

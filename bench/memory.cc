@@ -125,7 +125,7 @@ Result<void> MeasurePrepared(Idle& row, const backend::jail::Programs& programs,
 Result<void> MeasureLanguage(Idle& row, const Language& language,
                              const backend::jail::Programs& programs, unsigned count) {
   const Snapshot before;
-  ReadyRuns runs(programs, language, 0);
+  ReadyRuns runs(programs, language, ReadyRuns::Of::kPrograms, 0);
   return runs.Idle(count, [&] { Compare(row, before, count); });
 }
 

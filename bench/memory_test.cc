@@ -25,7 +25,7 @@ TEST(JudgeReadyIdle, EveryLanguageHasItsBarAndWhatIsNotKnownNone) {
                  figures);
   ASSERT_EQ(figures.all.size(), 1U);
   EXPECT_EQ(figures.all[0].value, 1);
-  EXPECT_EQ(figures.all[0].bar, 1.5);
+  EXPECT_EQ(figures.all[0].bar, 7);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t kCallMillis = 30'000;
 
 constexpr std::array<Language, 3> kLanguages = {{
-    {"python", "Python", "python", "python", "print(1)", "/usr/bin/python3", "-c", 1.5},
+    {"python", "Python", "python", "python", "print(1)", "/usr/bin/python3", "-c", 7},
     {"bash", "bash", "shell", "bash", "echo 1", "/usr/bin/bash", "-c", 0.6},
     {"node", "Node", "node", "node", "console.log(1)", "/usr/bin/node", "-e", 10},
 }};
@@ -54,18 +54,21 @@ while True:
 )py";
 
 /// As the server makes it (tools/runner.cc).
-Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& language,
+Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& language, ReadyRuns::Of of,
                                                          std::size_t most) {
+  const bool programs = of == ReadyRuns::Of::kPrograms;
   const drivers::Driver* driver = drivers::FindDriver(language.driver);
   IGLOO_ASSIGN(const auto host, environment::MakeHostEnvironment(std::string(language.environment),
                                                                  environment::ReadHostLayout()));
-  const environment::RunRequest request{
-      .what =
-          environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)},
-      .time_ms = 0,
-      .extra_descriptors = drivers::kDescriptors,
-      .hand_out = true};
-  session::Recipe recipe{.checkpoint = driver->checkpoint, .most = most};
+  environment::RunRequest request{
+      .what = environment::AwaitedCode{}, .time_ms = 0, .hand_out = true};
+  if (!programs) {
+    request.what =
+        environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)};
+    request.extra_descriptors = drivers::kDescriptors;
+  }
+  session::Recipe recipe{
+      .awaits_code = programs, .checkpoint = !programs && driver->checkpoint, .most = most};
   IGLOO_ASSIGN(recipe.plan, session::PlanFor(host, request));
   return std::make_shared<const session::Recipe>(std::move(recipe));
 }
@@ -96,9 +99,9 @@ Result<void> ReadWhole(int fd, char* to, std::size_t size) {
 std::span<const Language> Languages() { return kLanguages; }
 
 struct ReadyRuns::State {
-  State(backend::jail::Programs programs, const Language& of, std::size_t most)
-      : language(of),
-        recipe(RecipeFor(of, most)),
+  State(backend::jail::Programs programs, const Language& l, Of of, std::size_t most)
+      : language(l),
+        recipe(RecipeFor(l, of, most)),
         copier(programs.copier),
         backend(std::move(programs), backend::jail::Mode::kPrepared),
         pool(loop, backend, groups,
@@ -150,11 +153,18 @@ struct ReadyRuns::State {
                                             std::string_view code) {
     const Stopwatch watch;
     session::Interpreter::Call call{
-        .code = std::string(code),
-        .time_ms = kCallMillis,
-        .manner = manner,
-        .way = drivers::WayOf(*drivers::FindDriver(language.driver), code)};
+        .code = std::string(code), .time_ms = kCallMillis, .manner = manner};
     const auto result = co_await in.Execute(std::move(call));
+    const double micros = watch.micros();
+    if (!result) co_return std::unexpected(result.error());
+    if (result->output.kept() == "1\n" && result->exit_code == 0) co_return micros;
+    co_return Fail(Errc::kFailedPrecondition, "the code said: " + result->error.kept());
+  }
+  /// The code in `program`, which waits for it or has only just been started.
+  asio::awaitable<Result<double>> ExecuteIn(session::Run& program) {
+    const Stopwatch watch;
+    session::Task task{.code = std::string(language.code), .time_ms = kCallMillis};
+    const auto result = co_await program.Go(std::move(task));
     const double micros = watch.micros();
     if (!result) co_return std::unexpected(result.error());
     if (result->output.kept() == "1\n" && result->exit_code == 0) co_return micros;
@@ -168,7 +178,7 @@ struct ReadyRuns::State {
     const double taken = watch.micros();
     if (!open) co_return std::unexpected(open.error());
     if (!(*open)->started) co_return std::nullopt;
-    auto ran = co_await ExecuteIn(*(*open)->interpreter, Manner::kOnce, language.code);
+    auto ran = co_await ExecuteIn(*(*open)->program);
     if (!ran) co_return std::unexpected(std::move(ran).error());
     co_return taken + *ran;
   }
@@ -188,8 +198,9 @@ struct ReadyRuns::State {
   std::unique_ptr<session::OpenInterpreter> held = {};  ///< the session
 };
 
-ReadyRuns::ReadyRuns(backend::jail::Programs programs, const Language& language, std::size_t most)
-    : state_(std::make_unique<State>(std::move(programs), language, most)) {}
+ReadyRuns::ReadyRuns(backend::jail::Programs programs, const Language& language, Of of,
+                     std::size_t most)
+    : state_(std::make_unique<State>(std::move(programs), language, of, most)) {}
 
 ReadyRuns::~ReadyRuns() = default;
 
@@ -208,8 +219,8 @@ Result<double> ReadyRuns::Fresh() {
 Result<double> ReadyRuns::Next() {
   const Stopwatch watch;
   IGLOO_ASSIGN(const auto open, state_->Take());
-  if (!open->started) IGLOO_TRY(state_->Await(open->interpreter->Start()));
-  IGLOO_TRY(state_->Execute(*open->interpreter, Manner::kOnce));
+  if (!open->started) IGLOO_TRY(state_->Await(open->Begin()));
+  IGLOO_TRY(state_->Await(state_->ExecuteIn(*open->program)));
   return watch.micros();
 }
 
@@ -262,19 +273,12 @@ Result<double> ReadyRuns::Fork(unsigned megabytes, Until until) {
 Result<void> ReadyRuns::Idle(unsigned count, const std::function<void()>& look) {
   if (!state_->recipe) return std::unexpected(state_->recipe.error());
   const session::Recipe& recipe = **state_->recipe;
-  std::shared_ptr<session::Checkpoint> checkpoint;  // shared with what is restored from it
-  if (recipe.checkpoint) {
-    checkpoint = session::Checkpoint::Make(state_->loop, state_->backend, recipe.plan,
-                                           {.copier = state_->copier});
-    IGLOO_TRY(state_->Await(checkpoint->File(std::chrono::seconds(60))));
-  }
-  std::deque<session::Interpreter> all;
+  std::deque<session::Run> all;
   for (unsigned i = 0; i < count; ++i) {
-    session::InterpreterOptions options{.checkpoint = checkpoint};
-    IGLOO_ASSIGN(options.group,
-                 session::TakeGroup(state_->groups, recipe.plan, cgroup::OutOfMemory::kEndsOne));
-    auto& added = all.emplace_back(state_->loop, recipe.plan, state_->backend, std::move(options));
-    IGLOO_TRY(state_->Await(added.Start()));
+    session::RunIo io;
+    IGLOO_ASSIGN(io.group, session::TakeGroup(state_->groups, recipe.plan));
+    auto& added = all.emplace_back(state_->loop, recipe.plan, state_->backend, std::move(io));
+    IGLOO_TRY(state_->Await(added.Prepare()));
   }
   look();
   return {};

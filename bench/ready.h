@@ -33,9 +33,15 @@ std::span<const Language> Languages();
 /// server has them.
 class ReadyRuns {
  public:
+  enum class Of {
+    kPrograms,  ///< each is the whole program of its interpreter
+    kSessions,
+  };
   /// `most`: how many wait at once.
-  ReadyRuns(backend::jail::Programs programs, const Language& language, std::size_t most);
+  ReadyRuns(backend::jail::Programs programs, const Language& language, Of of, std::size_t most);
   ~ReadyRuns();
+
+  // Of programs:
 
   /// The language's code in a sandbox that waited for it and that nobody has used: microseconds
   /// from the request to the complete result. Before it returns, not counted, another is ready.
@@ -43,6 +49,11 @@ class ReadyRuns {
   /// The same of a caller who waits for nothing: one that is ready, or else one that has yet to be
   /// started.
   Result<double> Next();
+  /// `count` that wait at once, without a pool. `look` is called when all are there.
+  Result<void> Idle(unsigned count, const std::function<void()>& look);
+
+  // Of sessions:
+
   /// Calls in a session that was opened with the first: microseconds, their median.
   Result<double> Call(unsigned calls);
 
@@ -56,9 +67,6 @@ class ReadyRuns {
 
   /// How often `Fresh` found that none was ready; those were not counted.
   unsigned misses() const;
-
-  /// `count` that wait at once, without a pool. `look` is called when all are there.
-  Result<void> Idle(unsigned count, const std::function<void()>& look);
 
  private:
   struct State;
