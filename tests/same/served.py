@@ -185,7 +185,12 @@ class Server:
         if program.language not in self.known:
             self.warm_up(program.language)
         for _ in range(ATTEMPTS):
-            ready = self.await_one(program.language, AGED if program.aged else 0)
+            age = AGED if program.aged else 0
+            try:
+                ready = self.await_one(program.language, age)
+            except NotServed:
+                self.warm_up(program.language)  # none stays that nobody has used for minutes
+                ready = self.await_one(program.language, age)
             outcome = self.call(program)
             # The sandbox of a run is taken down behind the answer.
             for _ in looks(TAKEN_DOWN):
