@@ -50,6 +50,9 @@ struct Environment {
   std::string language = {};
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
+  /// Of an image: what its builder puts before every command. For whoever runs commands as a
+  /// container engine does; code and programs that are named run without it.
+  std::vector<std::string> entrypoint = {};
   sandbox::Limits limits = {};          ///< of a run that asks for nothing else
   Room room = {};
   std::optional<Asked> asked = {};
