@@ -62,6 +62,8 @@ constexpr int kMostDeep = 8;
 constexpr std::size_t kMostNames = 4096;
 /// So few names are shown one by one: a file is copied for a quarter of what a mount takes.
 constexpr std::size_t kFewNames = 4;
+/// The size of a directory with few names, on any file system.
+constexpr off_t kMostOfFew = 4096;
 
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
 
@@ -101,6 +103,12 @@ bool IsForEverybody(const struct stat& info) {
   return S_ISDIR(info.st_mode) && (info.st_mode & 0005) == 0005;
 }
 
+/// Whether more is in a directory than is shown one by one.
+bool HasMany(const Directory& directory) {
+  std::size_t names = 0;
+  return directory && !ForEachName(directory, [&](const dirent&) { return ++names <= kFewNames; });
+}
+
 /// Whether all that is in a directory is for everybody. Links are: what they lead to is looked up
 /// inside.
 bool IsOpen(const Directory& directory, int depth, std::size_t& names) {
@@ -123,8 +131,15 @@ std::string ReadLink(int parent, const char* name) {
   return {target.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
+/// What is being put together.
+struct Collection {
+  Reader reader;
+  std::vector<EtcPart> parts = {};
+};
+
 void Collect(int parent, const std::string& name, const std::string& path, int depth,
-             std::vector<EtcPart>& parts) {
+             Collection& all) {
+  std::vector<EtcPart>& parts = all.parts;
   struct stat info{};
   if (::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
   if (S_ISLNK(info.st_mode)) {
@@ -135,18 +150,39 @@ void Collect(int parent, const std::string& name, const std::string& path, int d
   }
   if (!IsForEverybody(info)) return;
   if (S_ISREG(info.st_mode)) return parts.push_back({.path = path});
+  // A large directory has many names, and reading it takes the kernel long.
+  if (all.reader == Reader::kNobody && info.st_size > kMostOfFew) {
+    return parts.push_back({.path = path});
+  }
   const Directory directory = OpenDirectory(parent, name.c_str());
   std::size_t count = 0;
-  const bool open = IsOpen(directory, depth, count);
-  if (open && count > kFewNames) return parts.push_back({.path = path});
+  const bool open =
+      HasMany(directory) && (all.reader == Reader::kNobody || IsOpen(directory, depth, count));
+  if (open) return parts.push_back({.path = path});
   if (!directory || depth > kMostDeep || count > kMostNames) return;
   for (const std::string& each : SortedNames(directory)) {
-    Collect(::dirfd(directory.get()), each, path + "/" + each, depth + 1, parts);
+    Collect(::dirfd(directory.get()), each, path + "/" + each, depth + 1, all);
   }
 }
 
 bool Matches(std::string_view pattern, const std::string& name) {
   return ::fnmatch(std::string(pattern).c_str(), name.c_str(), FNM_PERIOD) == 0;
+}
+
+/// Those that match a pattern; all other rows are looked up by their names.
+std::vector<std::string> NamesWithVersions(const Directory& root) {
+  std::vector<std::string> names;
+  ForEachName(root, [&](const dirent& entry) {
+    const bool matches = std::ranges::any_of(kRows, [&](const EtcRow& row) {
+      return row.pattern.contains('*') &&
+             std::string_view(entry.d_name)
+                 .starts_with(row.pattern.substr(0, row.pattern.find('*')));
+    });
+    if (matches) names.emplace_back(entry.d_name);
+    return true;
+  });
+  std::ranges::sort(names);
+  return names;
 }
 
 /// Below `root`, without a link on the way.
@@ -157,14 +193,14 @@ UniqueFd OpenBelow(int root, const std::string& path) {
   return UniqueFd(static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
 }
 
-void CollectRow(int root, std::string_view pattern, std::vector<EtcPart>& parts) {
+void CollectRow(int root, std::string_view pattern, Collection& all) {
   const std::size_t slash = pattern.rfind('/');
   if (slash == std::string_view::npos) {
-    return Collect(root, std::string(pattern), std::string(pattern), 0, parts);
+    return Collect(root, std::string(pattern), std::string(pattern), 0, all);
   }
   const UniqueFd parent = OpenBelow(root, std::string(pattern.substr(0, slash)));
   if (!parent) return;
-  Collect(parent.get(), std::string(pattern.substr(slash + 1)), std::string(pattern), 0, parts);
+  Collect(parent.get(), std::string(pattern.substr(slash + 1)), std::string(pattern), 0, all);
 }
 
 }  // namespace
@@ -185,22 +221,23 @@ std::string_view WhyInEtc(std::string_view target) {
   return {};
 }
 
-std::vector<EtcPart> ReadEtc(const std::string& directory) {
-  std::vector<EtcPart> parts;
+Reader UsualReader() { return ::geteuid() == 0 ? Reader::kNobody : Reader::kCaller; }
+
+std::vector<EtcPart> ReadEtc(const std::string& directory, Reader reader) {
+  Collection all{.reader = reader};
   const Directory root = OpenDirectory(AT_FDCWD, directory.c_str());
-  if (!root) return parts;
-  const int fd = ::dirfd(root.get());
-  const std::vector<std::string> names = SortedNames(root);
+  if (!root) return {};
+  const std::vector<std::string> versioned = NamesWithVersions(root);
   for (const EtcRow& row : kRows) {
     if (!row.pattern.contains('*')) {
-      CollectRow(fd, row.pattern, parts);
+      CollectRow(::dirfd(root.get()), row.pattern, all);
       continue;
     }
-    for (const std::string& name : names) {
-      if (Matches(row.pattern, name)) CollectRow(fd, name, parts);
+    for (const std::string& name : versioned) {
+      if (Matches(row.pattern, name)) CollectRow(::dirfd(root.get()), name, all);
     }
   }
-  return parts;
+  return std::move(all.parts);
 }
 
 void AddEtc(const std::string& directory, const std::vector<EtcPart>& parts,

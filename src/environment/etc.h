@@ -28,9 +28,17 @@ struct EtcPart {
   bool operator==(const EtcPart&) const = default;
 };
 
+/// As whom code in a sandbox reads files of the host.
+enum class Reader {
+  kCaller,  ///< as the user who starts it
+  kNobody,  ///< started by root, it has an id that no account has
+};
+Reader UsualReader();
+
 /// What `directory`, the host's /etc, has of all rows. Only what every user of the host may read:
-/// a directory that has anything else in it comes in parts, without that.
-std::vector<EtcPart> ReadEtc(const std::string& directory);
+/// a directory that has anything else in it comes in parts, without that. To code that is
+/// nobody the kernel refuses that itself, and the directory comes as it is: looking takes time.
+std::vector<EtcPart> ReadEtc(const std::string& directory, Reader reader = UsualReader());
 
 /// Shows the parts of `directory` in /etc.
 void AddEtc(const std::string& directory, const std::vector<EtcPart>& parts,

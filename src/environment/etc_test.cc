@@ -37,9 +37,9 @@ class EtcTest : public ::testing::Test {
     for (const char* name : {"1", "2", "3", "4", "5"}) Write(directory + "/" + name);
   }
   std::string Path(const std::string& path) const { return directory_.path() + "/" + path; }
-  std::vector<std::string> Shown() const {
+  std::vector<std::string> Shown(Reader reader = Reader::kCaller) const {
     std::vector<std::string> paths;
-    for (const EtcPart& part : ReadEtc(directory_.path())) {
+    for (const EtcPart& part : ReadEtc(directory_.path(), reader)) {
       paths.push_back(part.points_to.empty() ? part.path : part.path + " -> " + part.points_to);
     }
     return paths;
@@ -160,6 +160,18 @@ TEST_F(EtcTest, WhatIsNotForEverybodyIsLeftOutAndTheRestIsThere) {
   EXPECT_THAT(Shown(), Contains("matplotlibrc")) << "control";
 }
 
+/// The kernel itself refuses the rest; a file alone would be copied, and with it its content.
+TEST_F(EtcTest, WithNobodysRightsOnlyFilesOnTheirOwnAreLookedAt) {
+  WriteMany("fonts");
+  Write("fonts/secret", 0600);
+  Write("perl/secret", 0600);
+  Write("perl/fine");
+  Write("matplotlibrc", 0640);
+  fs::create_directory(Path("xml"));
+  fs::permissions(Path("xml"), fs::perms(0700));
+  EXPECT_THAT(Shown(Reader::kNobody), ElementsAre("fonts", "perl/fine"));
+}
+
 TEST_F(EtcTest, ALinkStaysOneAndIsNeverFollowed) {
   Write("shadow", 0600);
   Write("elsewhere/file");
@@ -169,7 +181,7 @@ TEST_F(EtcTest, ALinkStaysOneAndIsNeverFollowed) {
   EXPECT_THAT(Shown(),
               ElementsAre("fonts -> elsewhere", "matplotlibrc -> shadow", "python3.12 -> /root"));
   std::vector<sandbox::Entry> contents;
-  AddEtc("/etc", ReadEtc(Path("")), contents);
+  AddEtc("/etc", ReadEtc(Path(""), Reader::kCaller), contents);
   for (const sandbox::Entry& entry : contents) {
     EXPECT_NE(std::get_if<sandbox::Link>(&entry), nullptr);
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <boost/json/serialize.hpp>
+#include <filesystem>
 #include <ostream>
 
 #include "support/igloo.h"
@@ -139,6 +140,23 @@ constexpr Package kShell[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Shell, Packages, ::testing::ValuesIn(kShell),
                          [](const auto& each) { return each.param.name; });
+
+/// A library that lies in a project, as those of a virtual environment do.
+TEST(PackagesTest, ScipySolvesAndIntegrates) {
+  const std::string project = BinDirectory() + "/packages";
+  ASSERT_TRUE(std::filesystem::exists(project)) << "tools/install-packages test; then build again";
+  const Outcome outcome =
+      Igloo({"run", "--env", "shell", "--project", project,
+             "export PYTHONPATH=/project/python LD_LIBRARY_PATH=/project/lib\n"
+             "python3 -c '\n"
+             "from scipy import integrate, linalg, optimize, stats\n"
+             "print(round(integrate.quad(lambda x: x * x, 0, 3)[0], 9))\n"
+             "print(linalg.det([[3., 1.], [1., 2.]]).round(9))\n"
+             "best = optimize.minimize(lambda x: (x[0] - 2) ** 2, [9.], method=\"L-BFGS-B\")\n"
+             "print(best.x.round(3), stats.norm.cdf(0))'\n"});
+  EXPECT_EQ(outcome.out, "9.0\n5.0\n[2.] 0.5\n");
+  EXPECT_EQ(outcome.err, "");
+}
 
 /// The figure that a client shows.
 TEST(PackagesTest, AFigureOfMatplotlibComesBack) {
