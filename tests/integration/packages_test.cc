@@ -151,7 +151,7 @@ TEST(PackagesTest, ScipySolvesAndIntegrates) {
              "python3 -c '\n"
              "from scipy import integrate, linalg, optimize, stats\n"
              "print(round(integrate.quad(lambda x: x * x, 0, 3)[0], 9))\n"
-             "print(linalg.det([[3., 1.], [1., 2.]]).round(9))\n"
+             "print(round(linalg.det([[3., 1.], [1., 2.]]), 9))\n"
              "best = optimize.minimize(lambda x: (x[0] - 2) ** 2, [9.], method=\"L-BFGS-B\")\n"
              "print(best.x.round(3), stats.norm.cdf(0))'\n"});
   EXPECT_EQ(outcome.out, "9.0\n5.0\n[2.] 0.5\n");
