@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <fnmatch.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -161,7 +162,7 @@ void Collect(int parent, const std::string& name, const std::string& path, int d
   if (open) return parts.push_back({.path = path});
   if (!directory || depth > kMostDeep || count > kMostNames) return;
   for (const std::string& each : SortedNames(directory)) {
-    Collect(::dirfd(directory.get()), each, path + "/" + each, depth + 1, all);
+    Collect(::dirfd(directory.get()), each, fmt::format("{}/{}", path, each), depth + 1, all);
   }
 }
 
