@@ -104,10 +104,13 @@ bool IsForEverybody(const struct stat& info) {
   return S_ISDIR(info.st_mode) && (info.st_mode & 0005) == 0005;
 }
 
-/// Whether more is in a directory than is shown one by one.
-bool HasMany(const Directory& directory) {
-  std::size_t names = 0;
-  return directory && !ForEachName(directory, [&](const dirent&) { return ++names <= kFewNames; });
+/// Whether more is in a directory than is shown one by one; `names`: how many were seen.
+bool HasMany(const Directory& directory, std::size_t& names) {
+  return directory && !ForEachName(directory, [&](const dirent& entry) {
+           if (++names > kFewNames) return false;
+           return entry.d_type != DT_DIR ||
+                  !HasMany(OpenDirectory(::dirfd(directory.get()), entry.d_name), names);
+         });
 }
 
 /// Whether all that is in a directory is for everybody. Links are: what they lead to is looked up
@@ -157,9 +160,10 @@ void Collect(int parent, const std::string& name, const std::string& path, int d
   }
   const Directory directory = OpenDirectory(parent, name.c_str());
   std::size_t count = 0;
-  const bool open =
-      HasMany(directory) && (all.reader == Reader::kNobody || IsOpen(directory, depth, count));
-  if (open) return parts.push_back({.path = path});
+  const bool whole = all.reader == Reader::kNobody
+                         ? HasMany(directory, count)
+                         : IsOpen(directory, depth, count) && count > kFewNames;
+  if (whole) return parts.push_back({.path = path});
   if (!directory || depth > kMostDeep || count > kMostNames) return;
   for (const std::string& each : SortedNames(directory)) {
     Collect(::dirfd(directory.get()), each, fmt::format("{}/{}", path, each), depth + 1, all);

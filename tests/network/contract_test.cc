@@ -108,10 +108,15 @@ class ContractHome {
     static const ContractHome home;
     return home;
   }
-  /// sandbox-mcp, in that home.
+  /// igloo, in that home.
+  Invocation Igloo(std::vector<std::string> words) const {
+    return OutsideInvocation(std::move(words), {"XDG_CONFIG_HOME=" + directory_.path(),
+                                                "XDG_DATA_HOME=" + directory_.path()});
+  }
+  std::string gateway() const { return "oci:" + directory_.path() + "/gateway"; }
+  /// Under its other name.
   Invocation Sandboxes(const std::string& flag) const {
-    Invocation made = OutsideInvocation(
-        {flag}, {"XDG_CONFIG_HOME=" + directory_.path(), "XDG_DATA_HOME=" + directory_.path()});
+    Invocation made = Igloo({flag});
     const std::string igloo = BinDirectory() + "/igloo";
     const std::string other = BinDirectory() + "/sandbox-mcp";
     if (made.program == igloo) made.program = other;
@@ -167,6 +172,8 @@ TEST_P(ContractCases, AreAnsweredAsTheyAlwaysWere) {
   AllowPings();
   const ContractHome& home = ContractHome::Get();
   if (GetParam() == std::string("apisix")) {
+    const Outcome pull = RunProgram(home.Igloo({"env", "pull", home.gateway()}));
+    ASSERT_EQ(pull.status, 0) << pull.err;
     const Outcome build = RunProgram(home.Sandboxes("--build"));
     ASSERT_EQ(build.status, 0) << build.err;
     EXPECT_THAT(build.err, HasSubstr("'apisix' needs no build: it runs in the environment"));
