@@ -53,7 +53,7 @@ struct Environment {
   /// Of an image: what its builder puts before every command. For whoever runs commands as a
   /// container engine does; code and programs that are named run without it.
   std::vector<std::string> entrypoint = {};
-  sandbox::Limits limits = {};          ///< of a run that asks for nothing else
+  sandbox::Limits limits = {};  ///< of a run that asks for nothing else
   Room room = {};
   std::optional<Asked> asked = {};
   /// Interpreters that a server keeps ready, and what they have loaded; unset: as usual.
