@@ -13,6 +13,7 @@
 #include "cli/environments.h"
 #include "cli/settings.h"
 #include "environment/conveniences.h"
+#include "environment/etc.h"
 
 namespace igloo::cli {
 namespace {
@@ -115,6 +116,23 @@ std::vector<const sandbox::HostTree*> SourcesOf(const Environment& environment) 
   return trees;
 }
 
+/// Links of the host's /etc that the host environments show.
+std::vector<const sandbox::Link*> LinksOfEtc(const Environment& environment) {
+  std::vector<const sandbox::Link*> links;
+  if (environment.provider != "host") return links;
+  for (const sandbox::Entry& entry : environment.contents) {
+    const auto* link = std::get_if<sandbox::Link>(&entry);
+    if (link != nullptr && !environment::WhyInEtc(link->path).empty()) links.push_back(link);
+  }
+  return links;
+}
+
+/// Why a part of /etc is shown.
+std::string Because(std::string_view target) {
+  const std::string_view why = environment::WhyInEtc(target);
+  return why.empty() ? "" : fmt::format("  ({})", why);
+}
+
 std::string Started(const Environment& environment) {
   std::string out;
   for (const std::string& word : environment.interpreter) {
@@ -171,7 +189,11 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   line("output kept", HumanBytes(environment.room.output_bytes));
   for (const sandbox::HostTree* tree : SourcesOf(environment)) {
     line("read-only",
-         tree->source == tree->target ? tree->target : tree->target + " <- " + tree->source);
+         (tree->source == tree->target ? tree->target : tree->target + " <- " + tree->source) +
+             Because(tree->target));
+  }
+  for (const sandbox::Link* link : LinksOfEtc(environment)) {
+    line("link", link->path + " -> " + link->points_to + Because(link->path));
   }
   if (!config.project.path.empty()) {
     line("project", fmt::format("{} <- {} ({})", config.project.mount_point, config.project.path,
@@ -203,8 +225,16 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
   }
   json::array sources;
   for (const sandbox::HostTree* tree : SourcesOf(environment)) {
-    sources.push_back(
-        json::object{{"source", ToUtf8(tree->source)}, {"target", ToUtf8(tree->target)}});
+    json::object row{{"source", ToUtf8(tree->source)}, {"target", ToUtf8(tree->target)}};
+    const std::string_view why = environment::WhyInEtc(tree->target);
+    if (!why.empty()) row["reason"] = why;
+    sources.push_back(std::move(row));
+  }
+  json::array links;
+  for (const sandbox::Link* link : LinksOfEtc(environment)) {
+    links.push_back(json::object{{"path", ToUtf8(link->path)},
+                                 {"points_to", ToUtf8(link->points_to)},
+                                 {"reason", environment::WhyInEtc(link->path)}});
   }
   json::object document{{"name", environment.name},
                         {"aliases", Texts(environment.aliases)},
@@ -221,6 +251,7 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
                         {"inherited", Texts(configured.inherit)},
                         {"limits", LimitsJson(environment)},
                         {"sources", std::move(sources)},
+                        {"links", std::move(links)},
                         {"project", nullptr},
                         {"notes", Texts(environment.notes)}};
   if (!environment.source.empty()) document["source"] = ToUtf8(environment.source);

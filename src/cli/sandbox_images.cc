@@ -22,18 +22,22 @@ config::EnvironmentConfig EnvironmentOf(const config::FoundSandbox& sandbox) {
           .description = sandbox.spec.description};
 }
 
-/// "sandbox-mcp/python:latest" is an environment of igloo's, not an image that anybody has.
-bool IsOwn(std::string_view image) { return image.empty() || image.starts_with("sandbox-mcp/"); }
-
 bool WasPulled(const Reference& reference) {
   const auto store = OpenImages();
   const auto found = store ? store->Look(reference) : std::unexpected(store.error());
   return found && found->has_value();
 }
 
-/// What kind of image a sandbox names; nothing: an environment.
+/// Whether a sandbox names an environment. A plain name may be that of an image, too, if igloo has
+/// no environment of it.
+bool NamesEnvironment(const config::SandboxSpec& spec) {
+  return !config::EnvironmentNameOf(spec).empty();
+}
+
+/// What kind of image a sandbox names; nothing: an environment and no other.
 std::optional<Reference> ImageOf(const config::FoundSandbox& sandbox) {
-  if (IsOwn(sandbox.spec.image)) return std::nullopt;
+  if (sandbox.spec.image.empty()) return std::nullopt;
+  if (NamesEnvironment(sandbox.spec) && sandbox.spec.image.contains('/')) return std::nullopt;
   auto reference = ReferenceOf(EnvironmentOf(sandbox));
   if (!reference) return std::nullopt;
   return *std::move(reference);
@@ -49,8 +53,8 @@ void AddSandboxImages(config::SandboxScan& scan, config::Config& config) {
     const auto reference = ImageOf(each);
     if (!reference) continue;
     const bool registry = reference->kind == Reference::Kind::kRegistry;
-    const std::string name = each.spec.image.substr(0, each.spec.image.find(':'));
-    if (registry && (taken(name) || !WasPulled(*reference))) continue;
+    if (registry && NamesEnvironment(each.spec) && taken(each.spec.image)) continue;
+    if (registry && !WasPulled(*reference)) continue;
     config::EnvironmentConfig own = EnvironmentOf(each);
     while (taken(own.name)) own.name += "-image";
     each.spec.image = own.name;
@@ -74,8 +78,7 @@ Result<Built> BuildSandboxImage(const config::FoundSandbox& sandbox) {
   const auto reference = ImageOf(sandbox);
   if (!reference || reference->kind == Reference::Kind::kDirectory) return Built::kNothing;
   if (reference->kind == Reference::Kind::kRegistry) {
-    // A plain name is more likely an environment's.
-    if (!sandbox.spec.image.contains('/') || WasPulled(*reference)) return Built::kNothing;
+    if (NamesEnvironment(sandbox.spec) || WasPulled(*reference)) return Built::kNothing;
     return Fail(Errc::kFailedPrecondition,
                 "the image '" + Printable(ToText(*reference)) + "' is not pulled yet",
                 "igloo env pull " + ShellQuote(ToText(*reference)));

@@ -189,6 +189,17 @@ void TakeAll(JsonReader& reader, DecodedSandbox& out) {
 
 }  // namespace
 
+std::string_view EnvironmentNameOf(const SandboxSpec& spec) {
+  constexpr std::string_view kOwn = "sandbox-mcp/";
+  const std::string_view image = spec.image;
+  if (image.empty()) return spec.id;
+  if (image.starts_with(kOwn)) {
+    const std::string_view name = image.substr(kOwn.size());
+    return name.substr(0, name.find_first_of(":@"));
+  }
+  return image.find_first_of(":@/") == std::string_view::npos ? image : std::string_view();
+}
+
 bool IsPlainFileName(std::string_view name) {
   return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;

@@ -77,6 +77,11 @@ DecodedSandbox DecodeSandbox(std::string_view text);
 /// The text of a config.json that means `spec`.
 std::string EncodeSandbox(const SandboxSpec& spec);
 
+/// The environment that a sandbox names: "sandbox-mcp/python:latest" and "python" are python, and
+/// without an image its id is. Empty: it names an image, which is something else than an
+/// environment of a like name ("python:3.12-slim").
+std::string_view EnvironmentNameOf(const SandboxSpec& spec);
+
 /// A name for a file in the working directory: one part of a path, and nothing but that.
 bool IsPlainFileName(std::string_view name);
 

@@ -142,6 +142,7 @@ Environment OverImage(const Artifact& artifact, Environment image) {
   environment.contents = std::move(image.contents);
   environment.variables.merge(std::move(image.variables));
   environment.shell = std::move(image.shell);
+  environment.entrypoint = std::move(image.entrypoint);
   environment.copied = std::move(image.copied);
   environment.notes = std::move(image.notes);
   environment.in_use = std::move(image.in_use);

@@ -51,7 +51,10 @@ struct Environment {
   bool conveniences = true;    ///< what igloo adds to some interpreters (FindConveniences)
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
-  sandbox::Limits limits = {};          ///< of a run that asks for nothing else
+  /// Of an image: what its builder puts before every command. For whoever runs commands as a
+  /// container engine does; code and programs that are named run without it.
+  std::vector<std::string> entrypoint = {};
+  sandbox::Limits limits = {};  ///< of a run that asks for nothing else
   Room room = {};
   std::optional<Asked> asked = {};
   /// Interpreters that a server keeps ready, and what they have loaded; unset: as usual.

@@ -1,13 +1,11 @@
 #include "environment/host.h"
 
-#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <climits>
-#include <filesystem>
 
 #include "base/text.h"
 #include "environment/basics.h"
@@ -29,18 +27,9 @@ constexpr std::array<HostEnvironment, 7> kEnvironments = {
     host::kShell, host::kPython, host::kNode,        host::kGo,
     host::kRust,  host::kJava,   host::kNetworkTools};
 
-/// What of the host's /etc programs need to start at all; nothing in it is a secret.
-constexpr std::array<std::string_view, 3> kEtc = {"/etc/ld.so.cache", "/etc/alternatives",
-                                                  "/etc/ssl/certs"};
 constexpr std::string_view kBash = "/usr/bin/bash";
 
-bool MatchesAny(const std::string& path, std::span<const std::string_view> patterns) {
-  return std::ranges::any_of(patterns, [&](std::string_view pattern) {
-    return ::fnmatch(std::string(pattern).c_str(), path.c_str(), FNM_PATHNAME) == 0;
-  });
-}
-
-std::vector<sandbox::Entry> Contents(const HostEnvironment& row, const HostLayout& layout) {
+std::vector<sandbox::Entry> Contents(const HostLayout& layout) {
   std::vector<sandbox::Entry> contents;
   AddTree(contents, "/usr", Presence::kRequired);
   for (const HostLayout::Top& top : layout.tops) {
@@ -50,10 +39,7 @@ std::vector<sandbox::Entry> Contents(const HostEnvironment& row, const HostLayou
       contents.emplace_back(sandbox::Link{.path = top.path, .points_to = top.link_to});
     }
   }
-  for (const std::string_view path : kEtc) AddTree(contents, path, Presence::kOptional);
-  for (const std::string& path : layout.etc) {
-    if (MatchesAny(path, row.etc)) AddTree(contents, path, Presence::kOptional);
-  }
+  AddEtc(layout.etc_directory, layout.etc, contents);
   AddBasics(contents);
   return contents;
 }
@@ -75,20 +61,9 @@ void ReadProgram(std::string_view path, HostLayout& layout) {
   if (::access(program.c_str(), X_OK) == 0) layout.programs.insert(std::move(program));
 }
 
-void ReadEtc(std::span<const std::string_view> patterns, HostLayout& layout) {
-  if (patterns.empty()) return;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/etc", error)) {
-    const std::string& path = entry.path().native();
-    if (MatchesAny(path, patterns) && entry.is_directory(error)) layout.etc.push_back(path);
-  }
-  std::ranges::sort(layout.etc);
-}
-
 void ReadFor(const HostEnvironment& row, HostLayout& layout) {
   for (const HostProgram& program : row.needs) ReadProgram(program.path, layout);
   for (const HostProgram& program : row.extras) ReadProgram(program.path, layout);
-  ReadEtc(row.etc, layout);
 }
 
 Result<void> CheckPrograms(const HostEnvironment& row, const HostLayout& layout) {
@@ -129,6 +104,7 @@ const HostEnvironment* FindHostEnvironment(std::string_view name) {
 HostLayout ReadHostLayout() {
   HostLayout layout;
   ReadTops(layout);
+  layout.etc = ReadEtc(layout.etc_directory);
   ReadProgram(kBash, layout);
   for (const HostEnvironment& row : kEnvironments) ReadFor(row, layout);
   return layout;
@@ -139,6 +115,7 @@ HostLayout ReadHostLayoutFor(std::string_view name) {
   const HostEnvironment* row = FindHostEnvironment(name);
   if (row == nullptr) return layout;
   ReadTops(layout);
+  layout.etc = ReadEtc(layout.etc_directory);
   ReadProgram(kBash, layout);
   ReadFor(*row, layout);
   return layout;
@@ -151,7 +128,7 @@ Result<Environment> MakeHostEnvironment(const HostEnvironment& row, const HostLa
       .aliases = {row.aliases.begin(), row.aliases.end()},
       .description = std::string(row.description),
       .provider = "host",
-      .contents = Contents(row, layout),
+      .contents = Contents(layout),
       .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}},
       .interpreter = {row.start.begin(), row.start.end()},
       .language = std::string(row.language),

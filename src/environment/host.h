@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "environment/environment.h"
+#include "environment/etc.h"
 #include "environment/host_environment.h"
 
 namespace igloo::environment {
@@ -26,7 +27,8 @@ struct HostLayout {
   };
   std::vector<Top> tops = {};           ///< which of /bin, /lib, ... are links into /usr
   std::set<std::string> programs = {};  ///< of those that environments name, the installed ones
-  std::vector<std::string> etc = {};    ///< directories that match an environment's patterns
+  std::string etc_directory = "/etc";
+  std::vector<EtcPart> etc = {};  ///< what packages need of it
 };
 
 /// Looks at the host for all environments.

@@ -29,8 +29,6 @@ struct HostEnvironment {
   std::string_view language = {};            ///< as in Environment
   std::span<const std::string_view> start = {};  ///< the path of the code's file goes behind it
   std::span<const HostVariable> variables = {};
-  /// Directories of /etc that its programs read, as patterns: versions are part of their names.
-  std::span<const std::string_view> etc = {};
   std::uint64_t seconds = 30;
   std::uint64_t memory_mb = 512;
   std::uint64_t processes = 256;

@@ -33,7 +33,11 @@ void AddWritablePlaces(const Room& room, const RunRequest& request, sandbox::Pol
       .capacity = capacity,
       .access = request.place.access,
       .covering = chosen ? sandbox::Covering::kIntended : sandbox::Covering::kForbidden});
-  policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
+  // A home may be one of those itself.
+  if (request.place.home != "/tmp") {
+    policy.run.emplace_back(MemoryTree{.target = "/tmp", .capacity = capacity, .mode = 01777});
+  }
+  if (request.place.home == "/dev/shm") return;
   policy.run.emplace_back(MemoryTree{
       .target = "/dev/shm",
       .capacity = CapacityFor(request, std::min(64 * kMegabyte, room.disk_bytes),

@@ -228,6 +228,7 @@ Result<Environment> MakeEnvironment(const std::string& name, const Image& image,
                           .contents = Contents(image.root, layout),
                           .variables = image.record.variables,
                           .code_file = "main",
+                          .entrypoint = image.record.entrypoint,
                           .notes = image.record.notes};
   for (const RootName& each : layout.top) {
     const bool own = std::ranges::find(kOwn, each.name) != std::end(kOwn) || each.name == "etc";

@@ -50,7 +50,9 @@ std::vector<std::string> Shown(const environment::Environment& environment) {
 }
 
 TEST(ImageEnvironment, ShowsTheImagesFilesAndIgloosOwn) {
-  const Image image{.root = "/r", .record = {.variables = {{"PATH", "/usr/bin"}, {"A", "1"}}}};
+  const Image image{
+      .root = "/r",
+      .record = {.variables = {{"PATH", "/usr/bin"}, {"A", "1"}}, .entrypoint = {"/entry", "-v"}}};
   const auto made = MakeEnvironment("x", image, kLayout);
   ASSERT_TRUE(made) << made.error().what;
   EXPECT_THAT(Shown(*made), ElementsAre("/bin->usr/bin", "/r/file>/file", "/r/usr>/usr",
@@ -63,6 +65,7 @@ TEST(ImageEnvironment, ShowsTheImagesFilesAndIgloosOwn) {
   EXPECT_THAT(made->shell, ElementsAre("/usr/bin/sh"));
   EXPECT_EQ(made->variables.at("A"), "1");
   EXPECT_EQ(made->provider, "image");
+  EXPECT_THAT(made->entrypoint, ElementsAre("/entry", "-v"));
 }
 
 TEST(ImageEnvironment, PathDecidesWhichInterpreterItIs) {

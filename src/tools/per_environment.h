@@ -23,7 +23,8 @@ struct EnvironmentTool {
   std::string environment = {};   ///< its name in the catalogue
   /// Variables of the environment that speak of igloo's usual home, for where these runs live.
   std::map<std::string, std::string> variables = {};
-  bool raw_sockets = false;  ///< its environment's configuration names that right
+  bool raw_sockets = false;                  ///< its environment's configuration names that right
+  std::vector<std::string> entrypoint = {};  ///< its environment's, as in environment::Environment
   /// Why no call of it can run, and the fix. It is listed all the same: a tool that is missing
   /// explains nothing.
   std::optional<Error> unavailable = {};
@@ -74,8 +75,10 @@ using Prepared = std::variant<PreparedCall, mcp::ToolResult>;
 mcp::Answer<Prepared> Prepare(const EnvironmentTool& tool, const mcp::JsonObject& arguments);
 
 /// The command line of a sandbox: the contract's commands as they work with what environments have,
-/// and what runs beside them. Nothing in it is quoted or pasted together.
-std::vector<std::string> CommandLine(const config::SandboxSpec& spec);
+/// and what runs beside them. As with a container engine, an image's entry point stands before what
+/// is started first. Nothing in it is quoted or pasted together.
+std::vector<std::string> CommandLine(const config::SandboxSpec& spec,
+                                     const std::vector<std::string>& entrypoint);
 
 /// The result of a run that took place.
 mcp::Answer<mcp::ToolResult> Render(const EnvironmentTool& tool, const session::RunResult& result);

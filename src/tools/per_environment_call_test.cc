@@ -150,19 +150,35 @@ TEST(PerEnvironmentPrepare, EnvironmentsGetTheVariablesOfTheContract) {
 
 TEST(PerEnvironmentCommand, NothingIsPastedTogether) {
   SandboxSpec spec{.before = {"daemon", "a b", "$(x)"}, .command = {"run", "'"}};
-  const std::vector<std::string> words = CommandLine(spec);
+  const std::vector<std::string> words = CommandLine(spec, {});
   ASSERT_EQ(words.size(), 10U);
   EXPECT_THAT(std::vector(words.begin() + 3, words.end()),
               ElementsAre("sh", "3", "daemon", "a b", "$(x)", "run", "'"));
 }
 
+/// As a container engine does it: before what the container is started with, and before nothing
+/// that is started in it later.
+TEST(PerEnvironmentCommand, AnEntryPointStandsBeforeWhatIsStartedFirst) {
+  const SandboxSpec beside{.before = {"docker-start"}, .command = {"sh", "main.sh"}};
+  const auto both = CommandLine(beside, {"/docker-entrypoint.sh", "-v"});
+  ASSERT_EQ(both.size(), 10U);
+  EXPECT_THAT(
+      std::vector(both.begin() + 3, both.end()),
+      ElementsAre("sh", "3", "/docker-entrypoint.sh", "-v", "docker-start", "sh", "main.sh"));
+  EXPECT_THAT(CommandLine({.command = {"sh", "main.sh"}}, {"/entry"}),
+              ElementsAre("/entry", "sh", "main.sh"));
+}
+
 TEST(PerEnvironmentCommand, CommandsAreOnesThatEnvironmentsHave) {
-  EXPECT_THAT(CommandLine({.command = {"python", "main.py"}}), ElementsAre("python3", "main.py"));
-  EXPECT_THAT(CommandLine({.command = {"java", "main.java"}}), ElementsAre("java", "main.java"));
-  EXPECT_THAT(CommandLine({.command = {"java", "--enable-preview", "--source", "17", "m.java"}}),
-              ElementsAre("java", "--enable-preview", "--source", "17", "m.java"));
+  EXPECT_THAT(CommandLine({.command = {"python", "main.py"}}, {}),
+              ElementsAre("python3", "main.py"));
+  EXPECT_THAT(CommandLine({.command = {"java", "main.java"}}, {}),
+              ElementsAre("java", "main.java"));
+  EXPECT_THAT(
+      CommandLine({.command = {"java", "--enable-preview", "--source", "17", "m.java"}}, {}),
+      ElementsAre("java", "--enable-preview", "--source", "17", "m.java"));
   const auto preview = CommandLine(
-      {.command = {"java", "--enable-preview", "main.java"}, .resources = {.memory_mb = 512}});
+      {.command = {"java", "--enable-preview", "main.java"}, .resources = {.memory_mb = 512}}, {});
   ASSERT_EQ(preview.size(), 7U);
   EXPECT_THAT(std::vector(preview.begin() + 3, preview.end()),
               ElementsAre("java", "256", "--enable-preview", "main.java"));

@@ -71,12 +71,16 @@ Words Adapt(const config::SandboxSpec& spec) {
 
 }  // namespace
 
-Words CommandLine(const config::SandboxSpec& spec) {
-  Words command = Adapt(spec);
-  if (spec.before.empty()) return command;
-  Words both = Script(kBeside, "sh", std::to_string(spec.before.size()));
-  Append(both, spec.before);
-  Append(both, command);
+Words CommandLine(const config::SandboxSpec& spec, const Words& entrypoint) {
+  Words first = entrypoint;
+  if (spec.before.empty()) {
+    Append(first, Adapt(spec));
+    return first;
+  }
+  Append(first, spec.before);
+  Words both = Script(kBeside, "sh", std::to_string(first.size()));
+  Append(both, first);
+  Append(both, Adapt(spec));
   return both;
 }
 

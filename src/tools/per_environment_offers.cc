@@ -34,14 +34,6 @@ Result<void> CheckNetwork(const SandboxSpec& spec) {
               "write \"network\": \"none\" or \"network\": \"bridge\" in its config.json");
 }
 
-/// "sandbox-mcp/python:latest" is python.
-std::string_view ImageName(const SandboxSpec& spec) {
-  constexpr std::string_view kOwn = "sandbox-mcp/";
-  std::string_view name = spec.image.empty() ? std::string_view(spec.id) : spec.image;
-  if (name.starts_with(kOwn)) name.remove_prefix(kOwn.size());
-  return name.substr(0, name.find(':'));
-}
-
 constexpr std::string_view kFix =
     "name one of 'igloo env list' as \"image\" in its config.json, or an image "
     "(\"oci:PATH\", or a name that 'igloo env pull' fetched), or configure an environment of "
@@ -51,7 +43,16 @@ constexpr std::string_view kFix =
 /// there is one.
 Result<config::Configured> FindEnvironment(const SandboxSpec& spec,
                                            const config::Catalogue& catalogue) {
-  const std::string_view name = ImageName(spec);
+  const std::string_view name = config::EnvironmentNameOf(spec);
+  if (name.empty()) {
+    // Whatever igloo has of that name would be something else than what was asked for.
+    return Fail(Errc::kFailedPrecondition,
+                fmt::format("'{}' needs the image '{}', which is not pulled yet", spec.id,
+                            Printable(spec.image)),
+                fmt::format("igloo env pull {}; or name an environment of 'igloo env list' as "
+                            "\"image\" in its config.json",
+                            ShellQuote(Printable(spec.image))));
+  }
   if (name == "python") {
     if (auto with_libraries = catalogue.Find("python-data", Depth::kOutline)) return with_libraries;
   }
@@ -104,6 +105,7 @@ EnvironmentTool MakeTool(SandboxSpec spec, const config::Catalogue& catalogue) {
     Settle(configured->environment, tool.spec.resources);
     tool.variables = Relocate(configured->environment, tool.spec);
     tool.raw_sockets = configured->network.raw_sockets;
+    tool.entrypoint = configured->environment.entrypoint;
     // Nothing that a sandbox's own file asks for beats a user who says no.
     const bool closed =
         configured->names_network && configured->network.level == network::Level::kNone;

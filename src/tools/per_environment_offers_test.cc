@@ -121,8 +121,32 @@ TEST(PerEnvironmentOffers, AnUnknownImageIsListedWithTheFix) {
   own.image = "docker.io/library/alpine:3";
   const auto tools = ToolsOf({.found = {{"/s", own}}});
   ASSERT_TRUE(Find(tools, "mine").unavailable);
-  EXPECT_THAT(Find(tools, "mine").unavailable->what, HasSubstr("'docker.io/library/alpine'"));
-  EXPECT_THAT(Find(tools, "mine").unavailable->hint, HasSubstr("igloo env list"));
+  EXPECT_THAT(Find(tools, "mine").unavailable->what, HasSubstr("'docker.io/library/alpine:3'"));
+  EXPECT_THAT(
+      Find(tools, "mine").unavailable->hint,
+      AllOf(HasSubstr("igloo env pull docker.io/library/alpine:3"), HasSubstr("igloo env list")));
+}
+
+/// What runs in another Python than the one that was named is worse than what does not run.
+TEST(PerEnvironmentOffers, AnImageIsNeverAnEnvironmentOfALikeName) {
+  for (const char* image : {"python:3.12-slim", "python:3", "library/python", "python@sha256:00",
+                            "docker.io/python", "node:20", "alpine:latest", "shell:latest"}) {
+    SandboxSpec own = Mine("mine");
+    own.image = image;
+    const auto tools = ToolsOf({.found = {{"/s", own}}});
+    const EnvironmentTool& mine = Find(tools, "mine");
+    EXPECT_EQ(mine.environment, "") << image;
+    ASSERT_TRUE(mine.unavailable) << image;
+    EXPECT_THAT(mine.unavailable->what, HasSubstr("not pulled yet")) << image;
+    EXPECT_THAT(mine.unavailable->hint, HasSubstr("igloo env pull " + std::string(image)));
+  }
+  // Control: these name environments.
+  for (const char* image : {"python", "sandbox-mcp/python:latest", "sandbox-mcp/python"}) {
+    SandboxSpec own = Mine("mine");
+    own.image = image;
+    const auto tools = ToolsOf({.found = {{"/s", own}}});
+    EXPECT_EQ(Find(tools, "mine").environment, "python") << image;
+  }
 }
 
 TEST(PerEnvironmentOffers, EnvironmentsThatNoSandboxCoversGetOne) {

@@ -126,7 +126,7 @@ mcp::Answer<Prepared> Prepare(const EnvironmentTool& tool, const JsonObject& arg
     IGLOO_TRY(PutRequired(file.name, spec, arguments, request.files));
   }
   IGLOO_TRY(PutAllAdditional(spec, arguments, request.files));
-  request.what = environment::Program{CommandLine(spec)};
+  request.what = environment::Program{CommandLine(spec, tool.entrypoint)};
   request.place = {
       .home = HomeOf(spec),
       .directory = spec.mount.workdir,

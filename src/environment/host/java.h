@@ -33,8 +33,6 @@ exit "$status")sh",
                                                   "java"};
 inline constexpr HostProgram kJavaNeeds[] = {{"/usr/bin/java", "default-jdk-headless"},
                                              {"/usr/bin/javac", "default-jdk-headless"}};
-// Debian keeps a JDK's own configuration there, and Java does not start without it.
-inline constexpr std::string_view kJavaEtc[] = {"/etc/java-*-openjdk"};
 
 inline constexpr HostEnvironment kJava = {
     .name = "java",
@@ -42,7 +40,6 @@ inline constexpr HostEnvironment kJava = {
     .needs = kJavaNeeds,
     .code_file = "main.java",
     .start = kJavaStart,
-    .etc = kJavaEtc,
     .seconds = 60,
     .memory_mb = 2048,
     .processes = 1024,
