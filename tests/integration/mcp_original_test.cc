@@ -203,9 +203,18 @@ class ConfiguredOriginal : public Configured {
  protected:
   McpClient Start(const std::string& text) const {
     Write(kUsual, text);
+    return Again();
+  }
+  McpClient Again() const {
     return McpClient({.program = "nix-sandbox-mcp",
                       .args = {},
                       .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  }
+  /// What its one tool says about what clients may assume.
+  static JsonObject HintsOf(McpClient& client) {
+    const JsonObject answer = client.Ask("tools/list");
+    const JsonObject& tool = answer.at("result").at("tools").at(0).as_object();
+    return tool.contains("annotations") ? tool.at("annotations").as_object() : JsonObject();
   }
   static std::string Instructions(McpClient& client) {
     return std::string(client.Initialize("2024-11-05").at("instructions").as_string());
@@ -223,9 +232,10 @@ TEST_F(ConfiguredOriginal, AProjectThatCodeMayChangeIsServedAndSaidSo) {
             HasSubstr("Project directory mounted at /src (read-write: changes are real).")));
   EXPECT_EQ(TextOf(client.Run("shell", "cat /src/file; echo after > /src/file")), "before\n");
   EXPECT_EQ(Read("app/file"), "after\n");
-  const JsonObject tools = client.Ask("tools/list");
-  const auto& hints = tools.at("result").at("tools").at(0).at("annotations").as_object();
-  EXPECT_TRUE(hints.at("destructiveHint").as_bool());
+  EXPECT_TRUE(HintsOf(client).empty()) << "that revision has none";
+  McpClient newer = Again();
+  newer.Initialize();
+  EXPECT_TRUE(HintsOf(newer).at("destructiveHint").as_bool());
 }
 
 TEST_F(ConfiguredOriginal, ACopyOfTheProjectIsNotCalledReadOnly) {
@@ -233,9 +243,9 @@ TEST_F(ConfiguredOriginal, ACopyOfTheProjectIsNotCalledReadOnly) {
   McpClient client = Start("[project]\npath = '" + Path("app") + "'\nmode = 'overlay'\n");
   EXPECT_THAT(Instructions(client),
               HasSubstr("mounted at /project (writable: changes are dropped"));
-  const JsonObject tools = client.Ask("tools/list");
-  EXPECT_FALSE(tools.at("result").at("tools").at(0).as_object().contains("annotations"))
-      << "as it always was";
+  McpClient newer = Again();
+  newer.Initialize();
+  EXPECT_TRUE(HintsOf(newer).empty()) << "as it always was";
 }
 
 TEST_F(ConfiguredOriginal, TimeOutsAndRefusalsHaveTheirOldWords) {
