@@ -122,7 +122,7 @@ TEST(DecodeTest, UnknownKeysComeWithASuggestion) {
               ElementsAre("2:1: unknown key 'timeout' in [environments.node] | "
                           "did you mean 'timeout_seconds'?",
                           "3:8: unknown key 'procs' in [environments.node.limits] | known here: "
-                          "cpu_seconds, processes, open_files, file_mb, disk_mb, disk_files, "
+                          "cpu_seconds, cpus, processes, open_files, file_mb, disk_mb, disk_files, "
                           "output_mb"));
   EXPECT_THAT(Problems("[artifacts]\n\"\\u001b\" = 1\n"),
               ElementsAre("2:1: unknown key '\\x1b' in [artifacts] | known here: directory"));
