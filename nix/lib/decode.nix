@@ -109,6 +109,7 @@ let
     { name = "memory_bytes"; all = "defaults.memory_mb"; one = "memory_mb"; }
   ] ++ map (row: row // { all = "limits.${row.one}"; one = "limits.${row.one}"; }) [
     { name = "cpu_ms"; one = "cpu_seconds"; }
+    { name = "millicpus"; one = "cpus"; }
     { name = "processes"; one = "processes"; }
     { name = "open_files"; one = "open_files"; }
     { name = "file_bytes"; one = "file_mb"; }
@@ -231,6 +232,10 @@ in
     };
     tools = fallback "daemon.tools";
     always_load = fallback "daemon.always_load";
+    transport = fallback "daemon.transport";
+    listen = fallback "daemon.listen";
+    log_level = fallback "daemon.log_level";
+    terminal_sequences = fallback "daemon.terminal_sequences";
     sessions = {
       limit = fallback "session.limit";
       idle_timeout_ms = fallback "session.idle_timeout_seconds";

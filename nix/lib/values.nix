@@ -32,6 +32,7 @@ let
     count = "a whole number from ${toString row.least} to ${toString row.most}";
     seconds = "seconds above 0 and up to ${toString row.most}";
     megabytes = "whole megabytes from ${toString row.least} to ${toString row.most}";
+    cpus = "processors from 0.01 to ${toString row.most}";
     texts = "a list of texts";
     variables = "a list of names of environment variables";
     resolvers = "ADDRESS or ADDRESS:PORT, or several with commas between";
@@ -65,15 +66,15 @@ let
     hasPrefix "/" path && stringLength path <= 4000
     && all (part: !elem part [ "" "." ".." ]) (builtins.tail parts);
 
-  units = { count = 1; seconds = 1000; megabytes = 1048576; };
+  units = { count = 1; seconds = 1000; megabytes = 1048576; cpus = 1000; };
 
   number = row: value:
     if isInt value then
       if value < row.least || value > row.most then wrong row "cannot be ${toString value}"
       else right (value * units.${row.kind})
-    else if typeOf value != "float" || row.kind != "seconds" then wrongType row value
+    else if typeOf value != "float" || !elem row.kind [ "seconds" "cpus" ] then wrongType row value
     # What is not a number is not inside, either.
-    else if !(value > 0 && value <= row.most) then wrong row "cannot be ${toString value}"
+    else if !((if row.kind == "cpus" then value >= 0.01 else value > 0) && value <= row.most) then wrong row "cannot be ${toString value}"
     else
       let rounded = builtins.floor (value * 1000.0 + 0.5); in
       right (if rounded < 1 then 1 else rounded);
@@ -140,6 +141,7 @@ let
     count = number;
     seconds = number;
     megabytes = number;
+    cpus = number;
     texts = list;
     variables = list;
     rules = list;

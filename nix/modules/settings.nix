@@ -17,6 +17,7 @@ let
     # config.toml takes fractions of a second as well; whole ones are enough here.
     seconds = types.ints.between 1 row.most;
     megabytes = types.ints.between row.least row.most;
+    cpus = types.either (types.ints.between 1 row.most) types.float;
     texts = types.listOf types.str;
     variables = types.listOf types.str;
     resolvers = types.str;

@@ -20,6 +20,8 @@ struct Channels {
   /// Borrowed, or -1: a cgroup's file to write 0 to, or with `born_into` its directory.
   int group = -1;
   bool born_into = false;
+  /// Borrowed, or -1: the cgroup.procs of a second cgroup, which limits processors.
+  int cpu_group = -1;
 };
 
 /// Where a start-up spent its time, in CLOCK_MONOTONIC µs; 0 where a backend cannot tell.
@@ -57,6 +59,9 @@ class Sandbox {
 class Backend {
  public:
   virtual ~Backend() = default;
+  /// Whether what it starts enters Channels::cpu_group by itself. Otherwise whoever has it started
+  /// brings igloo-init there before that is told to start anything.
+  virtual bool EntersCpuGroup() const { return false; }
   /// `plan` must outlive the sandbox.
   virtual Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) = 0;
 };

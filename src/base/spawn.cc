@@ -36,14 +36,16 @@ struct ChildPlan {
   bool reset_signals;
   bool own_session;
   int death_signal;
-  int group;
+  int group, second_group;
   int first_free = 3;  ///< above every target number
 };
 
 /// Runs between vfork and exec in the parent's memory: only system calls, nothing else.
 int Prepare(const ChildPlan& plan) {
   // Before giving up root: that it is open is enough for version 1, not for version 2.
-  if (plan.group >= 0 && ::write(plan.group, "0", 1) != 1) return errno;
+  for (const int group : {plan.group, plan.second_group}) {
+    if (group >= 0 && ::write(group, "0", 1) != 1) return errno;
+  }
   // Raw calls: glibc's setuid family signals every thread of the process, and after vfork those
   // are the parent's.
   if (plan.become) {
@@ -140,7 +142,8 @@ Result<Child> Spawn(const SpawnOptions& options) {
                  .reset_signals = options.reset_signals,
                  .own_session = options.own_session,
                  .death_signal = options.death_signal,
-                 .group = options.group};
+                 .group = options.group,
+                 .second_group = options.second_group};
   for (const PassedFd& fd : options.fds) plan.first_free = std::max(plan.first_free, fd.to + 1);
 
   // The child reports here through the shared memory of vfork: no pipe is needed.

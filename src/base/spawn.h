@@ -62,6 +62,7 @@ struct SpawnOptions {
   int death_signal = SIGKILL;
   /// The file of a cgroup that the child enters by writing 0, or -1.
   int group = -1;
+  int second_group = -1;  ///< likewise, of another tree of cgroups
 };
 
 /// Starts a program without copying this process (vfork), so a large server starts children as

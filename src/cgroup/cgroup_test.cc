@@ -92,6 +92,34 @@ TEST(CgroupFind, VersionTwoAsksForControllersThatAreNotHandedDown) {
   EXPECT_EQ(tree.Get("/cgroup.subtree_control").substr(0, 13), "+memory +pids");
 }
 
+TEST(CgroupFind, ProcessorsAreLimitedWhereTheirControllerIsThere) {
+  const FakeTree tree;
+  tree.PutV2("", "1\n");
+  tree.PutV2("/igloo", "");
+  const Found found = Find(tree.root(), Own("0::/\n"));
+  EXPECT_TRUE(found.cpus);
+  EXPECT_EQ(WhyNoCpus(found), "");
+  EXPECT_EQ(tree.Get("/cgroup.subtree_control"), "memory pids\n") << "nobody needs it yet";
+  tree.Put("/cgroup.controllers", "cpuset memory pids\n");
+  const Found without = Find(tree.root(), Own("0::/\n"));
+  EXPECT_EQ(without.kind, Kind::kV2);
+  EXPECT_NE(WhyNoCpus(without).find("Delegate=cpu"), std::string::npos);
+  const Found none = Find(tree.root() + "/elsewhere", Own(""));
+  EXPECT_EQ(WhyNoCpus(none), none.why) << "without any cgroup";
+}
+
+TEST(CgroupFind, VersionOneHasProcessorsInATreeOfTheirOwn) {
+  const FakeTree tree;
+  tree.Put("/memory/tasks", "");
+  const Found without = Find(tree.root(), Own(""));
+  EXPECT_FALSE(without.cpus);
+  EXPECT_NE(WhyNoCpus(without).find("/cpu'"), std::string::npos);
+  tree.Put("/cpu,cpuacct/tasks", "");
+  const Found found = Find(tree.root(), Own(""));
+  EXPECT_TRUE(found.cpus);
+  EXPECT_EQ(found.cpu_place, tree.root() + "/cpu,cpuacct/igloo");
+}
+
 TEST(CgroupFind, VersionTwoWithoutAPlaceSaysWhatToDo) {
   const FakeTree tree;
   tree.Put("/cgroup.controllers", "memory pids\n");
@@ -151,6 +179,53 @@ TEST(CgroupLeaf, OfVersionOneCountsMemory) {
   EXPECT_FALSE(leaf->ReadHits().memory) << "what was counted earlier is not this sandbox's";
   tree.Put("/memory/igloo/7/memory.oom_control", "oom_kill_disable 0\noom_kill 4\n");
   EXPECT_TRUE(leaf->ReadHits().memory);
+}
+
+TEST(CgroupLeaf, OfVersionOneLimitsProcessorsInTheOtherTree) {
+  const FakeTree tree;
+  tree.Put("/memory/tasks", "");
+  tree.Put("/cpu/tasks", "");
+  const Found found = Find(tree.root(), Own(""));
+  PutLeaf(tree, "/memory/igloo/7");
+  auto leaf = Leaf::Make(found, 7);
+  ASSERT_TRUE(leaf) << leaf.error().what;
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000}));
+  EXPECT_EQ(leaf->cpu_entrance(), -1) << "nobody asked";
+  EXPECT_FALSE(fs::exists(tree.root() + "/cpu/igloo/7"));
+  for (const char* file : {"cgroup.procs", "cpu.cfs_quota_us", "cpu.cfs_period_us"}) {
+    tree.Put(std::string("/cpu/igloo/7/") + file, "");
+  }
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000, .millicpus = 1500}));
+  EXPECT_GE(leaf->cpu_entrance(), 0);
+  EXPECT_EQ(tree.Get("/cpu/igloo/7/cpu.cfs_period_us"), "100000");
+  EXPECT_EQ(tree.Get("/cpu/igloo/7/cpu.cfs_quota_us"), "150000");
+  tree.Put("/cpu/igloo/7/cpu.cfs_quota_us", "");
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000})) << "the next sandbox has no such limit";
+  EXPECT_EQ(tree.Get("/cpu/igloo/7/cpu.cfs_quota_us"), "-1");
+  EXPECT_EQ(leaf->cpu_entrance(), -1);
+}
+
+TEST(CgroupLeaf, OfVersionTwoLimitsProcessorsWhereItsTreeDoes) {
+  const FakeTree tree;
+  tree.PutV2("", "1\n", "cpu memory pids\n");
+  tree.PutV2("/igloo", "", "cpu memory pids\n");
+  PutLeaf(tree, "/igloo/0");
+  tree.Put("/igloo/0/cpu.max", "");
+  auto leaf = Leaf::Make(Find(tree.root(), Own("0::/\n")), 0);
+  ASSERT_TRUE(leaf) << leaf.error().what;
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000, .millicpus = 250}));
+  EXPECT_EQ(tree.Get("/igloo/0/cpu.max"), "25000 100000");
+  EXPECT_EQ(leaf->cpu_entrance(), -1) << "one entrance leads to all of it";
+  tree.Put("/igloo/0/cpu.max", "");
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 1000}));
+  EXPECT_EQ(tree.Get("/igloo/0/cpu.max"), "max 100000");
+  // Where its file is missing the controller is handed down first; this tree makes no file then.
+  fs::remove(tree.root() + "/igloo/0/cpu.max");
+  ASSERT_TRUE(leaf->Limit({.memory_bytes = 2000})) << "no limit needs none";
+  EXPECT_EQ(tree.Get("/igloo/cgroup.subtree_control"), "cpu memory pids\n");
+  EXPECT_FALSE(leaf->Limit({.memory_bytes = 1000, .millicpus = 250})) << "never kept by nobody";
+  EXPECT_TRUE(tree.Get("/igloo/cgroup.subtree_control").starts_with("+cpu"));
+  EXPECT_TRUE(tree.Get("/cgroup.subtree_control").starts_with("+cpu"));
 }
 
 TEST(CgroupLeaf, OfVersionTwoCountsProcessesToo) {

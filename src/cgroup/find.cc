@@ -40,6 +40,26 @@ bool HandsDown(const std::string& directory) {
          Write(directory + "/cgroup.subtree_control", "+memory +pids");
 }
 
+/// Processors may be missing where memory and processes are counted: systemd hands those two down
+/// by itself. They are handed further down when a sandbox needs that, and not before: it changes
+/// how everything beside is scheduled.
+bool CanHandDownCpus(const std::string& directory) {
+  const std::string file = directory + "/cgroup.subtree_control";
+  return HasWord(Text(directory + "/cgroup.controllers"), "cpu") &&
+         (HasWord(Text(file), "cpu") || ::access(file.c_str(), W_OK) == 0);
+}
+
+Found FoundV2(const std::string& parent) {
+  Found found{.kind = Kind::kV2, .place = parent + kOurs};
+  found.cpus = CanHandDownCpus(parent);
+  if (!found.cpus) {
+    found.why_no_cpus = "the controller 'cpu' is not handed down to '" + parent +
+                        "'; systemd does so with Delegate=cpu in the user's service "
+                        "(user@.service.d)";
+  }
+  return found;
+}
+
 /// Our directory below `parent`, which counts memory and processes for its own children.
 /// SECURITY: closed to others (0700): a leaf in it is taken by locking its directory, and whoever
 /// can open a directory can lock it. One that another user made first is not used.
@@ -86,17 +106,33 @@ Found FindV2(const std::string& root, std::string_view own) {
     above = root + path;
     if (::access((above + "/cgroup.procs").c_str(), W_OK) != 0) break;
     const bool empty = path.empty() || Text(above + "/cgroup.procs").empty();
-    if (empty && MakeOurs(above)) return {Kind::kV2, above + kOurs, {}};
+    if (empty && MakeOurs(above)) return FoundV2(above);
   }
   if (::access((here + "/cgroup.procs").c_str(), W_OK) == 0 && MakeRoom(here) && MakeOurs(here)) {
-    return {Kind::kV2, here + kOurs, {}};
+    return FoundV2(here);
   }
   return {.why = "this user may not make cgroups in '" + here +
                  "'; start igloo with: systemd-run --user --scope -p Delegate=yes igloo ..."};
 }
 
+/// Version 1 has processors in a tree of their own, which is called so or so.
+void FindCpusV1(const std::string& root, Found& found) {
+  for (const char* tree : {"/cpu", "/cpu,cpuacct"}) {
+    const std::string place = root + tree + kOurs;
+    if (!Exists(root + tree + "/cpu.cfs_quota_us") && !Exists(root + tree + "/tasks")) continue;
+    // SECURITY: as in MakeOurs.
+    if (!IsOurs(place) && !OpenPrivateDirectory(place)) break;
+    found.cpus = true;
+    found.cpu_place = place;
+    return;
+  }
+  found.why_no_cpus =
+      "there is no tree of version 1 at '" + root + "/cpu' in which this user may limit processors";
+}
+
 Found FindV1(const std::string& root) {
   Found found{.kind = Kind::kV1, .place = root + "/memory" + kOurs};
+  FindCpusV1(root, found);
   if (IsOurs(found.place)) return found;
   if (!Exists(root + "/memory/tasks")) {
     return {.why = "no cgroups that count memory at '" + root + "'"};
@@ -112,6 +148,11 @@ Found FindV1(const std::string& root) {
 }
 
 }  // namespace
+
+std::string WhyNoCpus(const Found& found) {
+  if (found.cpus) return "";
+  return found.kind == Kind::kNone ? found.why : found.why_no_cpus;
+}
 
 std::string_view Name(Kind kind) {
   switch (kind) {

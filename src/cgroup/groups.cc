@@ -70,6 +70,8 @@ Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
   Leaf leaf;
   leaf.kind_ = found.kind;
   leaf.place_ = found.place + "/" + std::to_string(number);
+  leaf.cpus_ = found.cpus;
+  if (!found.cpu_place.empty()) leaf.cpu_place_ = found.cpu_place + "/" + std::to_string(number);
   const auto fail = [&](const std::string& what) -> Result<Leaf> {
     const int saved_errno = errno;
     return FailSys(saved_errno, what + " '" + leaf.place_ + "'",
@@ -129,11 +131,56 @@ Result<void> Leaf::LimitProcesses(std::uint64_t processes) {
   return FailSys(saved_errno, "cannot limit processes in '" + place_ + "'");
 }
 
+/// SECURITY: the leaf's lock is on its directory in the tree of memory; whoever has that has this
+/// one, which has the same number, too.
+Result<void> Leaf::OpenCpus() {
+  if (cpu_tasks_) return {};
+  cpus_directory_ = OpenLeaf(cpu_place_);
+  if (cpus_directory_) {
+    cpu_tasks_.Reset(::openat(cpus_directory_.get(), "cgroup.procs", O_WRONLY | O_CLOEXEC));
+  }
+  if (cpu_tasks_) return {};
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot open the cgroup '" + cpu_place_ + "'",
+                 "igloo limits a sandbox's processors there; leave 'cpus' out to do without");
+}
+
+Result<void> Leaf::LimitCpus(std::uint64_t millicpus) {
+  // Whoever asked for it is told that nobody keeps it: see WhyNoCpus.
+  if (!cpus_) return {};
+  constexpr std::uint64_t kPeriod = 100'000;  // microseconds, as usual
+  const std::string quota = Number(millicpus * kPeriod / 1000);
+  bool written = false;
+  if (kind_ == Kind::kV2) {
+    const std::string line = (millicpus == 0 ? "max" : quota) + " " + Number(kPeriod);
+    const int at = directory_.get();
+    written = ReadAt(at, "cpu.max") == line + "\n" || WriteAt(at, "cpu.max", line);
+    if (!written && millicpus != 0) {
+      // Nobody has asked for it here before.
+      WriteAt(at, "../../cgroup.subtree_control", "+cpu");
+      WriteAt(at, "../cgroup.subtree_control", "+cpu");
+      written = WriteAt(at, "cpu.max", line);
+    }
+    written = written || millicpus == 0;
+  } else {
+    if (millicpus == 0 && !cpus_directory_) return {};
+    IGLOO_TRY(OpenCpus());
+    const int at = cpus_directory_.get();
+    WriteAt(at, "cpu.cfs_period_us", Number(kPeriod));
+    written = WriteAt(at, "cpu.cfs_quota_us", millicpus == 0 ? "-1" : quota);
+  }
+  if (written) return {};
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot limit processors in '" + place_ + "'",
+                 "ask for more of them; a cgroup above may have less than that");
+}
+
 Result<void> Leaf::Limit(const Limits& limits) {
   if (limits_ != limits) {
     limits_.reset();
     IGLOO_TRY(LimitMemory(limits.memory_bytes, limits.out_of_memory));
     IGLOO_TRY(LimitProcesses(limits.processes));
+    IGLOO_TRY(LimitCpus(limits.millicpus));
     limits_ = limits;
   }
   before_ = ReadCounts();

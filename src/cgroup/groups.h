@@ -13,7 +13,7 @@
 
 namespace igloo::cgroup {
 
-/// How a whole sandbox's memory and processes are counted.
+/// How a whole sandbox's memory and processes are counted, and its processors shared out.
 enum class Kind {
   kNone,  ///< by nobody: each process has limits, igloo-init looks after the sum
   kV1,    ///< memory only; a process enters by writing to `tasks`
@@ -29,6 +29,7 @@ enum class OutOfMemory { kEndsAll, kEndsOne };
 struct Limits {
   std::uint64_t memory_bytes = 0;
   std::uint64_t processes = 0;
+  std::uint64_t millicpus = 0;  ///< processors, in thousandths; where Found::cpus says so
   OutOfMemory out_of_memory = OutOfMemory::kEndsAll;
   bool operator==(const Limits&) const = default;
 };
@@ -42,9 +43,14 @@ struct Hits {
 /// What this machine offers.
 struct Found {
   Kind kind = Kind::kNone;
-  std::string place = {};  ///< the directory that the leaves are in
-  std::string why = {};    ///< kNone: in words, with what would help
+  std::string place = {};      ///< the directory that the leaves are in
+  std::string why = {};        ///< kNone: in words, with what would help
+  bool cpus = false;           ///< processors can be limited, too
+  std::string cpu_place = {};  ///< kV1: the directory of its leaves in the tree of processors
+  std::string why_no_cpus = {};
 };
+/// Why nobody keeps a limit on processors here; empty: it is kept.
+std::string WhyNoCpus(const Found& found);
 /// `root` is /sys/fs/cgroup; `own` gives the text of /proc/self/cgroup, if that is needed. Makes
 /// igloo's own directory where there is none yet.
 Found Find(const std::string& root, const std::function<std::string()>& own);
@@ -64,6 +70,9 @@ class Leaf {
   Result<void> Limit(const Limits& limits);
   /// kV1: the file that a process enters by writing 0. kV2: the directory to be born into.
   int entrance() const { return kind_ == Kind::kV2 ? directory_.get() : tasks_.get(); }
+  /// kV1: the file that limits processors, to write a process's number to; -1: there is no such
+  /// limit, or the entrance leads there as well.
+  int cpu_entrance() const { return limits_ && limits_->millicpus != 0 ? cpu_tasks_.get() : -1; }
   /// Since the last Limit() or ForgetHits().
   Hits ReadHits() const;
   /// What was hit until now counts no more.
@@ -77,11 +86,16 @@ class Leaf {
   Counts ReadCounts() const;
   Result<void> LimitMemory(std::uint64_t bytes, OutOfMemory out_of_memory);
   Result<void> LimitProcesses(std::uint64_t processes);
+  Result<void> LimitCpus(std::uint64_t millicpus);
+  Result<void> OpenCpus();
 
   Kind kind_ = Kind::kNone;
-  std::string place_ = {};     ///< for messages
-  UniqueFd directory_ = {};    ///< locked
-  UniqueFd tasks_ = {};        ///< kV1
+  std::string place_ = {};      ///< for messages
+  bool cpus_ = false;           ///< can be limited
+  std::string cpu_place_ = {};  ///< kV1: its directory among those that limit processors
+  UniqueFd directory_ = {};     ///< locked
+  UniqueFd tasks_ = {};         ///< kV1
+  UniqueFd cpus_directory_ = {}, cpu_tasks_ = {};  ///< kV1, once that was asked for
   UniqueFd oom_control_ = {};  ///< kV1; open, because it is read after every call of a session
   std::optional<Limits> limits_ = {};
   Counts before_ = {};

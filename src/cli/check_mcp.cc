@@ -150,6 +150,8 @@ class Conversation {
       if (const auto value = args_.Get(flag)) command.insert(command.end(), {flag, *value});
     }
     if (args_.Has("--no-project")) command.emplace_back("--no-project");
+    // As 'igloo mcp install' has it.
+    if (ReadDaemon(args_).transport == "http") command.emplace_back("--stdio");
     for (const std::string& word : command) {
       detail += (detail.empty() ? "" : " ") + ShellQuote(word);
     }

@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "base/text.h"
+#include "cgroup/groups.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/env_commands.h"
@@ -47,6 +48,12 @@ std::string Joined(const std::vector<std::string>& words, const char* between) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
   return out;
+}
+
+std::string CpusText(std::uint64_t millicpus) {
+  const std::string why = cgroup::WhyNoCpus(cgroup::Find());
+  return fmt::format("{:g}{}", static_cast<double>(millicpus) / 1000.0,
+                     why.empty() ? "" : ", which nobody limits here: " + why);
 }
 
 /// Nix's own words have several lines.
@@ -181,6 +188,7 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   line("time", Seconds(static_cast<double>(limits.time_ms) / 1000.0));
   if (limits.cpu_seconds != 0) line("cpu time", Seconds(static_cast<double>(limits.cpu_seconds)));
   line("memory", HumanBytes(limits.memory_bytes));
+  if (limits.millicpus != 0) line("cpus", CpusText(limits.millicpus));
   line("processes", std::to_string(limits.processes));
   line("open files", std::to_string(limits.open_files));
   line("file size", HumanBytes(limits.file_bytes));
@@ -205,16 +213,18 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
 json::object LimitsJson(const Environment& environment) {
   const sandbox::Limits& limits = environment.limits;
   const environment::Room& room = environment.room;
-  return {{"time_ms", limits.time_ms},
-          {"cpu_ms",
-           limits.cpu_seconds == 0 ? json::value(nullptr) : json::value(limits.cpu_seconds * 1000)},
-          {"memory_bytes", limits.memory_bytes},
-          {"processes", limits.processes},
-          {"open_files", limits.open_files},
-          {"file_bytes", limits.file_bytes},
-          {"disk_bytes", room.disk_bytes},
-          {"disk_files", room.disk_files},
-          {"output_bytes", room.output_bytes}};
+  return {
+      {"time_ms", limits.time_ms},
+      {"cpu_ms",
+       limits.cpu_seconds == 0 ? json::value(nullptr) : json::value(limits.cpu_seconds * 1000)},
+      {"memory_bytes", limits.memory_bytes},
+      {"millicpus", limits.millicpus == 0 ? json::value(nullptr) : json::value(limits.millicpus)},
+      {"processes", limits.processes},
+      {"open_files", limits.open_files},
+      {"file_bytes", limits.file_bytes},
+      {"disk_bytes", room.disk_bytes},
+      {"disk_files", room.disk_files},
+      {"output_bytes", room.output_bytes}};
 }
 
 void ShowJson(const Configured& configured, const Config& config, Console& console) {

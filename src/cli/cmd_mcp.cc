@@ -44,9 +44,9 @@ std::string Variable(std::string_view name) {
   return value != nullptr ? value : "";
 }
 
-/// igloo as it can be written into a client's file.
+/// igloo as it can be written into a client's file, where it stands for years.
 Result<std::string> OwnPath() {
-  IGLOO_ASSIGN(std::string path, FindIgloo());
+  IGLOO_ASSIGN(std::string path, FindCalledIgloo());
   if (IsUtf8(path)) return path;
   return Fail(Errc::kFailedPrecondition, "igloo's own path is not UTF-8",
               "clients cannot write it down: install igloo elsewhere");
@@ -104,6 +104,8 @@ Result<clients::Server> MakeServer(const ParsedArgs& args, bool config_must_exis
     server.args.insert(server.args.end(), {"--project", path});
   }
   if (args.Has("--no-project")) server.args.emplace_back("--no-project");
+  // Clients speak to what they start on its standard input, whatever a server by hand does.
+  if (ReadDaemon(args).transport == "http") server.args.emplace_back("--stdio");
   const auto config = args.Get("--config");
   if (!config) return server;
   IGLOO_ASSIGN(const std::string path, Absolute(*config));
@@ -238,11 +240,11 @@ constexpr Flag kFlags[] = {
     {"--no-project", "", "server: show no project, also when the configuration names one"},
     {"--tools", "WHICH", "server: run (default), per-environment, or both; beats daemon.tools",
      Values::kChoices, "run per-environment both"},
-    {"--http", "ADDRESS", "server: listen on 127.0.0.1:8730, say, instead of standard input"},
+    {"--http", "ADDRESS", "server: listen on 127.0.0.1:8730, say; beats daemon.transport"},
     {"--token-file", "FILE", "server: the tokens of HTTP clients, one a line: TOKEN or LABEL TOKEN",
      Values::kFile},
     {"--no-token", "", "server: ask HTTP clients for no token; on this machine only"},
-    {"--stdio", "", "server: standard input and output (default)"},
+    {"--stdio", "", "server: standard input and output; beats daemon.transport (stdio)"},
     {"--name", "NAME", "what the client calls the server; 'igloo' by default"},
     {"--scope", "SCOPE", "user (default), or project: the current directory", Values::kChoices,
      "user project"},

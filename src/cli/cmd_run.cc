@@ -204,6 +204,8 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   const std::string missing = session::MissingDevice(plan.network, options.request.resolver);
   if (!missing.empty()) console.Note(missing);
+  const std::string unlimited = session::UnlimitedCpus(groups.found(), plan);
+  if (!unlimited.empty()) console.Note(unlimited);
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
                            ProxyFor(programs, chosen.resolver), chosen.audit, console));

@@ -19,6 +19,7 @@
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "session/asio.h"
+#include "tools/render.h"
 #include "tools/sessions.h"
 
 namespace igloo::cli {
@@ -148,12 +149,14 @@ class Agent {
     }
     for (const std::string& note : finished->notes) console_.Note(note);
     AgentResult result{.id = std::move(execute.id),
-                       .out = finished->run.output.kept(),
-                       .err = finished->run.error.kept(),
+                       .out = finished->late_output + finished->run.output.kept(),
+                       .err = finished->late_error + finished->run.error.kept(),
                        .exit_code = finished->run.exit_code};
     if (finished->run.verdict == session::Verdict::kTimeout) {
       result.err +=
           "Execution timed out after " + std::to_string(finished->time_limit_ms / 1000) + "s\n";
+    } else if (tools::EndedFromOutside(finished->run.verdict)) {
+      result.err += tools::HowItEnded(*finished) + "\n";
     }
     Send(EncodeAgentResult(result));
   }

@@ -91,6 +91,8 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{
       .network = session::OwnNetwork{prepared.network, ProxyFor(programs, prepared.resolver)}};
+  const std::string unlimited = session::UnlimitedCpus(groups.found(), prepared.plan);
+  if (!unlimited.empty()) console.Note(unlimited);
   IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
   IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
   IGLOO_ASSIGN(const session::RunResult result,

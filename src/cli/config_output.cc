@@ -19,13 +19,14 @@ using config::Limits;
 struct LimitRow {
   std::string_view name;
   std::optional<std::uint64_t> Limits::* field;
-  enum class Unit { kCount, kMillis, kBytes } unit;
+  enum class Unit { kCount, kMillis, kBytes, kThousandths } unit;
 };
 
 constexpr LimitRow kLimits[] = {
     {"time", &Limits::time_ms, LimitRow::Unit::kMillis},
     {"memory", &Limits::memory_bytes, LimitRow::Unit::kBytes},
     {"cpu", &Limits::cpu_ms, LimitRow::Unit::kMillis},
+    {"cpus", &Limits::millicpus, LimitRow::Unit::kThousandths},
     {"processes", &Limits::processes, LimitRow::Unit::kCount},
     {"open_files", &Limits::open_files, LimitRow::Unit::kCount},
     {"file", &Limits::file_bytes, LimitRow::Unit::kBytes},
@@ -34,17 +35,18 @@ constexpr LimitRow kLimits[] = {
     {"output", &Limits::output_bytes, LimitRow::Unit::kBytes},
 };
 
-double Seconds(std::uint64_t millis) { return static_cast<double>(millis) / 1000.0; }
+double Thousandths(std::uint64_t value) { return static_cast<double>(value) / 1000.0; }
 
 std::string LimitsText(const Limits& limits) {
   std::string out;
   for (const LimitRow& row : kLimits) {
     const auto& value = limits.*row.field;
     if (!value) continue;
-    const std::string number = row.unit == LimitRow::Unit::kBytes ? HumanBytes(*value)
-                               : row.unit == LimitRow::Unit::kMillis
-                                   ? fmt::format("{:g} s", Seconds(*value))
-                                   : std::to_string(*value);
+    const std::string number =
+        row.unit == LimitRow::Unit::kBytes         ? HumanBytes(*value)
+        : row.unit == LimitRow::Unit::kMillis      ? fmt::format("{:g} s", Thousandths(*value))
+        : row.unit == LimitRow::Unit::kThousandths ? fmt::format("{:g}", Thousandths(*value))
+                                                   : std::to_string(*value);
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", row.name, number);
   }
   return out;
@@ -57,7 +59,8 @@ json::object LimitsJson(const Limits& limits) {
                                   : row.unit == LimitRow::Unit::kMillis ? "_ms"
                                                                         : "";
     const auto& value = limits.*row.field;
-    out[fmt::format("{}{}", row.name, unit)] = value ? json::value(*value) : json::value(nullptr);
+    const std::string_view name = row.unit == LimitRow::Unit::kThousandths ? "millicpus" : row.name;
+    out[fmt::format("{}{}", name, unit)] = value ? json::value(*value) : json::value(nullptr);
   }
   return out;
 }
@@ -91,6 +94,14 @@ std::string NetworkText(const Config& config, const EnvironmentConfig& environme
          Line("reach", List(wanted.reach, [](auto each) { return each; })) +
          Line("secrets", List(environment.network.secrets, Itself)) +
          Line("rights", wanted.raw_sockets ? "raw sockets" : "");
+}
+
+std::string DaemonText(const config::DaemonConfig& daemon) {
+  const config::DaemonConfig usual;
+  const bool http = daemon.transport == "http";
+  return Line("transport", http ? "http, at " + daemon.listen : daemon.transport) +
+         Line("log level", daemon.log_level == usual.log_level ? "" : daemon.log_level) +
+         Line("sequences", daemon.keeps_sequences() ? "kept" : "");
 }
 
 /// Where the value of a secret comes from; the value itself is read by nobody here.
@@ -188,7 +199,7 @@ json::object AuditJson(const config::AuditConfig& audit) {
 
 std::string SessionsText(const config::SessionConfig& session) {
   return fmt::format("{} at once, unused for {:g} s, {:g} s in all", session.most,
-                     Seconds(session.idle_ms), Seconds(session.lifetime_ms));
+                     Thousandths(session.idle_ms), Thousandths(session.lifetime_ms));
 }
 
 json::object SessionsJson(const config::SessionConfig& session) {
@@ -213,7 +224,7 @@ std::string ConfigText(const Config& config) {
            Line("mount point", config.project.mount_point);
     out += Line("inherited", List(config.project.inherit, Itself));
   }
-  out += "server\n" + Line("tools", config::Name(config.daemon.tools)) +
+  out += "server\n" + Line("tools", config::Name(config.daemon.tools)) + DaemonText(config.daemon) +
          Line("sessions", SessionsText(config.session)) + Line("audit", AuditText(config.audit));
   for (const auto& each : config.environments) out += EnvironmentText(config, each.second);
   for (const auto& each : config.secrets) out += SecretText(each.second);
@@ -262,6 +273,10 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"audit", AuditJson(config.audit)},
       {"tools", config::Name(config.daemon.tools)},
       {"always_load", config.daemon.always_load},
+      {"transport", config.daemon.transport},
+      {"listen", ToUtf8(config.daemon.listen)},
+      {"log_level", config.daemon.log_level},
+      {"terminal_sequences", config.daemon.terminal_sequences},
       {"sessions", SessionsJson(config.session)},
       {"project", nullptr},
       {"environments", std::move(environments)},

@@ -1,11 +1,14 @@
 #include "cli/programs.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 
 #include "base/file.h"
+#include "environment/artifact.h"
 
 namespace igloo::cli {
 
@@ -49,6 +52,62 @@ Result<std::string> FindIgloo() {
   }
   return Fail(Errc::kNotFound, "there is no igloo beside '" + self + "' nor in ../../bin",
               "install igloo completely ('make install')");
+}
+
+namespace {
+
+/// Whether two paths lead to one file.
+bool IsSameFile(const std::string& one, const std::string& other) {
+  struct stat first{}, second{};
+  return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+/// Names that igloo may have: as it was called, in PATH, and in the profiles of Nix.
+std::vector<std::string> NamesOfIgloo() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  const std::string called = program_invocation_name;
+  const std::string home = variable("HOME"), user = variable("USER");
+  std::vector<std::string> names;
+  if (called.contains('/')) {
+    std::error_code ignored;
+    names.push_back(std::filesystem::absolute(called, ignored).lexically_normal().string());
+  }
+  std::string path = variable("PATH");
+  while (!path.empty()) {
+    const std::string directory = path.substr(0, path.find(':'));
+    path.erase(0, directory.size() + 1);
+    if (directory.starts_with('/')) names.push_back(directory + "/igloo");
+  }
+  if (home.starts_with('/')) {
+    names.push_back(home + "/.nix-profile/bin/igloo");
+    names.push_back(home + "/.local/state/nix/profile/bin/igloo");
+  }
+  if (!user.empty() && !user.contains('/')) {
+    names.push_back("/etc/profiles/per-user/" + user + "/bin/igloo");
+  }
+  names.emplace_back("/run/current-system/sw/bin/igloo");
+  names.emplace_back("/nix/var/nix/profiles/default/bin/igloo");
+  return names;
+}
+
+}  // namespace
+
+Result<std::string> FindCalledIgloo() {
+  IGLOO_ASSIGN(std::string self, FindIgloo());
+  for (const std::string& name : NamesOfIgloo()) {
+    if (!environment::FindStorePlace(name) && IsSameFile(name, self)) return name;
+  }
+  if (!environment::FindStorePlace(self)) return self;
+  return Fail(
+      Errc::kFailedPrecondition,
+      "igloo was started from the Nix store: '" + self +
+          "' is gone after the next garbage collection",
+      "install it ('nix profile install FLAKE', or in your system's configuration) and call "
+      "that one");
 }
 
 std::string InstalledFile(std::string_view name) {

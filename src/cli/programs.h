@@ -26,6 +26,11 @@ std::vector<std::string> OwnVariables();
 /// igloo as others are to start it: the small program, from a build tree or installed.
 Result<std::string> FindIgloo();
 
+/// The same by the path that it was called with, links and all: a profile's link leads to the next
+/// version, too. Fails for a path of the Nix store, which garbage collection removes, when no other
+/// name leads there.
+Result<std::string> FindCalledIgloo();
+
 /// The file or directory of this name that was installed with this very igloo, below its
 /// share/igloo; empty: there is none. Found from the running program, never from a variable.
 std::string InstalledFile(std::string_view name);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,7 +64,16 @@ class Server {
   Server(Serving serving, backend::jail::Programs programs, Console& console)
       : console_(console), serving_(std::move(serving)) {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
-    if (!serving_.inform) serving_.inform = serving_.say;
+    begun_with_ = ReadDaemon(serving_.args);
+    level_ = serving_.level.value_or(WantedLevel(begun_with_));
+    const auto from = [this, say = serving_.say](LogLevel least) {
+      return [this, say, least](std::string_view text) {
+        if (level_ >= least) say(text);
+      };
+    };
+    inform_ = from(LogLevel::kInfo);
+    detail_ = from(LogLevel::kDebug);
+    serving_.say = from(LogLevel::kWarn);
     tools::Runner::Options running{.at_once = RunsAtOnce(),
                                    .left = {.file_bytes = kMostOfAFile},
                                    .note = [this](std::string_view text) { serving_.say(text); },
@@ -124,7 +132,11 @@ class Server {
               .contracts = serving_.contracts,
               .making = MakingOf(),
               .load = [this, i] { return i == 0 ? Load() : service().Current(); },
-              .observe = [this](const tools::Trace& trace) { calls_.Add(trace); },
+              .observe =
+                  [this](const tools::Trace& trace) {
+                    calls_.Add(trace);
+                    detail_(CallLine(trace));
+                  },
               .note = [this](std::string_view text) { serving_.say(text); }}));
     }
   }
@@ -153,7 +165,7 @@ class Server {
 
   Result<void> ServePipe() {
     if (::isatty(STDIN_FILENO) == 1) {
-      serving_.inform(
+      inform_(
           "waiting for a client on standard input; 'igloo mcp install CLIENT' sets one up, "
           "Ctrl-D ends this");
     }
@@ -179,10 +191,9 @@ class Server {
     mcp::HttpAddress address = serving_.http->address;
     if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
       tcp->port = port;
-      serving_.inform(
-          fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
+      inform_(fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
     } else {
-      serving_.inform("serving MCP at " + ToText(address));
+      inform_("serving MCP at " + ToText(address));
     }
     asio::co_spawn(loop_, server.Serve(), asio::detached);
     loop_.run();
@@ -197,6 +208,11 @@ class Server {
     std::set<std::string> remarks;
     IGLOO_ASSIGN(config::Config config, ReadConfig(serving_.args, ProjectUse::kShow, console_));
     if (serving_.adapt) serving_.adapt(config);
+    level_ = serving_.level.value_or(WantedLevel(config.daemon));
+    if (config.daemon.transport != begun_with_.transport ||
+        config.daemon.listen != begun_with_.listen) {
+      remarks.insert("'transport' and 'listen' in [daemon] count when the server is started again");
+    }
     // Before anything else is read, so that no change is missed.
     const Sandboxes sandboxes =
         serving_.sandboxes ? serving_.sandboxes(config) : Sandboxes::kIgnore;
@@ -260,7 +276,7 @@ class Server {
     }
     for (const auto& [name, why] : unusable_) {
       const bool ready = !now.contains(name) && setup.Find(name) != nullptr;
-      if (ready) serving_.inform(fmt::format("environment '{}' is ready", name));
+      if (ready) inform_(fmt::format("environment '{}' is ready", name));
     }
     unusable_ = std::move(now);
   }
@@ -325,7 +341,7 @@ class Server {
                    Line(changed.error()));
       return;
     }
-    if (read_again_) serving_.inform("the configuration was read again");
+    if (read_again_) inform_("the configuration was read again");
     for (std::size_t i = 0; i < cores_.size(); ++i) {
       // The others take what the first one has read.
       const bool other = i == 0 ? *changed : principals_[i]->service().Reload().value_or(false);
@@ -335,6 +351,10 @@ class Server {
 
   Console& console_;
   Serving serving_;
+  config::DaemonConfig begun_with_ = {};
+  LogLevel level_ = LogLevel::kInfo;
+  std::function<void(std::string_view)> inform_ = {};  ///< tells of nothing wrong
+  std::function<void(std::string_view)> detail_ = {};  ///< for whoever looks into something
   std::string unwatched_ = {};          ///< why not everything is watched, as it was said
   std::set<std::string> remarks_ = {};  ///< about the configuration, as said
   std::map<std::string, std::string> unusable_ = {};  ///< why, as it was said; empty: it is built
@@ -356,23 +376,6 @@ class Server {
 };
 
 }  // namespace
-
-ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say) {
-  if (args.Has("--project") || args.Has("--no-project")) return args;
-  const std::string mount_point = CallersVariable("PROJECT_MOUNT").value_or("");
-  if (!mount_point.empty()) args.flags[kProjectMountFlag] = mount_point;
-  const std::string named = CallersVariable("PROJECT_DIR").value_or("");
-  if (named.empty()) return args;
-  struct stat info{};
-  const bool there = ::stat(named.c_str(), &info) == 0;
-  if (there && S_ISDIR(info.st_mode)) {
-    args.flags["--project"] = named;
-  } else {
-    say(fmt::format("no project is shown: PROJECT_DIR is '{}', which {}", Printable(named),
-                    there ? "is no directory" : "cannot be looked at or does not exist"));
-  }
-  return args;
-}
 
 Result<int> Serve(Serving serving, Console& console) {
   IGLOO_ASSIGN(auto programs, FindPrograms());

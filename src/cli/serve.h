@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/args.h"
 #include "cli/console.h"
+#include "cli/log_level.h"
 #include "cli/reloading.h"
 #include "mcp/http.h"
 #include "mcp/http_token.h"
@@ -34,15 +35,11 @@ struct Serving {
   std::vector<mcp::HttpToken> tokens = {};    ///< one for each principal; empty: there is only one
   /// A line for people; standard error unless it is given.
   std::function<void(std::string_view)> say = {};
-  /// One that tells of nothing wrong; said like the others unless it is given.
-  std::function<void(std::string_view)> inform = {};
+  /// How much is said; as [daemon] has it unless it is given.
+  std::optional<LogLevel> level = {};
 };
 
 /// Serves until the client has gone, or a signal ends it. Ends everything that it started.
 Result<int> Serve(Serving serving, Console& console);
-
-/// The project that PROJECT_DIR names, at PROJECT_MOUNT, unless the command line has a say. One
-/// that cannot be shown is left out, and `say` is told: the server is of use without it.
-ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say);
 
 }  // namespace igloo::cli

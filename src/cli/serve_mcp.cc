@@ -52,10 +52,29 @@ Result<std::string> TokenFile(const ParsedArgs& args) {
   return state + "/http-token";
 }
 
-/// How HTTP clients reach the server, and what they must know; nothing changes without --http.
+/// Where the server is to listen for HTTP; none: it serves standard input and output. The command
+/// line beats the configuration.
+Result<std::optional<mcp::HttpAddress>> AddressOf(const ParsedArgs& args,
+                                                  const config::DaemonConfig& daemon) {
+  const bool http = daemon.transport == "http";
+  if (const auto flag = args.Get("--http")) return mcp::ParseHttpAddress(*flag);
+  if (!http && daemon.listen != config::kUsualListen) {
+    return Fail(Errc::kInvalidArgument,
+                fmt::format("the configuration has listen = \"{}\" in [daemon], where nobody would "
+                            "listen: transport is \"stdio\"",
+                            Printable(daemon.listen)),
+                "write transport = \"http\" beside it, or leave 'listen' out");
+  }
+  if (!http || args.Has("--stdio")) return std::nullopt;
+  auto address = mcp::ParseHttpAddress(daemon.listen);
+  if (!address) return Wrap("'listen' in [daemon]", std::move(address).error());
+  return address;
+}
+
+/// How HTTP clients reach the server, and what they must know.
 Result<void> ReadHttp(const ParsedArgs& args, Serving& serving) {
-  const auto text = args.Get("--http");
-  if (!text) {
+  IGLOO_ASSIGN(const auto address, AddressOf(args, ReadDaemon(args)));
+  if (!address) {
     for (const std::string_view flag : {"--no-token", "--token-file"}) {
       if (!args.Has(flag)) continue;
       return Fail(Errc::kInvalidArgument, std::string(flag) + " says something about HTTP only",
@@ -63,12 +82,12 @@ Result<void> ReadHttp(const ParsedArgs& args, Serving& serving) {
     }
     return {};
   }
-  if (args.Has("--stdio")) {
+  if (args.Has("--http") && args.Has("--stdio")) {
     return Fail(Errc::kInvalidArgument, "--stdio and --http contradict each other",
                 "leave one of them out");
   }
   mcp::HttpOptions& options = serving.http.emplace();
-  IGLOO_ASSIGN(options.address, mcp::ParseHttpAddress(*text));
+  options.address = *address;
   const bool by_name = std::holds_alternative<mcp::UnixSocket>(options.address);
   if (by_name) return {};
   if (args.Has("--no-token")) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -32,5 +33,17 @@ enum class ProjectUse {
 /// the environments of the project's own file. One that is not trusted is named on standard error
 /// and does not count.
 Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Console& console);
+
+/// The project that PROJECT_DIR names, at PROJECT_MOUNT, unless the command line has a say. One
+/// that cannot be shown is left out, and `say` is told: the server is of use without it.
+ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say);
+
+/// What [daemon] says, for those who must know it before anything else is read. A file that is
+/// broken says nothing here; whoever reads it then reports it.
+config::DaemonConfig ReadDaemon(const ParsedArgs& args);
+
+/// For programs that serve standard input and output alone: a configuration that asks for HTTP is
+/// refused, since nobody would listen.
+Result<void> RefuseHttp(const config::DaemonConfig& daemon, std::string_view program);
 
 }  // namespace igloo::cli

@@ -16,14 +16,14 @@ constexpr std::string_view kGetVersion2 =
 
 constexpr std::string_view kWithVersion1 =
     "memory is counted by the kernel as with version 2, but when it is used up one process is "
-    "killed and igloo ends the others up to 100 ms later; processes are counted for each user id; "
-    "CPU time is not shared out, only run time is limited";
+    "killed and igloo ends the others up to 100 ms later; processes are counted for each user id";
 
 constexpr std::string_view kWithoutCgroups =
     "memory is limited for each process, and igloo-init adds the processes up only ten times a "
     "second, so a burst can use more, up to twice the limit or beyond it for 100 ms; processes are "
     "counted for the user (before Linux 5.14 together with all others of that user); CPU time is "
-    "not shared out, only run time is limited; memfd_create and shmget are switched off";
+    "not shared out and 'cpus' is kept by nobody, only run time is limited; memfd_create and "
+    "shmget are switched off";
 
 constexpr std::string_view kSharedId =
     "outside, a sandbox has the id of the user who started it, so the kernel counts these for all "
@@ -43,6 +43,7 @@ HostSupport LookAtSupport(const cgroup::Found& found) {
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   return {.cgroups = found.kind,
           .why_no_cgroups = found.why,
+          .why_no_cpus = found.why_no_cpus,
           .by_root = ::geteuid() == 0,
           .landlock_abi = std::max(abi, 0L)};
 }
@@ -59,6 +60,13 @@ std::vector<Weakness> FindWeaknesses(const HostSupport& support) {
                    .missing = "a cgroup that igloo may use",
                    .weaker = std::string(kWithoutCgroups),
                    .fix = support.why_no_cgroups});
+  }
+  if (support.cgroups != cgroup::Kind::kNone && !support.why_no_cpus.empty()) {
+    all.push_back({.name = "cpus",
+                   .missing = "cgroups that limit processors",
+                   .weaker = "CPU time is not shared out and 'cpus' is kept by nobody, only run "
+                             "time is limited",
+                   .fix = support.why_no_cpus});
   }
   if (!support.by_root) {
     all.push_back({.name = "user id",

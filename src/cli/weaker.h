@@ -11,6 +11,7 @@ namespace igloo::cli {
 struct HostSupport {
   cgroup::Kind cgroups = cgroup::Kind::kV2;
   std::string why_no_cgroups = {};  ///< kNone: in words, with what would help
+  std::string why_no_cpus = {};     ///< likewise; empty: a limit on processors is kept
   bool by_root = false;             ///< every sandbox has a user id of its own outside
   long landlock_abi = 0;            ///< 0: the kernel has no Landlock, or it is switched off
 };

@@ -26,7 +26,13 @@ TEST(Weaker, LimitsComeFirstAndSayWhatEachMeans) {
   EXPECT_THAT(FindWeaknesses(support),
               ElementsAre(AllOf(Field(&Weakness::name, "limits"),
                                 Field(&Weakness::missing, HasSubstr("version 1")),
-                                Field(&Weakness::weaker, HasSubstr("CPU time")))));
+                                Field(&Weakness::weaker, HasSubstr("counted for each user")))));
+  support.why_no_cpus = "have them handed down";
+  EXPECT_THAT(FindWeaknesses(support),
+              ElementsAre(Field(&Weakness::name, "limits"),
+                          AllOf(Field(&Weakness::name, "cpus"),
+                                Field(&Weakness::weaker, HasSubstr("CPU time")),
+                                Field(&Weakness::fix, "have them handed down"))));
   support = {.cgroups = cgroup::Kind::kNone, .why_no_cgroups = "do this"};
   const auto all = FindWeaknesses(support);
   ASSERT_EQ(all.size(), 3U);

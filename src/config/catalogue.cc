@@ -21,6 +21,7 @@ void ApplyLimits(const Limits& limits, Environment& environment) {
   sandbox::Limits& out = environment.limits;
   Set(out.time_ms, limits.time_ms);
   Set(out.memory_bytes, limits.memory_bytes);
+  Set(out.millicpus, limits.millicpus);
   Set(out.processes, limits.processes);
   Set(out.open_files, limits.open_files);
   Set(out.file_bytes, limits.file_bytes);

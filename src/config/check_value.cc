@@ -52,18 +52,21 @@ Checking CheckNumber(const Key& key, const Value& value) {
   const Shape& shape = key.shape;
   const auto* whole = std::get_if<std::int64_t>(&value.data);
   const auto* real = std::get_if<double>(&value.data);
-  const bool seconds = shape.kind == Kind::kSeconds;
-  if (whole == nullptr && (real == nullptr || !seconds)) return WrongType(key, value);
+  const bool cpus = shape.kind == Kind::kCpus;
+  const bool parts = cpus || shape.kind == Kind::kSeconds;
+  if (whole == nullptr && (real == nullptr || !parts)) return WrongType(key, value);
   if (whole != nullptr) {
     const auto least = static_cast<std::int64_t>(shape.least);
     if (*whole < least || *whole > static_cast<std::int64_t>(shape.most)) {
       return Wrong(key, value, fmt::format("'{}' cannot be {}", LastPart(key.path), *whole));
     }
-    const std::uint64_t unit = seconds ? 1000 : shape.kind == Kind::kMegabytes ? 1ULL << 20 : 1;
+    const std::uint64_t unit = parts ? 1000 : shape.kind == Kind::kMegabytes ? 1ULL << 20 : 1;
     return Checked{.number = static_cast<std::uint64_t>(*whole) * unit};
   }
   // What is not a number is not inside, either.
-  const bool inside = *real > 0 && *real <= static_cast<double>(shape.most);
+  // The kernel shares processors out in hundredths of one at the finest.
+  const bool enough = cpus ? *real >= 0.01 : *real > 0;
+  const bool inside = enough && *real <= static_cast<double>(shape.most);
   if (!inside) {
     return Wrong(key, value, fmt::format("'{}' cannot be {}", LastPart(key.path), *real));
   }
@@ -232,6 +235,7 @@ Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) 
     case Kind::kCount:
     case Kind::kSeconds:
     case Kind::kMegabytes:
+    case Kind::kCpus:
       return CheckNumber(key, value);
     case Kind::kTexts:
     case Kind::kVariables:

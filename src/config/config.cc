@@ -88,9 +88,10 @@ std::string VariableFor(std::string_view secret) {
 
 Limits Layer(const Limits& over, const Limits& under) {
   Limits out = over;
-  for (const auto field : {&Limits::time_ms, &Limits::memory_bytes, &Limits::cpu_ms,
-                           &Limits::processes, &Limits::open_files, &Limits::file_bytes,
-                           &Limits::disk_bytes, &Limits::disk_files, &Limits::output_bytes}) {
+  for (const auto field :
+       {&Limits::time_ms, &Limits::memory_bytes, &Limits::cpu_ms, &Limits::millicpus,
+        &Limits::processes, &Limits::open_files, &Limits::file_bytes, &Limits::disk_bytes,
+        &Limits::disk_files, &Limits::output_bytes}) {
     if (!(out.*field)) out.*field = under.*field;
   }
   return out;

@@ -26,6 +26,7 @@ struct Limits {
   std::optional<std::uint64_t> time_ms = {};
   std::optional<std::uint64_t> memory_bytes = {};
   std::optional<std::uint64_t> cpu_ms = {};
+  std::optional<std::uint64_t> millicpus = {};  ///< processors of a whole sandbox, in thousandths
   std::optional<std::uint64_t> processes = {};
   std::optional<std::uint64_t> open_files = {};
   std::optional<std::uint64_t> file_bytes = {};
@@ -139,10 +140,17 @@ enum class Tools { kRun, kPerEnvironment, kBoth };
 std::optional<Tools> FindTools(std::string_view word);
 std::string_view Name(Tools tools);
 
+/// Where a server listens that is to serve HTTP and is told no address.
+inline constexpr std::string_view kUsualListen = "127.0.0.1:8730";
+
 struct DaemonConfig {
   Tools tools = Tools::kRun;
   /// Clients that search their tools are asked to show a harmless one to the model at once.
   bool always_load = true;
+  /// Words of the file: "stdio" or "http", an address, "info", "remove" or "keep".
+  std::string transport = "stdio", listen = std::string(kUsualListen);
+  std::string log_level = "info", terminal_sequences = "remove";
+  bool keeps_sequences() const { return terminal_sequences == "keep"; }
   bool operator==(const DaemonConfig&) const = default;
 };
 

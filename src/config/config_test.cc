@@ -39,7 +39,7 @@ TEST(ConfigTest, TheBackendOfAnEnvironmentIsItsOwnOrTheFiles) {
 
 TEST(ConfigTest, WhatIsNotAvailableIsRefusedWhereItIsUsedOnly) {
   const Config config = Read(
-      "[daemon]\ntransport = 'http'\n[environments.web]\npreset = 'python'\n"
+      "[backends.microvm]\nhypervisor = 'firecracker'\n[environments.web]\npreset = 'python'\n"
       "sessions = false\n[environments.w]\nalias = 'web'\n[environments.node]\n");
   const Error refusal{
       .code = Errc::kFailedPrecondition,
@@ -49,7 +49,7 @@ TEST(ConfigTest, WhatIsNotAvailableIsRefusedWhereItIsUsedOnly) {
   EXPECT_EQ(CheckEnvironmentAvailable(config, "w").error(), refusal);
   EXPECT_TRUE(CheckEnvironmentAvailable(config, "node"));
   EXPECT_TRUE(CheckEnvironmentAvailable(config, "shell")) << "one that the file does not name";
-  EXPECT_FALSE(CheckAvailable(config, "daemon"));
+  EXPECT_FALSE(CheckAvailable(config, "backends"));
   EXPECT_TRUE(CheckAvailable(config, "project"));
 }
 

@@ -251,8 +251,10 @@ class Decoder {
         return;
       }
       Complain(environment.where,
-               fmt::format("environment '{}' does not say what it is made from", environment.name),
-               "add preset, path, alias, flake or image, for example preset = \"python\"");
+               fmt::format("Environment '{}' must specify 'preset' or 'flake' (or 'path', 'alias', "
+                           "'image')",
+                           environment.name),
+               "it does not say what it is made from: add, for example, preset = \"python\"");
       return;
     }
     if (sources.size() > 1) {
@@ -273,7 +275,8 @@ class Decoder {
     }
     if (source.kind == SourceKind::kPreset && !options_.presets.empty() &&
         !IsPreset(source.value)) {
-      Complain(sources[0]->value.where, fmt::format("there is no preset '{}'", source.value),
+      // These two have the words that people of nix-sandbox-mcp look for, as Nix says them.
+      Complain(sources[0]->value.where, fmt::format("Unknown preset: {}", Printable(source.value)),
                Suggest(source.value, {options_.presets.begin(), options_.presets.end()}));
     }
   }

@@ -122,7 +122,7 @@ TEST(DecodeTest, UnknownKeysComeWithASuggestion) {
               ElementsAre("2:1: unknown key 'timeout' in [environments.node] | "
                           "did you mean 'timeout_seconds'?",
                           "3:8: unknown key 'procs' in [environments.node.limits] | known here: "
-                          "cpu_seconds, processes, open_files, file_mb, disk_mb, disk_files, "
+                          "cpu_seconds, cpus, processes, open_files, file_mb, disk_mb, disk_files, "
                           "output_mb"));
   EXPECT_THAT(Problems("[artifacts]\n\"\\u001b\" = 1\n"),
               ElementsAre("2:1: unknown key '\\x1b' in [artifacts] | known here: directory"));
@@ -214,13 +214,14 @@ TEST(DecodeTest, NamesOfEnvironmentsArePlain) {
 
 TEST(DecodeTest, AnEnvironmentIsMadeFromExactlyOneThing) {
   EXPECT_THAT(Problems("[environments.web]\ntimeout_seconds = 3\n"),
-              ElementsAre("1:15: environment 'web' does not say what it is made from | add preset, "
-                          "path, alias, flake or image, for example preset = \"python\""));
+              ElementsAre("1:15: Environment 'web' must specify 'preset' or 'flake' (or 'path', "
+                          "'alias', 'image') | it does not say what it is made from: add, for "
+                          "example, preset = \"python\""));
   EXPECT_THAT(Problems("[environments.web]\nflake = 'x'\npreset = 'node'\n"),
               ElementsAre("3:1: environment 'web' is made from 'flake' already | keep either "
                           "'flake' or 'preset'"));
   EXPECT_THAT(Problems("[environments.web]\npreset = 'pyton'\n"),
-              ElementsAre("2:10: there is no preset 'pyton' | did you mean 'python'?"));
+              ElementsAre("2:10: Unknown preset: pyton | did you mean 'python'?"));
 }
 
 TEST(DecodeTest, AliasesLeadSomewhere) {
@@ -246,8 +247,8 @@ TEST(DecodeTest, AliasesDoNotGoRoundInACircle) {
 }
 
 TEST(DecodeTest, WhatIsNotAvailableYetIsListedAndTheRestServes) {
-  const Config config = Fine(R"([daemon]
-transport = "http"
+  const Config config = Fine(R"([backends.microvm]
+hypervisor = "firecracker"
 [environments.web]
 preset = "python"
 sessions = false
@@ -260,9 +261,10 @@ preset = "node"
 backend = "microvm"
 )");
   EXPECT_THAT(config.unavailable,
-              ElementsAre(Unavailable{"daemon",
-                                      "daemon.transport",
-                                      "daemon.transport = \"http\" is not available yet",
+              ElementsAre(Unavailable{"backends",
+                                      "backends.microvm.hypervisor",
+                                      "backends.microvm.hypervisor = \"firecracker\" is not "
+                                      "available yet",
                                       "c.toml",
                                       {2, 1}},
                           Unavailable{"environments.web",
@@ -303,9 +305,8 @@ interpreter = " ruby  -e "
 }
 
 TEST(DecodeTest, WhatIsNotAvailableYetIsFineAtItsDefault) {
-  EXPECT_THAT(Fine(R"([daemon]
-transport = "stdio"
-log_level = "info"
+  EXPECT_THAT(Fine(R"([backends.microvm]
+hypervisor = "qemu"
 [project]
 use_flake = false
 [backends.jail]
@@ -325,16 +326,40 @@ TEST(DecodeTest, TheServersOwnKeys) {
   const Config config = Fine(R"([daemon]
 tools = "both"
 always_load = false
+transport = "http"
+listen = "unix:/run/igloo"
+log_level = "debug"
+terminal_sequences = "keep"
 [session]
 idle_timeout_seconds = 0.5
 max_lifetime_seconds = 7200
 limit = 3
 )");
-  EXPECT_EQ(config.daemon, (DaemonConfig{.tools = Tools::kBoth, .always_load = false}));
+  EXPECT_EQ(config.daemon, (DaemonConfig{.tools = Tools::kBoth,
+                                         .always_load = false,
+                                         .transport = "http",
+                                         .listen = "unix:/run/igloo",
+                                         .log_level = "debug",
+                                         .terminal_sequences = "keep"}));
+  EXPECT_TRUE(config.daemon.keeps_sequences());
+  EXPECT_FALSE(DaemonConfig().keeps_sequences());
   EXPECT_EQ(config.session,
             (SessionConfig{.idle_ms = 500, .lifetime_ms = 7'200'000, .most = 3, .given = true}));
   EXPECT_THAT(config.unavailable, IsEmpty());
   EXPECT_EQ(Fine("[daemon]\ntools = 'per-environment'\n").daemon.tools, Tools::kPerEnvironment);
+}
+
+TEST(DecodeTest, ProcessorsCanBeFractions) {
+  const Config config = Fine("[limits]\ncpus = 2\n[environments.node.limits]\ncpus = 0.25\n");
+  EXPECT_EQ(config.limits.millicpus, 2000U);
+  EXPECT_EQ(LimitsFor(config, "node").millicpus, 250U);
+  EXPECT_EQ(LimitsFor(config, "python").millicpus, 2000U);
+  EXPECT_EQ(Fine("[limits]\ncpus = 0.01\n").limits.millicpus, 10U);
+  EXPECT_THAT(Problems("[limits]\ncpus = 0\n"), ElementsAre(HasSubstr("'cpus' cannot be 0")));
+  EXPECT_THAT(Problems("[limits]\ncpus = 0.009\n"), ElementsAre(HasSubstr("cannot be 0.009")));
+  EXPECT_THAT(Problems("[limits]\ncpus = 1025\n"),
+              ElementsAre(HasSubstr("write processors from 0.01 to 1024, for example cpus = 2")));
+  EXPECT_THAT(Problems("[limits]\ncpus = 'all'\n"), ElementsAre(HasSubstr("cannot be text")));
 }
 
 TEST(DecodeTest, WhatIsNotAvailableYetIsCheckedLikeTheRest) {

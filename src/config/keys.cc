@@ -93,6 +93,11 @@ void StoreTools(Target& target, const Checked& value) {
   target.config.daemon.tools = FindTools(value.text).value_or(Tools::kRun);
 }
 
+template <std::string DaemonConfig::* kField>
+void StoreDaemon(Target& target, const Checked& value) {
+  target.config.daemon.*kField = value.text;
+}
+
 void StoreAlwaysLoad(Target& target, const Checked& value) {
   target.config.daemon.always_load = value.flag;
 }
@@ -179,6 +184,7 @@ constexpr Shape Megabytes(std::uint64_t least, std::uint64_t most) {
 constexpr Shape Count(std::uint64_t least, std::uint64_t most) {
   return {.kind = Kind::kCount, .least = least, .most = most};
 }
+constexpr Shape kCpus = {.kind = Kind::kCpus, .most = 1024};
 constexpr Shape kText = {.kind = Kind::kText};
 constexpr Shape kName = {.kind = Kind::kName};
 constexpr Shape kPath = {.kind = Kind::kPath};
@@ -202,17 +208,22 @@ constexpr std::string_view kAboutVariables =
 // clang-format off
 constexpr Key kKeys[] = {
     {"daemon.transport", Choice("stdio http"), "\"stdio\"", "",
-     "how clients reach the server", kLater, kEveryone},
+     "how clients reach the server; --stdio and --http beat it", kNow, kEveryone,
+     StoreDaemon<&DaemonConfig::transport>},
     {"daemon.log_level", Choice("trace debug info warn error"), "\"info\"", "",
-     "what the server says on standard error", kLater, kEveryone},
+     "what the server says on standard error; debug and trace: a line for every call, too",
+     kNow, kEveryone, StoreDaemon<&DaemonConfig::log_level>},
     {"daemon.listen", kText, "\"127.0.0.1:8730\"", "",
-     "address of the transport http", kLater, kEveryone},
+     "address of the transport http", kNow, kEveryone, StoreDaemon<&DaemonConfig::listen>},
     {"daemon.tools", Choice("run per-environment both"), "\"run\"", "",
      "one tool for all environments, one for each, or all of them; --tools beats it",
      kNow, kEveryone, StoreTools},
     {"daemon.always_load", kFlag, "true", "false",
      "clients that search their tools are asked to show 'run' to the model at once",
      kNow, kEveryone, StoreAlwaysLoad},
+    {"daemon.terminal_sequences", Choice("remove keep"), "\"remove\"", "",
+     "what becomes of colours and other control sequences in results", kNow, kEveryone,
+     StoreDaemon<&DaemonConfig::terminal_sequences>},
 
     {"defaults.backend", kBackends, "\"jail\"", "",
      "the wall", kNow, kBackend, StoreBackend},
@@ -226,6 +237,9 @@ constexpr Key kKeys[] = {
     {"limits.cpu_seconds", Seconds(kDay), "", "60",
      "processor time of each process, rounded up to whole seconds",
      kNow, kEveryone, StoreLimit<&Limits::cpu_ms>},
+    {"limits.cpus", kCpus, "", "2",
+     "processors that a whole sandbox may keep busy, 0.5 for half of one; cgroups keep it",
+     kNow, kEveryone, StoreLimit<&Limits::millicpus>},
     {"limits.processes", Count(1, 1'000'000), "256", "",
      "processes and threads at once", kNow, kEveryone, StoreLimit<&Limits::processes>},
     {"limits.open_files", Count(16, 1'000'000), "512", "",
@@ -285,8 +299,7 @@ constexpr Key kKeys[] = {
     {"session.limit", Count(1, 1000), "16", "",
      "sessions at once", kNow, kEveryone, StoreSession<&SessionConfig::most>},
     {"session.fork", kFlag, "", "false",
-     "whether a session can begin as a copy of another; if absent, where one person uses the server", kNow, kEveryone,
-     StoreFork},
+     "whether a session can begin as a copy of another; if absent, where one person uses the server", kNow, kEveryone, StoreFork},
 
     {"network.allow", kRules, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
      "what every environment with the network \"allow\" may reach; docs/network.md has the rules",
@@ -366,6 +379,8 @@ constexpr Key kKeys[] = {
 
     {"environments.NAME.limits.cpu_seconds", Seconds(kDay), "", "120",
      "as in [limits]", kNow, kLimits, StoreLimit<&Limits::cpu_ms>},
+    {"environments.NAME.limits.cpus", kCpus, "", "1",
+     "as in [limits]", kNow, kLimits, StoreLimit<&Limits::millicpus>},
     {"environments.NAME.limits.processes", Count(1, 1'000'000), "", "64",
      "as in [limits]", kNow, kLimits, StoreLimit<&Limits::processes>},
     {"environments.NAME.limits.open_files", Count(16, 1'000'000), "", "1024",

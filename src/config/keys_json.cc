@@ -35,6 +35,8 @@ std::string_view KindName(Kind kind) {
       return "seconds";
     case Kind::kMegabytes:
       return "megabytes";
+    case Kind::kCpus:
+      return "cpus";
     case Kind::kTexts:
       return "texts";
     case Kind::kVariables:

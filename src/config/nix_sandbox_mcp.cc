@@ -9,7 +9,6 @@ namespace igloo::config {
 namespace {
 
 constexpr std::uint64_t kDay = 86'400;
-constexpr const char* kVariable = "NIX_SANDBOX_METADATA";
 
 /// What one entry of `environments` says.
 environment::Artifact ReadOne(const std::string& name, JsonReader& reader,
@@ -28,9 +27,10 @@ environment::Artifact ReadOne(const std::string& name, JsonReader& reader,
   environment::Artifact artifact = environment::Assess(directory, std::move(metadata), store);
   const std::string& type = artifact.metadata.interpreter_type;
   if (!artifact.unavailable && type != "python" && type != "bash" && type != "node") {
-    artifact.unavailable =
-        Error{Errc::kFailedPrecondition,
-              "environment '" + name + "' does not say which interpreter takes its code", "", 0};
+    artifact.unavailable = Error{Errc::kFailedPrecondition,
+                                 "environment '" + name + "': Unknown interpreter_type: '" +
+                                     Printable(type) + "'. Must be one of: python, bash, node",
+                                 "", 0};
   }
   if (artifact.unavailable) {
     artifact.unavailable->hint = "build it with igloo's mkSandbox: nix build YOUR-FLAKE#" +
@@ -64,13 +64,14 @@ void ReadEnvironments(std::string_view text, const boost::json::object& object,
 }  // namespace
 
 std::string InterpreterByName(std::string_view name) {
-  return name == "shell" ? "bash" : std::string(name);
+  return name == "python" || name == "node" ? std::string(name) : "bash";
 }
 
 Result<NixSandboxMetadata> ReadNixSandboxMetadata(std::string_view text,
-                                                  const environment::Store& store) {
+                                                  const environment::Store& store,
+                                                  const std::string& from) {
   const auto object = ParseJsonObject(text);
-  if (!object) return std::unexpected(ToError(kVariable, object.error()));
+  if (!object) return std::unexpected(ToError(from, object.error()));
   NixSandboxMetadata out;
   std::vector<Problem> problems;
   ReadEnvironments(text, *object, store, problems, out);
@@ -86,7 +87,7 @@ Result<NixSandboxMetadata> ReadNixSandboxMetadata(std::string_view text,
     reader.Take("idle_timeout_seconds", {1, 7 * kDay}, out.session->idle_seconds);
     reader.Take("max_lifetime_seconds", {1, 30 * kDay}, out.session->lifetime_seconds);
   });
-  if (!problems.empty()) return std::unexpected(ToError(kVariable, problems[0]));
+  if (!problems.empty()) return std::unexpected(ToError(from, problems[0]));
   return out;
 }
 

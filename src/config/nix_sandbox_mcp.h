@@ -29,11 +29,13 @@ struct NixSandboxMetadata {
   std::optional<NixSandboxSession> session = {};
 };
 
-/// Reads it; `store` knows the closures of what it names.
+/// Reads it; `store` knows the closures of what it names, and errors name `from`.
 Result<NixSandboxMetadata> ReadNixSandboxMetadata(std::string_view text,
-                                                  const environment::Store& store);
+                                                  const environment::Store& store,
+                                                  const std::string& from = "NIX_SANDBOX_METADATA");
 
-/// The interpreter of an environment that does not say: nix-sandbox-mcp went by its name.
+/// The interpreter of an environment that does not say. nix-sandbox-mcp went by its name, and
+/// started those that it made of flakes with `bash -s`.
 std::string InterpreterByName(std::string_view name);
 
 }  // namespace igloo::config

@@ -66,10 +66,26 @@ TEST(NixSandboxMetadataTest, SaysWhatIsWrongWithTheVariable) {
   }
 }
 
-TEST(NixSandboxMetadataTest, AnInterpreterThatNobodyNamesIsSaid) {
-  const auto read = ReadNixSandboxMetadata(R"({"environments":{"data":{"exec":"/x"}}})", {});
+TEST(NixSandboxMetadataTest, AnEnvironmentOfAFlakeHasABashUnlessItSaysOtherwise) {
+  const TempDir prefix = TempDir::Make(igloo::testing::TempParent()).value();
+  std::filesystem::create_directories(prefix.path() + kStorePath);
+  const environment::Store store{
+      .closure_of = [](const environment::StorePlace&) { return std::vector<std::string>{}; }};
+  const std::string exec = R"("exec":")" + prefix.path() + kStorePath + R"(/bin/run")";
+  const auto read =
+      ReadNixSandboxMetadata(R"({"environments":{"tools":{)" + exec + R"(},"project":{)" + exec +
+                                 R"(},"odd":{)" + exec + R"(,"interpreter_type":"ruby"}}})",
+                             store, "environments.json");
   ASSERT_TRUE(read) << read.error().what;
-  EXPECT_TRUE(read->environments.at(0).unavailable);
+  for (const int each : {0, 1}) {
+    EXPECT_EQ(read->environments.at(each).metadata.interpreter_type, "bash");
+    EXPECT_FALSE(read->environments.at(each).unavailable);
+  }
+  ASSERT_TRUE(read->environments.at(2).unavailable);
+  EXPECT_THAT(read->environments.at(2).unavailable->what,
+              HasSubstr("Unknown interpreter_type: 'ruby'. Must be one of: python, bash, node"));
+  EXPECT_THAT(ReadNixSandboxMetadata("{", store, "/x/environments.json").error().what,
+              HasSubstr("/x/environments.json"));
 }
 
 }  // namespace

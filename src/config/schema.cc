@@ -74,6 +74,8 @@ std::string Expected(const Key& key) {
       return fmt::format("seconds above 0 and up to {}", key.shape.most);
     case Kind::kMegabytes:
       return fmt::format("whole megabytes from {} to {}", key.shape.least, key.shape.most);
+    case Kind::kCpus:
+      return fmt::format("processors from 0.01 to {}", key.shape.most);
     case Kind::kTexts:
       return "a list of texts";
     case Kind::kVariables:

@@ -23,6 +23,7 @@ enum class Kind {
   kCount,      ///< a whole number
   kSeconds,    ///< whole or not; milliseconds in a Config
   kMegabytes,  ///< a whole number; bytes in a Config
+  kCpus,       ///< processors, whole or not; thousandths in a Config
   kTexts,      ///< a list of texts
   kVariables,  ///< a list of names of environment variables
   kRules,      ///< a list of what may be reached

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "environment/artifact.h"
+#include "environment/interpreter.h"
 #include "environment/names.h"
 
 namespace igloo::environment {
@@ -155,10 +156,47 @@ Result<void> TakeNames(const json::object& object, ArtifactMetadata& metadata) {
   return {};
 }
 
+std::vector<std::string> WordsOf(std::string_view line) {
+  std::vector<std::string> words;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find(' '));
+    if (!word.empty()) words.emplace_back(word);
+    line.remove_prefix(std::min(line.size(), word.size() + 1));
+  }
+  return words;
+}
+
+/// A command line, as nix-sandbox-mcp planned to write it ("python3 -c"), with "stdin_mode" beside
+/// it. Where a type is named that says the same, and better.
+Result<void> TakeCommandLine(const json::object& object, ArtifactMetadata& metadata) {
+  constexpr std::string_view kModes[] = {"arg", "pipe"};
+  IGLOO_ASSIGN(const std::string mode, TakeChoice(object, "stdin_mode", "", kModes));
+  IGLOO_ASSIGN(const std::string line, TakeText(object, "interpreter", Need::kOptional));
+  if (!metadata.interpreter_type.empty()) return {};
+  Start start = StartFor(WordsOf(line));
+  metadata.interpreter = std::move(start.interpreter);
+  metadata.interpreter_type = std::move(start.language);
+  if (object.contains("code")) return {};
+  metadata.passing = start.passing;
+  // An interpreter that gets a file needs to be told neither.
+  if (!mode.empty() && metadata.interpreter_type.empty()) {
+    metadata.passing = mode == "arg" ? CodePassing::kArgument : CodePassing::kInput;
+  }
+  return {};
+}
+
+bool IsCommandLine(const json::object& object) {
+  const json::value* value = object.if_contains("interpreter");
+  return value != nullptr && value->is_string() && !WordsOf(value->get_string()).empty();
+}
+
 Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metadata) {
-  IGLOO_ASSIGN(metadata.interpreter, TakeTexts(object, "interpreter"));
+  const bool line = IsCommandLine(object);
+  if (!line) {
+    IGLOO_ASSIGN(metadata.interpreter, TakeTexts(object, "interpreter"));
+  }
   IGLOO_ASSIGN(metadata.image, TakeText(object, "image", Need::kOptional));
-  const bool brought = !metadata.interpreter.empty() || !metadata.image.empty();
+  const bool brought = line || !metadata.interpreter.empty() || !metadata.image.empty();
   const Need need = brought ? Need::kOptional : Need::kRequired;
   IGLOO_ASSIGN(metadata.interpreter_type, TakeText(object, "interpreter_type", need));
   constexpr std::string_view kTypes[] = {"python", "bash", "node"};
@@ -172,6 +210,7 @@ Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metad
   metadata.passing = code == "argument" ? CodePassing::kArgument
                      : code == "input"  ? CodePassing::kInput
                                         : CodePassing::kFile;
+  if (line) IGLOO_TRY(TakeCommandLine(object, metadata));
   IGLOO_ASSIGN(metadata.code_file, TakeText(object, "code_file", Need::kOptional));
   // SECURITY: it becomes a file's name right below a directory of igloo's.
   if (!metadata.code_file.empty() && !IsName(metadata.code_file)) {

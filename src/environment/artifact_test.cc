@@ -23,6 +23,26 @@ StorePath With(std::set<std::string> programs) {
   return {.kind = StorePath::Kind::kTree, .programs = std::move(programs), .has_bin = true};
 }
 
+/// As nix-sandbox-mcp planned to write it.
+TEST(ParseArtifactMetadata, AnInterpreterCanBeACommandLine) {
+  const auto read = [](const std::string& rest) {
+    return ParseArtifactMetadata(R"({"name":"x",)" + rest + "}").value();
+  };
+  const auto python = read(R"("interpreter":"python3 -c","stdin_mode":"arg")");
+  EXPECT_EQ(python.interpreter_type, "python") << "one that igloo knows, with sessions";
+  EXPECT_THAT(python.interpreter, ElementsAre("python3"));
+  EXPECT_EQ(python.passing, CodePassing::kFile);
+  const auto lua = read(R"("interpreter":"lua  -e")");
+  EXPECT_EQ(lua.interpreter_type, "");
+  EXPECT_THAT(lua.interpreter, ElementsAre("lua", "-e"));
+  EXPECT_EQ(lua.passing, CodePassing::kArgument);
+  EXPECT_EQ(read(R"("interpreter":"lua -","stdin_mode":"pipe")").passing, CodePassing::kInput);
+  EXPECT_EQ(read(R"("interpreter":"lua","stdin_mode":"arg")").passing, CodePassing::kArgument);
+  const auto typed = read(R"("interpreter":"bash -s","interpreter_type":"node")");
+  EXPECT_EQ(typed.interpreter_type, "node") << "the line was for people";
+  EXPECT_THAT(typed.interpreter, ::testing::IsEmpty());
+}
+
 TEST(IsStorePathTest, TakesWholeStorePathsOnly) {
   EXPECT_TRUE(IsStorePath(kPython));
   const std::string store = "/nix/store/";
@@ -139,7 +159,9 @@ TEST(ArtifactMetadataTest, SaysWhatIsWrong) {
       {R"({"schema":0,"name":"x"})", "'schema' is not a whole number"},
       {R"({"name":"x"})", "'interpreter_type' is missing"},
       {R"({"name":"x","interpreter":[]})", "'interpreter_type' is missing"},
-      {R"({"name":"x","interpreter":"go run"})", "'interpreter' is not a list"},
+      {R"({"name":"x","interpreter":7})", "'interpreter' is not a list"},
+      {R"({"name":"x","interpreter":" "})", "'interpreter' is not a list"},
+      {R"({"name":"x","interpreter":"lua -e","stdin_mode":"file"})", "'stdin_mode' is 'file'"},
       {R"({"name":"x","interpreter":["go",7]})", "not a usable string"},
       {R"({"name":"x","interpreter":["go"],"interpreter_type":"go"})", "Unknown interpreter_type"},
       {with(R"("aliases":["a b"])"), "not a name for an environment"},

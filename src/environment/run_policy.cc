@@ -268,6 +268,7 @@ Result<sandbox::Policy> PolicyForRun(const Environment& environment, const RunRe
   policy.limits = environment.limits;
   if (request.time_ms) policy.limits.time_ms = *request.time_ms;
   if (request.memory_bytes) policy.limits.memory_bytes = *request.memory_bytes;
+  if (request.millicpus) policy.limits.millicpus = *request.millicpus;
   if (request.processes) policy.limits.processes = *request.processes;
   if (request.open_files) policy.limits.open_files = *request.open_files;
   if (request.terminal) {

@@ -63,7 +63,7 @@ struct RunRequest {
   std::optional<Project> project = {};
   /// Instead of the environment's own. A time of 0 is none at all.
   std::optional<std::uint64_t> time_ms = {};
-  std::optional<std::uint64_t> memory_bytes = {};
+  std::optional<std::uint64_t> memory_bytes = {}, millicpus = {};
   std::optional<std::uint64_t> processes = {}, open_files = {};
   std::vector<GivenFile> files = {};
   Place place = {};

@@ -158,6 +158,10 @@ void ShowPayload(const Payload& payload, std::string& out) {
   out += payload.memory_bytes == 0
              ? std::string("  memory     not limited\n")
              : fmt::format("  memory     {} in all\n", HumanBytes(payload.memory_bytes));
+  if (payload.millicpus != 0) {
+    out += fmt::format("  cpus       {:g} in all, where cgroups limit processors\n",
+                       static_cast<double>(payload.millicpus) / 1000.0);
+  }
   out += "  limits     ";
   for (const ResourceLimit& limit : payload.limits) {
     out += fmt::format("{}={} ", limit.name, limit.value);

@@ -175,6 +175,15 @@ payload
 )");
 }
 
+TEST(DescribeTest, SaysHowManyProcessorsThereAreIfThatIsLimited) {
+  Plan plan = EveryStep();
+  EXPECT_THAT(Describe(plan), Not(HasSubstr("cpus")));
+  plan.payload.millicpus = 1500;
+  EXPECT_THAT(Describe(plan),
+              HasSubstr("\n  cpus       1.5 in all, where cgroups limit processors\n"));
+  EXPECT_EQ(json::parse(ToJson(plan)).at("payload").at("millicpus"), 1500);
+}
+
 TEST(DescribeTest, SaysWhatIsNotLimitedAndWhatIsWeaker) {
   Plan plan = EveryStep();
   plan.payload.time_ms = 0;

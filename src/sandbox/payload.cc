@@ -93,6 +93,7 @@ Payload MakePayload(const Policy& policy, std::vector<PathRule> paths) {
                   .time_ms = policy.limits.time_ms,
                   .grace_ms = policy.limits.grace_ms,
                   .memory_bytes = policy.limits.memory_bytes,
+                  .millicpus = policy.limits.millicpus,
                   .limits = ResourceLimitsOf(policy.limits),
                   .paths = std::move(paths),
                   .seccomp = HasRawSockets(policy.network) ? Seccomp::kRawSockets : policy.seccomp,

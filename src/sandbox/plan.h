@@ -193,6 +193,7 @@ struct Payload {
   std::string cwd = {};
   std::uint64_t time_ms = 0, grace_ms = 0;
   std::uint64_t memory_bytes = 0;  ///< of all processes together; 0: not limited
+  std::uint64_t millicpus = 0;     ///< likewise; of processors, in thousandths
   std::vector<ResourceLimit> limits = {};
   std::vector<PathRule> paths = {};  ///< Landlock
   Seccomp seccomp = Seccomp::kDefault;

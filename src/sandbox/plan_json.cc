@@ -177,6 +177,7 @@ json::object PayloadJson(const Payload& payload) {
           {"time_ms", payload.time_ms},
           {"grace_ms", payload.grace_ms},
           {"memory_bytes", payload.memory_bytes},
+          {"millicpus", payload.millicpus},
           {"limits", std::move(limits)},
           {"landlock", std::move(paths)},
           {"seccomp", Name(payload.seccomp)},

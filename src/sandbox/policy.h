@@ -161,6 +161,7 @@ struct Limits {
   std::uint64_t time_ms = 30'000;
   std::uint64_t grace_ms = 500;  ///< between the interrupt and the kill
   std::uint64_t memory_bytes = 512ULL << 20;
+  std::uint64_t millicpus = 0;  ///< processors of all together, in thousandths; a cgroup's to keep
   std::uint64_t processes = 256;
   /// Also bounds descriptors that wait in Unix sockets. The kernel counts those for each id, so
   /// with the usual 1024 of a user there is room left for the starter's own programs.

@@ -30,6 +30,10 @@ Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, 
   if (group != nullptr) {
     channels.group = group->leaf().entrance();
     channels.born_into = group->leaf().kind() == cgroup::Kind::kV2;
+    channels.cpu_group = group->leaf().cpu_entrance();
+    if (channels.cpu_group >= 0 && !backend_.EntersCpuGroup()) {
+      cpu_group_ = Duplicate(channels.cpu_group);
+    }
     message.memory = wire::MemoryWatch::kCgroup;
     // What the kernel counts exactly needs no guess for each process, which would fail unnamed.
     std::erase_if(message.limits, [](const auto& limit) { return limit.resource == RLIMIT_DATA; });
@@ -52,10 +56,32 @@ Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, 
 
 void Box::Watch() {
   const auto executor = control_.get_executor();
-  // With a device: once it is there.
-  if (!device_) asio::co_spawn(executor, SendStart(), asio::detached);
+  // With a device: once it is there. Nothing of the payload may run before its limits hold.
+  if (!device_ && !cpu_group_) asio::co_spawn(executor, SendStart(), asio::detached);
   asio::co_spawn(executor, WatchSetup(), asio::detached);
   asio::co_spawn(executor, WatchControl(), asio::detached);
+}
+
+/// What igloo-init starts from here on is counted with it.
+Result<void> Box::LimitCpus() {
+  if (!cpu_group_) return {};
+  const auto fail = [](int saved_errno) {
+    return FailSys(saved_errno, "cannot limit the sandbox's processors",
+                   "leave 'cpus' out to do without; 'igloo doctor' says what cgroups there are");
+  };
+  const std::string place = "/proc/self/fdinfo/" + std::to_string(sandbox_->init_pidfd());
+  const std::string info = ReadFile(place, 4096).value_or("");
+  constexpr std::string_view kLabel = "\nPid:\t";
+  const std::size_t at = info.find(kLabel);
+  if (at == std::string::npos) return fail(ESRCH);
+  const std::size_t begin = at + kLabel.size();
+  const std::string pid = info.substr(begin, info.find('\n', begin) - begin);
+  if (::write(cpu_group_.get(), pid.data(), pid.size()) == static_cast<ssize_t>(pid.size())) {
+    cpu_group_.Reset();
+    return {};
+  }
+  const int saved_errno = errno;
+  return fail(saved_errno);
 }
 
 void Box::Send(std::string frame) {
@@ -138,6 +164,12 @@ asio::awaitable<void> Box::WatchSetup() {
       co_return Fail(std::move(attached).error(), false);
     }
   }
+  const bool waits = !device_ && cpu_group_;
+  if (auto limited = LimitCpus(); !limited) {
+    sandbox_->Kill();
+    co_return Fail(std::move(limited).error(), false);
+  }
+  if (waits) asio::co_spawn(control_.get_executor(), SendStart(), asio::detached);
   if (device_) {
     auto raised = co_await device_->Raise(std::move(sandbox_->edge));
     if (!control_.is_open()) co_return;  // it was closed meanwhile

@@ -57,6 +57,7 @@ class Box : public std::enable_shared_from_this<Box> {
   void Send(std::string frame);
   void TellBuilt();
   boost::asio::awaitable<void> SendStart();
+  Result<void> LimitCpus();
   boost::asio::awaitable<void> WatchSetup();
   boost::asio::awaitable<void> WatchControl();
   void Fail(Error error, bool vanished);
@@ -72,6 +73,7 @@ class Box : public std::enable_shared_from_this<Box> {
   boost::asio::posix::stream_descriptor control_, setup_;
   std::string orders_ = {};  ///< the start message, and what is said before it is sent
   bool start_sent_ = false, set_up_ = false;
+  UniqueFd cpu_group_ = {};  ///< that igloo-init has to be brought to before it hears its orders
 };
 
 /// The ends of two pipes for a payload's output, and /dev/null for its input unless there is some.

@@ -1,5 +1,6 @@
 #include "session/prepare.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include "base/file.h"
@@ -25,10 +26,19 @@ Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
 }
 
+std::string UnlimitedCpus(const cgroup::Found& found, const sandbox::Plan& plan) {
+  const std::string why = cgroup::WhyNoCpus(found);
+  if (plan.payload.millicpus == 0 || why.empty()) return {};
+  return fmt::format("note: nobody limits processors to {:g} here: {}",
+                     static_cast<double>(plan.payload.millicpus) / 1000.0, why);
+}
+
 Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan,
                                                cgroup::OutOfMemory out_of_memory) {
   if (groups.kind() == cgroup::Kind::kNone) return std::nullopt;
-  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes, .out_of_memory = out_of_memory};
+  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes,
+                        .millicpus = plan.payload.millicpus,
+                        .out_of_memory = out_of_memory};
   for (const sandbox::ResourceLimit& limit : plan.payload.limits) {
     if (limit.resource == RLIMIT_NPROC) limits.processes = limit.value;
   }

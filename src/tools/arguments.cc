@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "base/base64.h"
@@ -16,10 +17,23 @@ namespace {
 
 namespace json = boost::json;
 
+/// The arguments that a tool knows, and what somebody is told who names another one.
+struct Known {
+  std::span<const std::string_view> names;
+  std::string_view list;
+};
+
 constexpr std::array<std::string_view, 11> kNames = {
     "code",    "env",         "session", "session_action",
     "echo",    "max_output",  "files",   "timeout_seconds",
     "command", "environment", "fork_of"};
+constexpr Known kKnown = {kNames,
+                          "the arguments are code, env, session, fork_of, session_action, echo, "
+                          "timeout_seconds, files and max_output"};
+
+constexpr std::array<std::string_view, 5> kOriginalNames = {"code", "env", "session", "command",
+                                                            "environment"};
+constexpr Known kKnownOriginal = {kOriginalNames, "the arguments are code, env and session"};
 
 constexpr std::pair<std::string_view, SessionAction> kActions[] = {
     {"close", SessionAction::kClose},
@@ -143,16 +157,17 @@ Result<std::vector<environment::GivenFile>> ReadFiles(const json::object& argume
   return files;
 }
 
-Result<void> CheckNames(const json::object& arguments) {
+Result<void> CheckNames(const json::object& arguments, const Known& known) {
   for (const auto& each : arguments) {
-    if (std::ranges::find(kNames, std::string_view(each.key())) != kNames.end()) continue;
-    const std::string near = Nearest(Quoted(each.key()), kNames.data(), kNames.size());
+    if (std::ranges::find(known.names, std::string_view(each.key())) != known.names.end()) continue;
+    // Null is how some clients leave an argument out.
+    if (each.value().is_null() &&
+        std::ranges::find(kNames, std::string_view(each.key())) != kNames.end())
+      continue;
+    const std::string near = Nearest(Quoted(each.key()), known.names.data(), known.names.size());
     return Fail(Errc::kInvalidArgument,
                 fmt::format("there is no argument '{}'", Printable(Quoted(each.key()))),
-                near.empty()
-                    ? "the arguments are code, env, session, fork_of, session_action, echo, "
-                      "timeout_seconds, files and max_output"
-                    : fmt::format("did you mean '{}'?", near));
+                near.empty() ? std::string(known.list) : fmt::format("did you mean '{}'?", near));
   }
   return {};
 }
@@ -207,8 +222,13 @@ std::string_view Name(SessionAction action) {
   return "?";
 }
 
+Result<RunArguments> ReadOriginalArguments(const json::object& arguments) {
+  IGLOO_TRY(CheckNames(arguments, kKnownOriginal));
+  return ReadArguments(arguments);
+}
+
 Result<RunArguments> ReadArguments(const json::object& arguments) {
-  IGLOO_TRY(CheckNames(arguments));
+  IGLOO_TRY(CheckNames(arguments, kKnown));
   RunArguments out;
   IGLOO_ASSIGN(out.session, Text(arguments, "session"));
   if (out.session && out.session->empty()) out.session.reset();

@@ -40,6 +40,9 @@ inline constexpr std::size_t kMostFiles = 200;
 /// Fails with what is wrong and what to write instead. The older names `command` and `environment`
 /// are understood. Code and environment are there unless there is an action.
 Result<RunArguments> ReadArguments(const boost::json::object& arguments);
+/// The same for the tool of nix-sandbox-mcp, which has `code`, `env` and `session`: what only
+/// igloo's own tool takes is refused, never ignored.
+Result<RunArguments> ReadOriginalArguments(const boost::json::object& arguments);
 
 /// A path that stays in the directory it is relative to: no '..', no NUL, not absolute.
 Result<void> CheckGivenPath(const std::string& path);

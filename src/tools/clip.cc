@@ -112,8 +112,9 @@ std::size_t JsonSize(std::string_view text) {
   return size;
 }
 
-std::string Clean(std::string_view bytes) {
-  if (FindSequence(bytes) == bytes.size()) return ToUtf8(bytes);
+std::string Clean(std::string_view bytes, Sequences sequences) {
+  const bool keep = sequences == Sequences::kKeep;
+  if (keep || FindSequence(bytes) == bytes.size()) return ToUtf8(bytes);
   return ToUtf8(WithoutSequences(bytes));
 }
 
@@ -124,20 +125,22 @@ Share Divide(std::size_t room, std::uint64_t output, std::uint64_t error) {
           .error = static_cast<std::size_t>(for_error)};
 }
 
-Shown Clip(const session::CappedText& stream, std::size_t room, std::string_view advice) {
+Shown Clip(const session::CappedText& stream, std::size_t room, std::string_view advice,
+           Sequences sequences) {
   const std::string kept = stream.kept();
-  if (!stream.cut() && kept.size() <= room) return {.text = Clean(kept)};
+  if (!stream.cut() && kept.size() <= room) return {.text = Clean(kept, sequences)};
   const std::string last = stream.cut() ? stream.last() : "";
   const std::string_view head = UpToLine(WholeCharacters(kept, room / 2));
   // Where all was captured, beginning and end are parts of one text.
   const std::string_view behind =
       stream.cut() ? std::string_view(last) : std::string_view(kept).substr(head.size());
   const std::string_view tail = FromLine(WholeEnd(behind, room / 2));
-  Shown shown{.text = Clean(head), .omitted = stream.total() - head.size() - tail.size()};
+  Shown shown{.text = Clean(head, sequences),
+              .omitted = stream.total() - head.size() - tail.size()};
   if (!shown.text.empty() && !shown.text.ends_with('\n')) shown.text += '\n';
   shown.text += fmt::format("[... {} of {} bytes left out{}{}]\n", shown.omitted, stream.total(),
                             advice.empty() ? "" : "; ", advice);
-  shown.text += Clean(tail);
+  shown.text += Clean(tail, sequences);
   return shown;
 }
 

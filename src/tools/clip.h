@@ -8,8 +8,12 @@
 
 namespace igloo::tools {
 
-/// Output as a model reads it: valid UTF-8, without the sequences that colour a terminal.
-std::string Clean(std::string_view bytes);
+/// What becomes of sequences that colour a terminal or move its cursor: those that ESC begins, and
+/// the controls U+0080 to U+009F, which are the same in another form.
+enum class Sequences { kRemove, kKeep };
+
+/// Output as a model reads it: valid UTF-8, without such sequences unless they are to stay.
+std::string Clean(std::string_view bytes, Sequences sequences = Sequences::kRemove);
 
 /// What of a stream is shown.
 struct Shown {
@@ -20,7 +24,8 @@ struct Shown {
 /// At most `room` bytes of a stream: all of it, or its beginning and its end at whole characters
 /// and, where that costs little, whole lines. A line between them says exactly how much is missing
 /// and, unless that is empty, what to do about it: `advice`.
-Shown Clip(const session::CappedText& stream, std::size_t room, std::string_view advice);
+Shown Clip(const session::CappedText& stream, std::size_t room, std::string_view advice,
+           Sequences sequences = Sequences::kRemove);
 
 /// How much of `room` each stream gets: errors are short as a rule, and matter.
 struct Share {

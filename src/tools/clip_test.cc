@@ -42,6 +42,14 @@ TEST(CleanTest, ControlsOfOneCharacterGoToo) {
   EXPECT_EQ(Clean("\xc2"), "\xef\xbf\xbd");
 }
 
+TEST(CleanTest, WhoWantsSequencesKeepsThemAndStillGetsText) {
+  EXPECT_EQ(Clean("\x1b[31mred\xff", Sequences::kKeep), "\x1b[31mred\xef\xbf\xbd");
+  EXPECT_EQ(Clean("a\xc2\x85", Sequences::kKeep), "a\xc2\x85");
+  EXPECT_EQ(Clip(Stream("\x1b[1mbold\n"), 100, "", Sequences::kKeep).text, "\x1b[1mbold\n");
+  const std::string many(100, '\x1b');
+  EXPECT_THAT(Clip(Stream(many), 40, "", Sequences::kKeep).text, StartsWith("\x1b\x1b"));
+}
+
 TEST(CleanTest, WhateverComesIsValidAndFinite) {
   std::string odd;
   for (int i = 0; i < 5000; ++i) odd += static_cast<char>((i * 7919) >> 3);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/arguments.h"
 #include "tools/contract.h"
 
 namespace igloo::tools {
@@ -16,11 +17,21 @@ class OriginalContract : public Contract {
                                                            Trace& trace) override;
 
  private:
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> RunInSession(
+      mcp::Call& call, RunArguments arguments, const Offered& offered,
+      std::shared_ptr<const Setup> setup, Trace& trace);
+
   Workshop workshop_;
 };
 
 /// Its result for a run.
 mcp::ToolResult RenderOriginal(const Finished& finished);
+
+/// Why a call in a session had no result, in the words of the program that had an agent for each.
+enum class SessionBefore { kNew, kLived };
+enum class SessionAfter { kGone, kLives };
+std::string OriginalSessionFailure(const Error& error, const std::string& environment,
+                                   SessionBefore before, SessionAfter after);
 
 /// What it tells clients about itself when they connect.
 std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool>& tools);

@@ -45,6 +45,68 @@ TEST(RenderOriginalTest, ATimeOutNamesItsTime) {
   const mcp::ToolResult result = RenderOriginal(finished);
   EXPECT_EQ(TextOf(result), "Command timed out after 30s");
   EXPECT_TRUE(result.is_error);
+  finished.session = "s";
+  finished.time_limit_ms = 2500;
+  finished.notes = {"variables are kept: the code was interrupted"};
+  EXPECT_EQ(TextOf(RenderOriginal(finished)),
+            "Session execution timed out after 2.5s\n"
+            "[variables are kept: the code was interrupted]\n");
+}
+
+TEST(RenderOriginalTest, ALimitThatEndedTheCodeIsNamed) {
+  Finished finished = Ended("");
+  finished.run.verdict = session::Verdict::kMemory;
+  finished.run.exit_code = 137;
+  const mcp::ToolResult result = RenderOriginal(finished);
+  EXPECT_TRUE(result.is_error);
+  EXPECT_EQ(TextOf(result),
+            "[killed: it used more than its 512 MB of memory; work on less at a time]\n");
+  finished = Ended("half", "oops");
+  finished.run.verdict = session::Verdict::kOutput;
+  finished.run.exit_code = 137;
+  EXPECT_EQ(TextOf(RenderOriginal(finished)),
+            "half\n--- stderr ---\noops\n[killed: it wrote without end; print less]\n");
+}
+
+TEST(RenderOriginalTest, LostVariablesAreToldAlsoBehindOutputThatWasCut) {
+  Finished finished = Ended("x\n");
+  finished.notes = {"variables were lost, files were kept: the interpreter ended with exit code 3"};
+  const std::string told =
+      "[variables were lost, files were kept: the interpreter ended with exit code 3]\n";
+  EXPECT_EQ(TextOf(RenderOriginal(finished)), "x\n\n--- stderr ---\n" + told);
+  finished = Ended(std::string((1U << 20) + 1, 'x'));
+  finished.notes = {"lost"};
+  EXPECT_TRUE(TextOf(RenderOriginal(finished)).ends_with("exceeded 1MB]\n[lost]\n"));
+}
+
+TEST(RenderOriginalTest, WhatCameLateStandsBeforeWhatTheCallPrinted) {
+  Finished finished = Ended("now\n", "error\n");
+  finished.late_output = "tick\n";
+  finished.late_error = "warning\n";
+  EXPECT_EQ(TextOf(RenderOriginal(finished)), "tick\nnow\n\n--- stderr ---\nwarning\nerror\n");
+}
+
+TEST(OriginalSessionFailureTest, HasTheWordsOfTheAgents) {
+  using enum SessionBefore;
+  using enum SessionAfter;
+  const auto said = [](Errc code, SessionBefore before, SessionAfter after) {
+    return OriginalSessionFailure({code, "why", "do this", 0}, "python", before, after);
+  };
+  EXPECT_EQ(said(Errc::kFailedPrecondition, kNew, kGone),
+            "Failed to start session agent for 'python': why; do this");
+  EXPECT_EQ(said(Errc::kTimeout, kNew, kGone),
+            "Failed to start session agent for 'python': Agent did not send Ready within 30s: why; "
+            "do this");
+  EXPECT_EQ(said(Errc::kFailedPrecondition, kLived, kGone),
+            "Failed to communicate with session agent: why; do this");
+  EXPECT_EQ(said(Errc::kInvalidArgument, kLived, kLives), "why; do this");
+  EXPECT_EQ(said(Errc::kExhausted, kNew, kGone), "why; do this") << "too many of them";
+}
+
+TEST(RenderOriginalTest, WhatCannotBeShownIsNotDroppedInSilence) {
+  Finished finished = Ended("");
+  finished.parts.resize(2);
+  EXPECT_THAT(TextOf(RenderOriginal(finished)), ::testing::HasSubstr("[2 shown by display()"));
 }
 
 }  // namespace

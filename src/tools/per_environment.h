@@ -50,8 +50,9 @@ bool HasNetwork(const config::SandboxSpec& spec);
 
 /// What a description has to know beside the sandbox itself.
 struct Surroundings {
-  unsigned cores = 1;  ///< the machine's: no run is held to fewer
-  Rights rights = {};  ///< of runs in the tool's environment, as they are configured
+  unsigned cores = 1;        ///< the machine's, or fewer where its environment is held to that
+  bool limits_cpus = false;  ///< a sandbox's own number of them is kept here
+  Rights rights = {};        ///< of runs in the tool's environment, as they are configured
 };
 
 /// The tool as clients see it.

@@ -24,8 +24,14 @@ std::vector<mcp::Tool> PerEnvironmentContract::Tools(const Setup& setup) const {
   for (const EnvironmentTool& each :
        MakeEnvironmentTools(setup.sandboxes(), setup.catalogue(), uncovered_)) {
     const Offered* offered = setup.Find(each.environment);
-    tools.push_back(Describe(each, {.cores = std::max(1U, std::thread::hardware_concurrency()),
-                                    .rights = offered != nullptr ? offered->rights : Rights{}}));
+    const bool limits_cpus = cgroup::WhyNoCpus(workshop_.runner.cgroups()).empty();
+    const auto held = offered != nullptr && limits_cpus ? offered->limits.millicpus : 0;
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    tools.push_back(Describe(
+        each,
+        {.cores = held == 0 ? cores : std::min(cores, static_cast<unsigned>((held + 999) / 1000)),
+         .limits_cpus = limits_cpus,
+         .rights = offered != nullptr ? offered->rights : Rights{}}));
   }
   return tools;
 }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "tools/clip.h"
 #include "tools/per_environment.h"
 
@@ -57,6 +59,13 @@ std::string FilesSentence(const SandboxSpec& spec) {
       (names.size() == 1 ? "a " : "the following files: ") + Enumerate(names, " and ");
   return fmt::format(" It requires {}{}.", list,
                      spec.additional_files ? " and supports uploading additional files" : "");
+}
+
+/// How many processors a run of it can keep busy.
+unsigned CoresOf(const SandboxSpec& spec, const Surroundings& surroundings) {
+  const std::uint64_t own = spec.resources.cpu.value_or(surroundings.cores);
+  if (!surroundings.limits_cpus) return surroundings.cores;
+  return static_cast<unsigned>(std::min<std::uint64_t>(own, surroundings.cores));
 }
 
 std::string DescriptionOf(const EnvironmentTool& tool, unsigned cores) {
@@ -120,7 +129,7 @@ mcp::ToolHints HintsOf(const SandboxSpec& spec, const Rights& rights) {
 
 mcp::Tool Describe(const EnvironmentTool& tool, const Surroundings& surroundings) {
   const SandboxSpec& spec = tool.spec;
-  std::string description = DescriptionOf(tool, surroundings.cores);
+  std::string description = DescriptionOf(tool, CoresOf(spec, surroundings));
   if (surroundings.rights.writable_host) {
     description += " It can change the files of the user's project.";
   }

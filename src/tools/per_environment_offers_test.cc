@@ -175,6 +175,9 @@ TEST(PerEnvironmentOffers, LimitsAreOnesThatWork) {
   EXPECT_EQ(Find(tools, "shell").spec.resources.memory_mb, 64U);
   EXPECT_THAT(Describe(Find(tools, "java"), {.cores = 2}).description,
               HasSubstr("with 2 CPU cores, 512 MB RAM, and 128 processes."));
+  // Where that is kept, the file's own number counts, and never more than there are.
+  EXPECT_THAT(Describe(Find(tools, "java"), {.cores = 2, .limits_cpus = true}).description,
+              HasSubstr("with 1 CPU core, 512 MB RAM"));
 }
 
 TEST(PerEnvironmentOffers, MoreThanTheLeastStays) {

@@ -136,6 +136,7 @@ mcp::Answer<Prepared> Prepare(const EnvironmentTool& tool, const JsonObject& arg
   if (spec.security.network == "bridge") request.network.level = network::Level::kInternet;
   request.time_ms = spec.timeout_seconds * 1000;
   if (spec.resources.memory_mb) request.memory_bytes = *spec.resources.memory_mb << 20;
+  if (spec.resources.cpu) request.millicpus = *spec.resources.cpu * 1000;
   request.processes = spec.resources.processes;
   request.open_files = spec.resources.files;
   request.variables = tool.variables;

@@ -27,7 +27,7 @@ class Recipes {
     std::uint64_t setup = 0;
     std::string environment = {};
     const drivers::Driver* driver = nullptr;
-    std::optional<std::uint64_t> memory_bytes = {}, processes = {}, open_files = {};
+    std::optional<std::uint64_t> memory_bytes = {}, millicpus = {}, processes = {}, open_files = {};
     environment::Place place = {};
     std::map<std::string, std::string> variables = {};
     network::Wanted network = {};

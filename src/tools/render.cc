@@ -41,41 +41,6 @@ std::string Waited(const Finished& finished) {
          " of waiting for a free place";
 }
 
-/// How a run ended, and what can be done about it.
-std::string Explain(const Finished& finished) {
-  const session::RunResult& run = finished.run;
-  switch (run.verdict) {
-    case Verdict::kOk:
-      return "exit code 0";
-    case Verdict::kExit:
-      return fmt::format("exit code {}", run.exit_code);
-    case Verdict::kSignal:
-      return fmt::format("ended by signal {}", run.signal);
-    case Verdict::kTimeout:
-      return fmt::format(
-          "stopped at its time limit of {}; timeout_seconds gives it more, up to {} s",
-          Limit(finished.time_limit_ms), kLongestSeconds);
-    case Verdict::kMemory:
-      return fmt::format("killed: it used more than its {} of memory; work on less at a time",
-                         HumanBytes(finished.memory_limit_bytes));
-    case Verdict::kProcesses:
-      return fmt::format("exit code {}: it ran into its limit on processes; start fewer at once",
-                         run.exit_code);
-    case Verdict::kDisk:
-      return fmt::format(
-          "exit code {}: it filled its space for files, or wrote a file larger than it may; "
-          "write less",
-          run.exit_code);
-    case Verdict::kOutput:
-      return "killed: it wrote without end; print less";
-    case Verdict::kInterrupted:
-      return "interrupted";
-    case Verdict::kKilled:
-      return "killed";
-  }
-  return "?";
-}
-
 std::string Advice(const session::CappedText& stream, const std::vector<std::string>& uris) {
   if (uris.empty()) return "";
   std::string advice = stream.cut() ? "its first and last parts are in " : "all of it is in ";
@@ -118,7 +83,8 @@ mcp::Content LinkTo(const Thing& thing) {
 /// Pictures as far as there is room for them, and links to what was kept.
 class Contents {
  public:
-  Contents(std::size_t room, mcp::ToolResult& result) : room_(room), result_(result) {}
+  Contents(std::size_t room, Sequences sequences, mcp::ToolResult& result)
+      : room_(room), sequences_(sequences), result_(result) {}
 
   void Add(Named& named) {
     for (std::size_t i = 0; i < named.files.size(); ++i) {
@@ -138,7 +104,7 @@ class Contents {
  private:
   void AddPart(Thing& part) {
     if (part.shown && !IsImage(part.type)) {
-      AddText(Clean(part.shown->bytes));
+      AddText(Clean(part.shown->bytes, sequences_));
     } else if (part.shown && AddPicture(*std::move(part.shown), part.type)) {
       return;
     } else if (!part.uri.empty() && links_++ < kListed) {
@@ -160,16 +126,17 @@ class Contents {
   }
 
   std::size_t room_;
+  Sequences sequences_;
   std::size_t links_ = 0;  ///< to parts
   mcp::ToolResult& result_;
 };
 
 /// What a session showed: texts as they are, all else as where it can be read, if it can.
-boost::json::array PartsJson(const std::vector<Thing>& parts) {
+boost::json::array PartsJson(const std::vector<Thing>& parts, Sequences sequences) {
   boost::json::array out;
   for (const Thing& part : parts) {
     mcp::JsonObject each{{"mime_type", part.type}};
-    if (part.shown && !IsImage(part.type)) each["text"] = Clean(part.shown->bytes);
+    if (part.shown && !IsImage(part.type)) each["text"] = Clean(part.shown->bytes, sequences);
     if (!part.uri.empty()) each["uri"] = part.uri;
     out.push_back(std::move(each));
   }
@@ -188,14 +155,16 @@ struct Streams {
   std::optional<Shown> value = {};
 };
 
-Streams ClipAll(const Finished& finished, const Room& room, const Named& named) {
+Streams ClipAll(const Finished& finished, const Room& room, const Named& named,
+                Sequences sequences) {
   const session::RunResult& run = finished.run;
-  Streams streams{.output = Clip(run.output, room.output, Advice(run.output, named.output)),
-                  .error = Clip(run.error, room.error, Advice(run.error, named.error))};
+  Streams streams{
+      .output = Clip(run.output, room.output, Advice(run.output, named.output), sequences),
+      .error = Clip(run.error, room.error, Advice(run.error, named.error), sequences)};
   if (finished.value) {
     session::CappedText value(finished.value->size());
     value.Append(*finished.value);
-    streams.value = Clip(value, room.value, Advice(value, named.value));
+    streams.value = Clip(value, room.value, Advice(value, named.value), sequences);
   }
   return streams;
 }
@@ -204,7 +173,7 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
                            const Streams& streams, const Named& named) {
   const session::RunResult& run = finished.run;
   mcp::JsonObject o{{"verdict", session::Name(run.verdict)},
-                    {"summary", Explain(finished)},
+                    {"summary", HowItEnded(finished)},
                     {"env", how.environment},
                     {"exit_code", run.exit_code},
                     {"timed_out", run.verdict == Verdict::kTimeout},
@@ -222,8 +191,8 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
   if (run.signal != 0) o["signal"] = run.signal;
   if (!finished.session.empty()) o["session"] = finished.session;
   if (streams.value) o["value"] = streams.value->text;
-  if (!named.parts.empty()) o["parts"] = PartsJson(named.parts);
-  if (!finished.notes.empty()) o["notes"] = Texts(finished.notes);
+  if (!named.parts.empty()) o["parts"] = PartsJson(named.parts, how.sequences);
+  if (const auto notes = NotesOf(finished); !notes.empty()) o["notes"] = Texts(notes);
   std::vector<std::string> kept = named.output;
   kept.insert(kept.end(), named.error.begin(), named.error.end());
   kept.insert(kept.end(), named.value.begin(), named.value.end());
@@ -249,13 +218,13 @@ std::string Text(const Finished& finished, const Streams& streams, const Named& 
   AddSection(text, text.empty() ? "" : "--- stderr ---\n", streams.error.text);
   if (streams.value) AddSection(text, "", streams.value->text + "\n");
   std::string footer;
-  for (const std::string& note : finished.notes) footer += "[" + note + "]\n";
+  for (const std::string& note : NotesOf(finished)) footer += "[" + note + "]\n";
   footer += FileLines(named.files);
   if (!finished.looked_for_files) {
     footer += "[files are not returned: the environment's backend, bubblewrap, cannot]\n";
   }
   if (!finished.left.complete) footer += "[there are more files, which are not listed]\n";
-  footer += fmt::format("[{}, {}{}]", Explain(finished), Seconds(finished.run.usage.wall_micros),
+  footer += fmt::format("[{}, {}{}]", HowItEnded(finished), Seconds(finished.run.usage.wall_micros),
                         Waited(finished));
   AddSection(text, "", footer);
   return text;
@@ -275,17 +244,55 @@ Room RoomFor(const Finished& finished, std::size_t room) {
 
 }  // namespace
 
+std::string HowItEnded(const Finished& finished) {
+  const session::RunResult& run = finished.run;
+  switch (run.verdict) {
+    case Verdict::kOk:
+      return "exit code 0";
+    case Verdict::kExit:
+      return fmt::format("exit code {}", run.exit_code);
+    case Verdict::kSignal:
+      return fmt::format("ended by signal {}", run.signal);
+    case Verdict::kTimeout:
+      return fmt::format(
+          "stopped at its time limit of {}; timeout_seconds gives it more, up to {} s",
+          Limit(finished.time_limit_ms), kLongestSeconds);
+    case Verdict::kMemory:
+      return fmt::format("killed: it used more than its {} of memory; work on less at a time",
+                         HumanBytes(finished.memory_limit_bytes));
+    case Verdict::kProcesses:
+      return fmt::format("exit code {}: it ran into its limit on processes; start fewer at once",
+                         run.exit_code);
+    case Verdict::kDisk:
+      return fmt::format(
+          "exit code {}: it filled its space for files, or wrote a file larger than it may; "
+          "write less",
+          run.exit_code);
+    case Verdict::kOutput:
+      return "killed: it wrote without end; print less";
+    case Verdict::kInterrupted:
+      return "interrupted";
+    case Verdict::kKilled:
+      return "killed";
+  }
+  return "?";
+}
+
+bool EndedFromOutside(session::Verdict verdict) {
+  return verdict != Verdict::kOk && verdict != Verdict::kExit;
+}
+
 mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& store) {
   const Room room = RoomFor(finished, how.room);
   Named named = NameAll(finished, room, store);
-  const Streams streams = ClipAll(finished, room, named);
+  const Streams streams = ClipAll(finished, room, named, how.sequences);
   std::string text = Text(finished, streams, named);
   mcp::ToolResult result;
   result.structured = Structured(finished, how, streams, named);
   // INVARIANT: text and lists are bounded so that they always fit; pictures get what they leave.
   const std::size_t taken = JsonSize(text) + boost::json::serialize(*result.structured).size();
   result.content.emplace_back(mcp::content::Text{std::move(text)});
-  Contents(kMostAnswer - std::min(taken, kMostAnswer), result).Add(named);
+  Contents(kMostAnswer - std::min(taken, kMostAnswer), how.sequences, result).Add(named);
   result.is_error = finished.run.verdict != Verdict::kOk;
   return result;
 }

@@ -198,7 +198,10 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
   }
   trace.environment = (*offered)->name;
   const Presentation how{.environment = trace.environment,
-                         .room = arguments->max_output.value_or(kUsualOutput)};
+                         .room = arguments->max_output.value_or(kUsualOutput),
+                         .sequences = setup->config().daemon.keeps_sequences()
+                                          ? Sequences::kKeep
+                                          : Sequences::kRemove};
   if (arguments->session) {
     const bool named = *arguments->session != kNewSession;
     Sessions::Asked asked{

@@ -47,6 +47,20 @@ Finished FinishedFrom(session::CallResult result) {
   return finished;
 }
 
+std::vector<std::string> NotesOf(const Finished& finished) {
+  constexpr std::size_t kMostLate = 1000;
+  std::vector<std::string> notes;
+  for (std::string_view late :
+       {std::string_view(finished.late_output), std::string_view(finished.late_error)}) {
+    if (late.ends_with('\n')) late.remove_suffix(1);
+    if (late.empty()) continue;
+    notes.push_back(fmt::format("since the last call something printed: {}",
+                                Printable(Quoted(late, kMostLate), Newlines::kKeep)));
+  }
+  std::ranges::copy(finished.notes, std::back_inserter(notes));
+  return notes;
+}
+
 bool CouldHaveRawSockets(const sandbox::Network& network) {
   const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
   return connected != nullptr && connected->tier == "internet" && !connected->raw_sockets;
@@ -133,8 +147,16 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
     io.connection = std::make_shared<session::Connection>(loop_, proxy_, order.request.network);
     SayIfMissing(plan.network, order.request.resolver);
   }
+  SayIfUnlimited(plan);
   IGLOO_ASSIGN(io.group, session::TakeGroup(groups_, plan));
   return io;
+}
+
+void Runner::SayIfUnlimited(const sandbox::Plan& plan) {
+  if (said_unlimited_ || !options_.note) return;
+  const std::string unlimited = session::UnlimitedCpus(groups_.found(), plan);
+  said_unlimited_ = !unlimited.empty();
+  if (said_unlimited_) options_.note(unlimited);
 }
 
 void Runner::SayIfMissing(const sandbox::Network& network, std::string_view resolver) {
@@ -156,6 +178,7 @@ Result<std::shared_ptr<const session::Recipe>> Runner::RecipeFor(const Order& or
     proxy_.set_resolver(order.where.resolver);
     SayIfMissing(recipe->plan.network, order.request.resolver);
   }
+  SayIfUnlimited(recipe->plan);
   return recipe;
 }
 

@@ -38,7 +38,12 @@ struct Finished {
   std::optional<std::string> value = {};  ///< of a last expression
   std::vector<session::Part> parts = {};  ///< pictures, tables
   std::vector<std::string> notes = {};    ///< about session and network, a sentence each
+  /// What its background printed between the last call and this one.
+  std::string late_output = {}, late_error = {};
 };
+
+/// Its notes, and what came late as one more note a stream: for results that have no better place.
+std::vector<std::string> NotesOf(const Finished& finished);
 
 /// What came of a call in an interpreter.
 Finished FinishedFrom(session::CallResult result);
@@ -132,11 +137,13 @@ class Runner {
                                std::function<void(std::string_view)> heard);
   /// Once a server: what programs that know no proxy lack here.
   void SayIfMissing(const sandbox::Network& network, std::string_view resolver);
+  /// Once a server: which limit nobody keeps here.
+  void SayIfUnlimited(const sandbox::Plan& plan);
 
   boost::asio::io_context& loop_;
   backend::jail::Programs programs_;
   Options options_;
-  bool said_missing_ = false;
+  bool said_missing_ = false, said_unlimited_ = false;
   cgroup::Groups groups_;
   backend::jail::JailBackend jail_;
   std::unique_ptr<backend::Backend> bubblewrap_ = {};

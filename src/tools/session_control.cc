@@ -36,7 +36,7 @@ mcp::JsonObject Describe(const Finished& finished) {
                       {"duration_ms", finished.run.usage.wall_micros / 1000}};
   if (finished.value) out["value"] = ToUtf8(*finished.value);
   boost::json::array notes, parts, files;
-  for (const std::string& note : finished.notes) notes.emplace_back(ToUtf8(note));
+  for (const std::string& note : NotesOf(finished)) notes.emplace_back(ToUtf8(note));
   for (const session::Part& part : finished.parts) {
     parts.push_back(mcp::JsonObject{{"type", ToUtf8(part.type)}, {"size", part.bytes.size()}});
   }

@@ -281,14 +281,10 @@ Finished Sessions::Describe(const Living& living, session::CallResult result,
   } else if (result.verdict == session::Verdict::kTimeout) {
     notes.emplace_back("variables are kept: the code was interrupted");
   }
-  for (const auto* late : {&result.late_output, &result.late_error}) {
-    if (late->total() == 0) continue;
-    std::string said = late->kept().substr(0, 1000);
-    if (said.ends_with('\n')) said.pop_back();
-    notes.push_back(
-        fmt::format("since the last call something printed: {}", Printable(said, Newlines::kKeep)));
-  }
+  std::string late_output = result.late_output.kept(), late_error = result.late_error.kept();
   Finished finished = FinishedFrom(std::move(result));
+  finished.late_output = std::move(late_output);
+  finished.late_error = std::move(late_error);
   finished.time_limit_ms = time_ms;
   finished.memory_limit_bytes = living.resident->memory_limit_bytes();
   finished.notes.insert(finished.notes.begin(), notes.begin(), notes.end());

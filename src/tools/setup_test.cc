@@ -6,6 +6,7 @@
 
 #include "environment/host.h"
 #include "tools/instructions.h"
+#include "tools/original.h"
 #include "tools/run_contract.h"
 
 namespace igloo::tools {
@@ -173,6 +174,28 @@ TEST(InstructionsTest, SayWhatThereIsAndFit) {
   const std::string fit = FitToClients(much);
   EXPECT_LE(fit.size(), 4000U);
   EXPECT_THAT(fit, HasSubstr("more lines"));
+}
+
+TEST(InstructionsTest, OfTheOlderToolNameTheProjectAsItIsAndItsShell) {
+  const auto of = [](environment::ProjectMode mode, bool flake) {
+    config::Config config = WithProject(mode);
+    config.project.use_flake = flake;
+    // As if Nix had made it.
+    if (flake) {
+      config.environments["project"] = {.name = "project",
+                                        .source = {config::SourceKind::kPreset, "shell"}};
+    }
+    return OriginalInstructions(*SetupOf(std::move(config)), {});
+  };
+  using enum environment::ProjectMode;
+  EXPECT_THAT(of(kReadOnly, true),
+              HasSubstr("Project directory mounted at /project (read-only).\n"
+                        "Project's devShell available as 'project' environment.\n"));
+  EXPECT_THAT(of(kReadOnly, false), Not(HasSubstr("devShell")));
+  const std::string writable = of(kReadWrite, false);
+  EXPECT_THAT(writable, HasSubstr("mounted at /project (read-write"));
+  EXPECT_THAT(writable, HasSubstr("- shell: "));
+  EXPECT_THAT(OriginalInstructions(*SetupOf({}), {}), Not(HasSubstr("Project")));
 }
 
 }  // namespace

@@ -70,6 +70,62 @@ class ClientsCli : public ::testing::Test {
   std::optional<TempDir> dir_;
 };
 
+/// igloo as Nix has it: in a store, with a profile whose link leads there.
+class ClientsOfAStore : public ClientsCli {
+ protected:
+  void SetUp() override {
+    ClientsCli::SetUp();
+    fs::create_directories(Path(kBin));
+    for (const std::string name : {"igloo", "igloo-core"}) {
+      fs::copy_file(BinDirectory() + "/" + name, Path(kBin) + "/" + name);
+    }
+    fs::create_directories(Path("profiles"));
+    fs::create_directory_symlink("../" + std::string(kBin), Path("profiles/bin"));
+  }
+  Outcome By(const std::string& program, const std::string& path) const {
+    return RunProgram({.program = program,
+                       .args = {"mcp", "print-config", "claude-code"},
+                       .env = {"PATH=" + path, "HOME=" + Path("home")}});
+  }
+  static constexpr const char* kBin = "nix/store/0123456789abcdfghijklmnpqrsvwxyz-igloo-1/bin";
+};
+
+TEST_F(ClientsOfAStore, TheLinkThatWasCalledIsWrittenDown) {
+  const Outcome called = By(Path("profiles/bin/igloo"), "/usr/bin:/bin");
+  EXPECT_EQ(called.status, 0) << called.err;
+  EXPECT_THAT(called.out, AllOf(HasSubstr("\"" + Path("profiles/bin/igloo") + "\""),
+                                Not(HasSubstr("nix/store"))));
+  // As a shell finds it, with another igloo before it in PATH.
+  const Outcome found = RunProgram(
+      {.program = "/bin/sh",
+       .args = {"-c", "exec igloo mcp print-config claude-code"},
+       .env = {"PATH=" + Path("profiles/bin") + ":" + BinDirectory(), "HOME=" + Path("home")}});
+  EXPECT_EQ(found.status, 0) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("\"" + Path("profiles/bin/igloo") + "\""));
+}
+
+TEST_F(ClientsOfAStore, AStorePathIsNeverWrittenDown) {
+  const std::string inside = Path(kBin) + "/igloo";
+  const Outcome refused = By(inside, Path(kBin) + ":/usr/bin");
+  EXPECT_EQ(refused.status, 125);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("garbage collection"), HasSubstr("nix profile install")));
+  // The profile's link leads to the same program, so it is that one's other name.
+  const Outcome found = By(inside, Path(kBin) + ":" + Path("profiles/bin"));
+  EXPECT_EQ(found.status, 0) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("\"" + Path("profiles/bin/igloo") + "\""));
+  fs::create_directories(Path("home"));
+  fs::create_directory_symlink("../profiles", Path("home/.nix-profile"));
+  const Outcome usual = By(inside, "/usr/bin");
+  EXPECT_THAT(usual.out, HasSubstr("\"" + Path("home/.nix-profile/bin/igloo") + "\""));
+}
+
+TEST_F(ClientsCli, ClientsAreToldToUseStandardInputWhereTheServerByHandDoesNot) {
+  EXPECT_THAT(Mcp({"print-config", "claude-code"}).out, Not(HasSubstr("--stdio"))) << "control";
+  Write(".config/igloo/config.toml", "[daemon]\ntransport = 'http'\n");
+  EXPECT_THAT(Mcp({"print-config", "claude-code"}).out, HasSubstr("--stdio"));
+}
+
 TEST_F(ClientsCli, EveryClientIsSetUpOnceAndTakenBack) {
   for (const clients::Client& client : clients::kClients) {
     SCOPED_TRACE(std::string(client.name));

@@ -43,7 +43,7 @@ TEST_F(Configured, TimeAndMemoryAreTheFilesUnlessTheCommandLineSaysOtherwise) {
 TEST_F(Configured, EveryLimitHoldsInsideAndIsShown) {
   Write(kUsual,
         "[limits]\ncpu_seconds = 1.5\nprocesses = 33\nopen_files = 44\nfile_mb = 1\ndisk_mb = 2\n"
-        "disk_files = 30\noutput_mb = 1\n");
+        "disk_files = 30\noutput_mb = 1\ncpus = 1.5\n");
   const Outcome limits = Run({"run", "--env", "shell", "ulimit -t -n; ulimit -Hu; ulimit -f"});
   EXPECT_THAT(limits.out, AllOf(HasSubstr(" 2\n"), HasSubstr(" 44\n"), HasSubstr("\n33\n")))
       << limits.err;
@@ -59,16 +59,17 @@ TEST_F(Configured, EveryLimitHoldsInsideAndIsShown) {
   EXPECT_EQ(shown, (json::value{{"time_ms", 30'000},
                                 {"cpu_ms", 2000},
                                 {"memory_bytes", 512 << 20},
+                                {"millicpus", 1500},
                                 {"processes", 33},
                                 {"open_files", 44},
                                 {"file_bytes", 1 << 20},
                                 {"disk_bytes", 2 << 20},
                                 {"disk_files", 30},
                                 {"output_bytes", 1 << 20}}));
-  EXPECT_THAT(
-      Run({"env", "show", "shell"}).out,
-      AllOf(HasSubstr("\ncpu time     2 s\n"), HasSubstr("\nprocesses    33\n"),
-            HasSubstr("\ndisk         2 MB, 30 files\n"), HasSubstr("\noutput kept  1 MB\n")));
+  EXPECT_THAT(Run({"env", "show", "shell"}).out,
+              AllOf(HasSubstr("\ncpu time     2 s\n"), HasSubstr("\ncpus         1.5"),
+                    HasSubstr("\nprocesses    33\n"), HasSubstr("\ndisk         2 MB, 30 files\n"),
+                    HasSubstr("\noutput kept  1 MB\n")));
 }
 
 TEST_F(Configured, ProcessorTimeEndsCodeThatComputes) {
@@ -184,6 +185,55 @@ TEST_F(Configured, AProjectThatIsNotOneIsRefusedWithItsPlace) {
   }
   EXPECT_THAT(Run({"run", "--env", "shell", "--project", "", "1"}).err,
               HasSubstr("the project '' does not exist"));
+}
+
+/// '.' in a user's own configuration is where that lies, and nobody means that.
+TEST_F(Configured, IgloosOwnDirectoriesAreNoProject) {
+  Write("app/file", "of the project\n");
+  const std::vector<std::string> show = {"run", "--env", "shell", "cat /project/* 2>&1"};
+  for (const std::string path : {".", "./environments", "..", "../../.local/state/igloo"}) {
+    for (const std::string mode : {"readonly", "overlay", "readwrite"}) {
+      Write(kUsual, "[project]\npath = '" + path + "'\nmode = '" + mode + "'\n");
+      Write(".config/igloo/environments/x/file", "");
+      Write(".local/state/igloo/http-token", "secret");
+      const Outcome outcome = Run(show);
+      EXPECT_EQ(outcome.status, 125) << path << outcome.out;
+      EXPECT_THAT(outcome.err, AllOf(HasSubstr("config.toml:2:1: "), HasSubstr("it is not mounted"),
+                                     HasSubstr("relative to that file")));
+    }
+  }
+  Write(kUsual, "");
+  const Outcome flag =
+      Run({"run", "--env", "shell", "--project", Path(".config/igloo"), "cat /project/*"});
+  EXPECT_EQ(flag.status, 125);
+  EXPECT_THAT(flag.err, HasSubstr("igloo's own directory"));
+  // Control: a project elsewhere, and a configuration that lies in one.
+  Write(kUsual, "[project]\npath = '../../app'\n");
+  EXPECT_EQ(Run(show).out, "of the project\n");
+  Write("app/mine.toml", "[project]\npath = '.'\n");
+  const Outcome named =
+      Run({"run", "--config", Path("app/mine.toml"), "--env", "shell", "cat /project/file"});
+  EXPECT_EQ(named.out, "of the project\n") << named.err;
+}
+
+TEST_F(Configured, CodeThatMayWriteToAProjectCannotReachTheConfigurationInIt) {
+  Write("app/file", "before\n");
+  std::filesystem::permissions(Path("app"), std::filesystem::perms(0777));
+  const std::string file = Write("app/mine.toml", "[project]\npath = '.'\nmode = 'readwrite'\n");
+  const std::vector<std::string> change = {
+      "run", "--config", file, "--env", "shell", "touch /project/new && echo changed"};
+  const Outcome refused = Run(change);
+  EXPECT_EQ(refused.status, 125) << refused.out;
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("could change the configuration"), HasSubstr("mode = \"overlay\"")));
+  // Control: kept elsewhere, the same project can be written to.
+  const std::string outside =
+      Write("elsewhere.toml", "[project]\npath = 'app'\nmode = 'readwrite'\n");
+  EXPECT_EQ(
+      Run({"run", "--config", outside, "--env", "shell", "touch /project/new && echo changed"}).out,
+      "changed\n");
+  Write("app/mine.toml", "[project]\npath = '.'\nmode = 'overlay'\n");
+  EXPECT_EQ(Run(change).out, "changed\n");
 }
 
 TEST_F(Configured, ArtifactsComeFromThePathOrTheDirectoryThatTheFileNames) {

@@ -6,10 +6,14 @@
 #include <sys/resource.h>
 
 #include <boost/json.hpp>
+#include <filesystem>
 
+#include "base/replace_file.h"
+#include "base/temp_dir.h"
 #include "cgroup/groups.h"
 #include "support/host.h"
 #include "support/igloo.h"
+#include "support/running.h"
 #include "support/sandbox.h"
 
 namespace igloo::testing {
@@ -17,6 +21,7 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Ended {
   std::string verdict = {};
@@ -45,6 +50,24 @@ Ended Run(const std::string& code, std::vector<std::string> options = {},
 
 bool Counted() { return cgroup::Find().kind != cgroup::Kind::kNone; }
 
+/// The processors that a process is held to, as the host sees it: thousandths; 0: all of them.
+std::uint64_t MillicpusOf(pid_t pid) {
+  const std::string own = ReadProc("/proc/" + std::to_string(pid) + "/cgroup");
+  for (std::size_t at = 0; at < own.size();) {
+    const std::string line = own.substr(at, own.find('\n', at) - at);
+    at += line.size() + 1;
+    const std::size_t colon = line.find(':'), path = line.find(':', colon + 1) + 1;
+    const std::string tree = line.substr(colon + 1, path - colon - 2);
+    const bool first = tree == "cpu" || tree == "cpu,cpuacct";
+    if (!first && !line.starts_with("0::")) continue;
+    const std::string file = "/sys/fs/cgroup" + (first ? "/" + tree : "") + line.substr(path) +
+                             (first ? "/cpu.cfs_quota_us" : "/cpu.max");
+    const std::string quota = ReadProc(file);
+    if (!quota.empty() && quota[0] >= '0' && quota[0] <= '9') return std::stoull(quota) / 100;
+  }
+  return 0;
+}
+
 class Limits : public ::testing::TestWithParam<const char*> {
  protected:
   Ended Run(const std::string& code, std::vector<std::string> options = {}) {
@@ -68,6 +91,37 @@ TEST_P(Limits, MemoryInManySmallProcesses) {
   EXPECT_EQ(ended.verdict, "memory") << ended.err;
   EXPECT_NE(ended.exit_code, 0);
   EXPECT_EQ(Run("x = bytearray(60 << 20)", {"--memory", "128"}).verdict, "ok") << "control";
+}
+
+TEST_P(Limits, ProcessorsOfAllProcessesTogether) {
+  const TempDir home = TempDir::Make(TempParent()).value();
+  const std::string config = home.path() + "/config.toml";
+  ASSERT_TRUE(ReplaceFile(config, "[environments.shell.limits]\ncpus = 0.25\n"));
+  std::filesystem::permissions(home.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(config, std::filesystem::perms(0644));
+  const auto held = [&](std::vector<std::string> options) {
+    const std::string marker = UniqueMarker();
+    std::vector<std::string> args = {"run", "--env", "shell", "--backend", GetParam()};
+    args.insert(args.end(), options.begin(), options.end());
+    // One that the code starts, and what that starts.
+    args.push_back("(bash -c 'read x; :' " + marker + "); echo done");
+    Running running({.program = BinDirectory() + "/igloo",
+                     .args = args,
+                     .env = {"PATH=/usr/bin:/bin", "HOME=/nonexistent"}});
+    const pid_t pid = WaitForMarked(marker);
+    EXPECT_NE(pid, 0) << running.errors();
+    const std::uint64_t millicpus = MillicpusOf(pid);
+    const std::string said = running.Finish().err;
+    return std::pair(millicpus, said);
+  };
+  const auto [limited, said] = held({"--config", config});
+  if (cgroup::WhyNoCpus(cgroup::Find()).empty()) {
+    EXPECT_EQ(limited, 250U);
+    EXPECT_THAT(said, Not(HasSubstr("nobody limits processors")));
+  } else {
+    EXPECT_THAT(said, HasSubstr("nobody limits processors to 0.25 here: "));
+  }
+  EXPECT_EQ(held({}).first, 0U) << "control";
 }
 
 TEST_P(Limits, MemoryOfOneProcess) {

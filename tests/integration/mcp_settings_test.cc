@@ -58,6 +58,81 @@ class McpSettings : public Configured {
   JsonObject greeting_ = {};
 };
 
+TEST_F(McpSettings, ControlSequencesAreLeftOutUnlessTheFileKeepsThem) {
+  const std::string code = R"(printf 'a\033[31mred\033[0m \302\205b\n' | tee /dev/stderr)";
+  const JsonObject usual = Start("")->Run("shell", code);
+  EXPECT_EQ(usual.at("structuredContent").at("stdout").as_string(), "ared b\n");
+  const JsonObject kept = Start("[daemon]\nterminal_sequences = 'keep'\n")->Run("shell", code);
+  for (const char* stream : {"stdout", "stderr"}) {
+    EXPECT_EQ(kept.at("structuredContent").at(stream).as_string(),
+              "a\x1b[31mred\x1b[0m \xc2\x85"
+              "b\n");
+  }
+  EXPECT_THAT(TextOf(kept), HasSubstr("\x1b[31mred"));
+}
+
+TEST_F(McpSettings, TheFileChoosesTheTransportAndTheCommandLineBeatsIt) {
+  const std::string http = "[daemon]\ntransport = 'http'\nlisten = '127.0.0.1:0'\n";
+  Write(kUsual, http);
+  const auto start = [&](std::vector<std::string> args, const std::string& program = "igloo") {
+    return std::make_unique<Running>(Invocation{
+        .program = BinDirectory() + "/" + program, .args = std::move(args), .env = Environment()});
+  };
+  const auto listening = start({"mcp", "--no-token"});
+  EXPECT_TRUE(listening->WaitForErrors("serving MCP at http://127.0.0.1:")) << listening->errors();
+  const auto elsewhere = start({"mcp", "--http", "unix:" + Path("socket")});
+  EXPECT_TRUE(elsewhere->WaitForErrors("serving MCP at unix:")) << elsewhere->errors();
+  EXPECT_EQ(TextOf(Start(http, {"--stdio"})->Run("shell", "echo here")).substr(0, 5), "here\n");
+  // Those that serve no HTTP.
+  for (const char* program : {"nix-sandbox-mcp", "sandbox-mcp"}) {
+    const Outcome refused = start({}, program)->Finish();
+    EXPECT_EQ(refused.status, 1) << program;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("transport = \"http\""), HasSubstr("--stdio")));
+    const Outcome served = start({"--stdio"}, program)->Finish();
+    EXPECT_EQ(served.status, 0) << program << served.err;
+  }
+}
+
+TEST_F(McpSettings, AnAddressWhereNobodyWouldListenIsRefusedAtStart) {
+  const auto refused = [&](const std::string& text) {
+    Write(kUsual, text);
+    const Outcome outcome =
+        RunProgram({.program = BinDirectory() + "/igloo", .args = {"mcp"}, .env = Environment()});
+    EXPECT_EQ(outcome.status, 125) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(refused("[daemon]\nlisten = '127.0.0.1:9999'\n"),
+              AllOf(HasSubstr("nobody would listen"), HasSubstr("transport = \"http\"")));
+  EXPECT_THAT(refused("[daemon]\ntransport = 'http'\nlisten = 'here'\n"),
+              HasSubstr("'listen' in [daemon]"));
+}
+
+TEST_F(McpSettings, TheFileSaysHowMuchIsSaid) {
+  const auto said = [&](const std::string& level) {
+    Write("app/x", "");
+    Write(kUsual, "[daemon]\nlog_level = '" + level + "'\n[environments.gone]\npath = 'gone'\n");
+    McpClient client({.env = Environment()});
+    client.Initialize();
+    client.Run("shell", "exit 3");
+    return client.running().Finish().err;
+  };
+  const std::string warning = "environment 'gone' cannot be used",
+                    call = "call of 'run' in 'shell'";
+  EXPECT_THAT(said("error"), Not(HasSubstr(warning)));
+  EXPECT_THAT(said("warn"), AllOf(HasSubstr(warning), Not(HasSubstr(call))));
+  EXPECT_THAT(said("info"), AllOf(HasSubstr(warning), Not(HasSubstr(call))));
+  EXPECT_THAT(said("debug"), AllOf(HasSubstr(warning), HasSubstr(call + ": exit, exit code 3")));
+}
+
+TEST_F(McpSettings, AChangedLevelCountsWithoutANewStart) {
+  const auto client = Start("[daemon]\nlog_level = 'error'\n");
+  client->Run("shell", ":");
+  Write(kUsual, "[daemon]\nlog_level = 'debug'\n");
+  EXPECT_TRUE(client->running().WaitForErrors("the configuration was read again"));
+  client->Run("shell", ":");
+  EXPECT_TRUE(client->running().WaitForErrors("call of 'run' in 'shell': ok"));
+}
+
 TEST_F(McpSettings, TheFileChoosesTheToolsAndTheCommandLineBeatsIt) {
   EXPECT_THAT(Names(*Start("")), ElementsAre("run"));
   EXPECT_THAT(Names(*Start("[daemon]\ntools = 'per-environment'\n")),

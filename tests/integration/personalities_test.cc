@@ -55,9 +55,28 @@ TEST_F(NixSandboxMcp, TakesTheConfigurationOfItsWrapperAsData) {
   EXPECT_EQ(TextOf(client.Run("python", "cat /code/file")), "of the project")
       << "an artifact that was found beats what the wrapper brings";
   EXPECT_THAT(boost::json::serialize(client.Run("data", "print(1)")),
-              HasSubstr("Unknown environment: 'data'"))
+              HasSubstr("Execution error: "))
       << "no closure is to be had, and nothing stands in for it";
   EXPECT_FALSE(std::filesystem::exists(Path("executed")));
+}
+
+TEST_F(NixSandboxMcp, ReadsItsConfigurationFromAFileToo) {
+  Write(Path("project/file"), "of the project");
+  const std::string text = R"({"environments":{},"project":{"path":")" + Path("project") +
+                           R"(","mount_point":"/code"}})";
+  Write(Path("elsewhere/environments.json"), text);
+  McpClient named = Start({"NIX_SANDBOX_METADATA=" + Path("elsewhere/environments.json")});
+  EXPECT_THAT(Instructions(named), HasSubstr("mounted at /code"));
+  McpClient without = Start();
+  EXPECT_THAT(Instructions(without), Not(HasSubstr("mounted"))) << "control";
+  Write(Path("home/.config/nix-sandbox-mcp/environments.json"), text);
+  McpClient usual = Start();
+  EXPECT_THAT(Instructions(usual), HasSubstr("mounted at /code"));
+  EXPECT_EQ(TextOf(usual.Run("shell", "cat /code/file")), "of the project");
+  McpClient missing = Start({"NIX_SANDBOX_METADATA=/nonexistent/environments.json"});
+  const Outcome outcome = missing.running().Finish();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("/nonexistent/environments.json"));
 }
 
 TEST_F(NixSandboxMcp, WhatItCannotServeIsSaidOnce) {

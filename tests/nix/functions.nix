@@ -31,6 +31,21 @@ in
   };
   anyCommand = (mkEnvironment { name = "go"; interpreter = [ "go" "run" ]; code_file = "main.go"; packages = [ ]; }).manifest.interpreter == [ "go" "run" ];
 
+  # The command lines that nix-sandbox-mcp planned to take.
+  commandLines =
+    let
+      of = given: (mkSandbox ({ name = "a"; packages = [ ]; } // given)).manifest;
+      started = given: let made = of given; in [ (made.interpreter_type or null) (made.interpreter or null) (made.code or null) ];
+    in
+    started { interpreter = "python3 -c"; } == [ "python" null null ]
+    && started { interpreter = "bash -s"; stdinMode = "pipe"; } == [ "bash" null null ]
+    && started { interpreter = "lua  -e"; } == [ null [ "lua" "-e" ] "argument" ]
+    && started { interpreter = "lua -"; } == [ null [ "lua" "-" ] "input" ]
+    && started { interpreter = "lua"; stdinMode = "arg"; } == [ null [ "lua" ] "argument" ]
+    && started { interpreter = "lua -e"; interpreter_type = "node"; } == [ "node" null null ];
+  plannedOnly = all (given: fails (mkSandbox (bash // given)).manifest) [ { inheritVars = [ "A" ]; } { projectMount = "/src"; } { backendOptions.a = 1; } ]
+    && !fails (mkSandbox (bash // { inheritVars = [ ]; projectMount = "/project"; backendOptions = { }; })).manifest;
+
   unknownType = fails (mkSandbox (bash // { interpreter_type = "perl"; })).manifest;
   noInterpreter = fails (mkMetadata { name = "a"; });
   badName = all (name: fails (meta { inherit name; })) [ "" "-a" "a b" "ä" ".a" "a/b" 3 ];

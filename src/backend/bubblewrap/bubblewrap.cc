@@ -95,6 +95,8 @@ class BwrapBackend : public Backend {
  public:
   explicit BwrapBackend(std::string init_path) : init_path_(std::move(init_path)) {}
 
+  bool EntersCpuGroup() const override { return true; }
+
   Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override {
     IGLOO_TRY(CheckOwners(plan));
     IGLOO_ASSIGN(Command command, Render(plan, init_path_, AbsentMasks(plan)));
@@ -117,6 +119,7 @@ class BwrapBackend : public Backend {
     }
     options.become = IdToBecome(plan);
     options.group = channels.group;
+    options.second_group = channels.cpu_group;
     UniqueFd entrance;
     if (channels.born_into) {
       // Only our own launcher lets a process be born into a group.

@@ -1,5 +1,7 @@
 #include "cli/personalities/nix_sandbox_mcp.h"
 
+#include <unistd.h>
+
 #include <charconv>
 
 #include "base/text.h"
@@ -7,9 +9,10 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/environments.h"
-#include "cli/personalities/log_level.h"
+#include "cli/log_level.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "config/load.h"
 #include "config/nix_sandbox_mcp.h"
 #include "tools/original.h"
 
@@ -59,11 +62,33 @@ struct SessionTimes {
   }
 };
 
-/// What the wrapper that Nix made of nix-sandbox-mcp's own configuration says, if we came by it.
+/// Its own file with the same content, which was there before the variable.
+std::string UsualMetadataFile() {
+  const std::string xdg = CallersVariable("XDG_CONFIG_HOME").value_or("");
+  const std::string home = CallersVariable("HOME").value_or("");
+  if (!xdg.starts_with('/') && !home.starts_with('/')) return "";
+  return (xdg.starts_with('/') ? xdg : home + "/.config") + "/nix-sandbox-mcp/environments.json";
+}
+
+/// What Nix made of nix-sandbox-mcp's own configuration: in the variable of its wrapper, in the
+/// file that the variable names, or in environments.json.
 Result<config::NixSandboxMetadata> ReadMetadata() {
-  const auto text = CallersVariable("NIX_SANDBOX_METADATA");
-  if (!text || text->empty()) return config::NixSandboxMetadata{};
-  return config::ReadNixSandboxMetadata(*text, NixStore({}));
+  constexpr const char* kVariable = "NIX_SANDBOX_METADATA";
+  std::string text = CallersVariable(kVariable).value_or("");
+  std::string from = kVariable;
+  const bool named = text.starts_with('/');
+  if (named || text.empty()) {
+    from = named ? text : UsualMetadataFile();
+    if (!named && ::access(from.c_str(), F_OK) != 0) return config::NixSandboxMetadata{};
+    auto read = config::ReadConfigFile(from);
+    if (!read) {
+      Error error = std::move(read).error();
+      if (named) error.hint = "name a file that is there, or leave the variable out";
+      return Wrap(named ? kVariable : "environments.json", std::move(error));
+    }
+    text = *std::move(read);
+  }
+  return config::ReadNixSandboxMetadata(text, NixStore({}), from);
 }
 
 /// PROJECT_DIR beats what the metadata names, and PROJECT_MOUNT its place.
@@ -76,10 +101,12 @@ ParsedArgs WithProjectOf(const config::NixSandboxMetadata& metadata, ParsedArgs 
   return args;
 }
 
-LogLevel LevelFor(const ParsedArgs& args) {
+/// RUST_LOG, then --log-level, then igloo's configuration, which is read again with every change.
+std::optional<LogLevel> LevelFor(const ParsedArgs& args) {
   const auto filtered = FilterLevel(CallersVariable("RUST_LOG").value_or(""), "nix_sandbox_mcp");
-  if (filtered) return *filtered;
-  return FindLogLevel(args.Get("--log-level").value_or("info")).value_or(LogLevel::kInfo);
+  if (filtered) return filtered;
+  const auto word = args.Get("--log-level");
+  return word ? FindLogLevel(*word) : std::nullopt;
 }
 
 Result<int> ServeOriginal(const ParsedArgs& args, Console& console) {
@@ -87,13 +114,13 @@ Result<int> ServeOriginal(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "there is no log level '" + Printable(*word) + "'",
                 "write trace, debug, info, warn or error");
   }
-  const LogLevel level = LevelFor(args);
-  const auto say_at = [&](LogLevel least) {
-    return [&console, quiet = level < least](std::string_view text) {
-      if (!quiet) console.Note(text);
-    };
+  const std::optional<LogLevel> level = LevelFor(args);
+  const config::DaemonConfig daemon = ReadDaemon({});
+  if (!args.Has("--stdio")) IGLOO_TRY(RefuseHttp(daemon, kNixSandboxMcp));
+  const bool warns = level.value_or(WantedLevel(daemon)) >= LogLevel::kWarn;
+  const auto warn = [&](std::string_view text) {
+    if (warns) console.Note(text);
   };
-  const auto warn = say_at(LogLevel::kWarn);
   IGLOO_ASSIGN(const config::NixSandboxMetadata metadata, ReadMetadata());
   SessionTimes named{.idle_ms = Milliseconds("SESSION_IDLE_TIMEOUT", console),
                      .lifetime_ms = Milliseconds("SESSION_MAX_LIFETIME", console)};
@@ -121,8 +148,7 @@ Result<int> ServeOriginal(const ParsedArgs& args, Console& console) {
                 .args = WithProjectOf(metadata, WithNamedProject({}, warn)),
                 .brought = metadata.environments,
                 .adapt = adapt,
-                .say = warn,
-                .inform = say_at(LogLevel::kInfo)},
+                .level = level},
                console);
 }
 

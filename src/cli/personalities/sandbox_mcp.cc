@@ -22,6 +22,9 @@ namespace igloo::cli {
 namespace {
 
 constexpr const char* kVersion = "0.1.0";
+/// Whether the command line has a say in how clients reach the server.
+enum class Transport { kUnsaid, kStdio };
+
 constexpr int kExitFailed = 1, kExitUsage = 2;
 
 struct Option {
@@ -185,7 +188,9 @@ Result<int> Build(const config::SandboxMcpConfig& own, Console& console) {
   return missing ? kExitFailed : 0;
 }
 
-Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Console& console) {
+Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Transport transport,
+                           Console& console) {
+  if (transport == Transport::kUnsaid) IGLOO_TRY(RefuseHttp(ReadDaemon({}), kSandboxMcp));
   for (const std::string& note : config.notes) Log(console, note);
   return cli::Serve(
       {.face = {.info = {.name = "Sandbox MCP", .version = kVersion},
@@ -212,7 +217,8 @@ Result<int> Run(const std::set<std::string_view>& given, Console& console) {
                 given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);
   }
   if (given.contains("build")) return Build(config, console);
-  return ServeSandboxes(config, console);
+  return ServeSandboxes(config, given.contains("stdio") ? Transport::kStdio : Transport::kUnsaid,
+                        console);
 }
 
 }  // namespace

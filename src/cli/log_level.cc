@@ -1,7 +1,11 @@
-#include "cli/personalities/log_level.h"
+#include "cli/log_level.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+
+#include "base/text.h"
 
 namespace igloo::cli {
 namespace {
@@ -50,6 +54,20 @@ std::optional<LogLevel> FilterLevel(std::string_view filter, std::string_view pr
     if (level && target == program) its_own = level;
   }
   return its_own ? its_own : everybody;
+}
+
+LogLevel WantedLevel(const config::DaemonConfig& daemon) {
+  return FindLogLevel(daemon.log_level).value_or(LogLevel::kInfo);
+}
+
+std::string CallLine(const tools::Trace& trace) {
+  std::string line =
+      fmt::format("call of '{}' in '{}'", Printable(trace.tool), Printable(trace.environment));
+  if (!trace.session.empty()) line += fmt::format(", session '{}'", Printable(trace.session));
+  line += fmt::format(": {}", trace.verdict);
+  if (trace.exit_code) line += fmt::format(", exit code {}", *trace.exit_code);
+  line += fmt::format(", {} ms", trace.run_micros / 1000);
+  return trace.error.empty() ? line : line + ": " + Printable(trace.error);
 }
 
 }  // namespace igloo::cli

@@ -1,4 +1,4 @@
-#include "cli/personalities/log_level.h"
+#include "cli/log_level.h"
 
 #include <gtest/gtest.h>
 

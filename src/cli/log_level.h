@@ -1,7 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include "config/config.h"
+#include "tools/contract.h"
 
 namespace igloo::cli {
 
@@ -14,5 +18,11 @@ std::optional<LogLevel> FindLogLevel(std::string_view word);
 /// What a filter such as "warn,nix_sandbox_mcp=debug,hyper=off" says about `program`: the last
 /// directive that is for it or for everybody counts. Nothing when there is none.
 std::optional<LogLevel> FilterLevel(std::string_view filter, std::string_view program);
+
+/// What [daemon] wants.
+LogLevel WantedLevel(const config::DaemonConfig& daemon);
+
+/// A call in a line, for LogLevel::kDebug: what the journal has, without a word of its code.
+std::string CallLine(const tools::Trace& trace);
 
 }  // namespace igloo::cli
