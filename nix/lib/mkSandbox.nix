@@ -5,7 +5,7 @@
 , interpreter_type
 , packages
 , timeout_seconds ? 30
-, memory_mb ? null # 512, of Node 1024
+, memory_mb ? null # 512
 , description ? ""
 , network ? "none"
 , env ? { }
