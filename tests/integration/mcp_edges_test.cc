@@ -88,14 +88,11 @@ TEST_F(McpEdges, WhatCannotBeReadIsAnsweredToItsOwnId) {
 }
 
 TEST_F(McpEdges, CodeWithHalfASurrogatePairRuns) {
-  client_.SendLine(R"({"method":"tools/call","params":{"name":"run","arguments":{"env":"python",)"
-                   R"("code":"print(ascii('a\ud800b'))"}
-}
-, "jsonrpc" : "2.0", "id" : 906
-})");
+  client_.SendLine(R"~({"method":"tools/call","params":{"name":"run","arguments":{"env":"python",)~"
+                   R"~("code":"print(ascii('a\ud800b'))"}},"jsonrpc":"2.0","id":906})~");
   const JsonObject answer = client_.Wait(906);
-ASSERT_TRUE(answer.contains("result")) << boost::json::serialize(answer);
-EXPECT_THAT(TextOf(answer.at("result").as_object()), HasSubstr("'a\\ufffdb'\n"));
+  ASSERT_TRUE(answer.contains("result")) << boost::json::serialize(answer);
+  EXPECT_THAT(TextOf(answer.at("result").as_object()), HasSubstr("'a\\ufffdb'\n"));
 }
 
 TEST_F(McpEdges, LargeCodeArrives) {
