@@ -45,9 +45,8 @@ void OutlineReader::Read(std::string_view bytes) {
 }
 
 void OutlineReader::Keep(char c) {
-  if (depth_ != 1) {
-    overlong_ = true;  // an object or a list: no name and no id
-  } else if (token_.size() < kLongestToken) {
+  // Deeper is an object or a list: no name, and no id.
+  if (depth_ == 1 && token_.size() < kLongestToken) {
     token_ += c;
   } else {
     overlong_ = true;
