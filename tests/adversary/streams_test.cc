@@ -170,7 +170,7 @@ TEST(CallersTerminal, IsNotReachedByAShellEither) {
                                              "-c", std::string(kOpenTerminals) + "input()\n"});
   ASSERT_TRUE(shell.WaitForOutput("end\r\n")) << shell.output();
   EXPECT_LE(open_to_all(), before) << "a terminal that every user of the host can open";
-  EXPECT_THAT(shell.output(), HasSubstr("leaked /proc/self/fd/0 ")) << "control: its own is one";
+  EXPECT_THAT(shell.output(), HasSubstr("leaked /proc/self/fd/0\r")) << "control: its own is one";
   EXPECT_THAT(shell.output(), Not(HasSubstr("leaked /dev/")));
   shell.Type("\r");
   EXPECT_EQ(shell.Finish(), 0) << shell.output();

@@ -120,8 +120,8 @@ TEST(ShellStreams, CanBeOpenedAgainByName) {
   for (const char* name : {"/dev/stdin", "/dev/fd/1", "/proc/self/fd/2"}) {
     EXPECT_THAT(shell.output(), HasSubstr("24 80\r\nto " + std::string(name) + "\r\n"));
   }
-  shell.Type("read answer </dev/stdin; echo go''t $answer\r");
-  ASSERT_TRUE(shell.WaitForOutput("got"));
+  shell.Type("echo as''ked; read answer </dev/stdin; echo go''t $answer\r");
+  ASSERT_TRUE(shell.WaitForOutput("asked\r\n")) << shell.output();
   shell.Type("typed\r");
   EXPECT_TRUE(shell.WaitForOutput("got typed\r\n")) << shell.output();
 }
