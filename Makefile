@@ -1,5 +1,5 @@
 # The commands of the house. Each does its own set-up; CMake does the work (CMakePresets.json).
-.PHONY: run test test-nix test-clients soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc nix-build nix-expressions deps
+.PHONY: run test test-nix test-clients cross soak build packages bench bench-peers bench-chart fuzz lint format install clean gcc nix-build nix-expressions deps
 
 run: build
 	@tests/demo build/release/bin/igloo
@@ -14,6 +14,11 @@ test-nix:
 	@tools/install-packages test
 	@tools/build dev
 	@tests/nix/run build/dev/bin
+
+# Every program for aarch64, and what of it can be tried here: a download of libraries at the first time.
+cross: packages
+	@tools/install-packages cross
+	@tests/cross/run
 
 # The programs that people use, each with igloo as its server: large downloads at the first time.
 test-clients:

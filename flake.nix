@@ -61,10 +61,7 @@
       });
 
       devShells = forAllSystems (pkgs: {
-        default = pkgs.mkShell {
-          inputsFrom = [ self.packages.${systemOf pkgs}.igloo ];
-          packages = with pkgs; [ jq shellcheck bubblewrap ];
-        };
+        default = import ./nix/shell.nix { inherit pkgs; inherit (self.packages.${systemOf pkgs}) igloo; };
       });
 
       formatter = forAllSystems (pkgs: pkgs.nixfmt);

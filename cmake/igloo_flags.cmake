@@ -22,7 +22,13 @@ endif()
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(igloo_flags INTERFACE -O2 -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS
-    -fstack-protector-strong -fstack-clash-protection -fcf-protection -ffunction-sections -fdata-sections)
+    -fstack-protector-strong -fstack-clash-protection -ffunction-sections -fdata-sections)
+  # Where calls may lead to and return to: each kind of processor has its own name for it.
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    target_compile_options(igloo_flags INTERFACE -fcf-protection)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    target_compile_options(igloo_flags INTERFACE -mbranch-protection=standard)
+  endif()
   target_link_options(igloo_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--gc-sections)
 endif()
 if(IGLOO_STATIC)
@@ -30,11 +36,14 @@ if(IGLOO_STATIC)
   target_compile_options(igloo_flags INTERFACE -fPIE)
   # getaddrinfo, getpw* and dlopen warn when linked statically and crash with another glibc:
   # fatal warnings keep them out of the program for good.
-  # Packed relocations: 4,000 of them are one page instead of 27.
+  # Packed relocations: 4,000 of them are one page instead of 27. Linkers know them for x86_64.
   # A program that says so itself (IGLOO_DYNAMIC) is linked as usual.
   set(dynamic $<BOOL:$<TARGET_PROPERTY:IGLOO_DYNAMIC>>)
   target_link_options(igloo_flags INTERFACE $<IF:${dynamic},-pie,-static-pie>
-    $<$<NOT:${dynamic}>:-Wl,--fatal-warnings> $<$<NOT:${dynamic}>:-Wl,-z,pack-relative-relocs>)
+    $<$<NOT:${dynamic}>:-Wl,--fatal-warnings>)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    target_link_options(igloo_flags INTERFACE $<$<NOT:${dynamic}>:-Wl,-z,pack-relative-relocs>)
+  endif()
 endif()
 
 find_program(IGLOO_CCACHE ccache)

@@ -3,7 +3,26 @@
 # The launcher and init start once per run; glibc's start-up alone costs 0.67 T, musl's 0.11 T.
 # The objects are made by the project's compiler with libstdc++'s headers over musl's; only
 # `musl-gcc -static` links, so any libstdc++ or glibc symbol is a link error.
-find_program(IGLOO_MUSL_GCC musl-gcc REQUIRED)
+# Where none of this lies in the usual places, a shell for developing says where it does.
+foreach(name IGLOO_MUSL_GCC IGLOO_MUSL_INCLUDE IGLOO_KERNEL_INCLUDE)
+  if(DEFINED ENV{${name}})
+    set(${name} $ENV{${name}} CACHE STRING "from the environment")
+  endif()
+endforeach()
+
+if(CMAKE_CROSSCOMPILING)
+  # There is no musl-gcc for another machine; what it would say to the linker is this.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} --target=${CMAKE_CXX_COMPILER_TARGET} --sysroot=${CMAKE_SYSROOT}
+    -rtlib=libgcc -print-libgcc-file-name OUTPUT_VARIABLE _libgcc OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(_musl ${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-musl)
+  set(IGLOO_MUSL_LINK ${CMAKE_CXX_COMPILER} --target=${CMAKE_CXX_COMPILER_TARGET} --sysroot=${CMAKE_SYSROOT} -nostdlib
+    ${_musl}/crt1.o ${_musl}/crti.o)
+  set(IGLOO_MUSL_LIBRARIES ${_musl}/libc.a ${_libgcc} ${_musl}/libc.a ${_musl}/crtn.o)
+else()
+  find_program(IGLOO_MUSL_GCC musl-gcc REQUIRED)
+  set(IGLOO_MUSL_LINK ${IGLOO_MUSL_GCC})
+  set(IGLOO_MUSL_LIBRARIES "")
+endif()
 
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-resource-dir OUTPUT_VARIABLE _resource
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
@@ -19,7 +38,11 @@ set(IGLOO_KERNEL_INCLUDE /usr/include /usr/include/${_triple}-gnu CACHE STRING "
 
 # libstdc++'s directories are those of the compiler's own list that speak of C++; `backward` has
 # nothing that is still to be used.
-execute_process(COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -v /dev/null OUTPUT_QUIET
+set(_target "")
+if(CMAKE_CROSSCOMPILING)
+  set(_target --target=${CMAKE_CXX_COMPILER_TARGET} --sysroot=${CMAKE_SYSROOT})
+endif()
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${_target} -E -x c++ -v /dev/null OUTPUT_QUIET
   ERROR_VARIABLE _search)
 string(REGEX MATCHALL "\n /[^\n]*/c\\+\\+[^\n]*" _search "${_search}")
 set(_libstdcxx "")
@@ -71,8 +94,8 @@ function(igloo_musl_program name)
   set(output ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-    COMMAND ${IGLOO_MUSL_GCC} -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -o ${output}
-      $<TARGET_OBJECTS:${objects}>
+    COMMAND ${IGLOO_MUSL_LINK} -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -o ${output}
+      $<TARGET_OBJECTS:${objects}> ${IGLOO_MUSL_LIBRARIES}
     DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Linking ${name} with musl")
   add_custom_target(${name} ALL DEPENDS ${output})

@@ -63,6 +63,8 @@ in
   bundle = pkgs.runCommand "check-bundle" { } ''
     test -f ${packages.default}/bin/igloo
     test ! -L ${packages.default}/bin/igloo
+    grep -qF ${lib.getBin pkgs.passt}/bin/pasta ${packages.igloo}/libexec/igloo/igloo-core
+    test -x ${lib.getBin pkgs.passt}/bin/pasta
     cmp ${packages.igloo}/bin/igloo ${packages.default}/bin/igloo
     for name in shell python node; do test -f ${packages.default}/share/igloo/environments/$name/metadata.json; done
     test "$(ls ${packages.default}/share/igloo/environments | wc -l)" = 3

@@ -11,6 +11,7 @@
 , linuxHeaders
 , musl
 , openssl
+, passt
 , tomlplusplus
 , zlib
 , zstd
@@ -48,6 +49,8 @@ stdenv.mkDerivation (finalAttrs: {
     (lib.cmakeFeature "IGLOO_MUSL_GCC" "${lib.getDev musl}/bin/musl-gcc")
     (lib.cmakeFeature "IGLOO_MUSL_INCLUDE" "${lib.getDev musl}/include")
     (lib.cmakeFeature "IGLOO_KERNEL_INCLUDE" "${linuxHeaders}/include")
+    # What carries packets of sandboxes with a device, where PATH has none.
+    (lib.cmakeFeature "IGLOO_PASTA" "${lib.getBin passt}/bin/pasta")
     (lib.cmakeFeature "IGLOO_TESTS" (if finalAttrs.doCheck then "unit" else "OFF"))
     # Of the compilers that are to come.
     (lib.cmakeBool "IGLOO_WERROR" false)

@@ -14,7 +14,7 @@
 , aliases ? [ ]
 , description ? ""
 , timeout_seconds ? 30
-, memory_mb ? (if interpreter_type == "node" then 1024 else 512) # Node 24 reserves 512 MB for compiled code, and where there is no cgroup a limit of data counts that, too
+, memory_mb ? 512
 , processes ? null
 , open_files ? null
 , network ? "none"

@@ -7,7 +7,7 @@
 , interpreter ? null # a command line: "python3 -c", "bash -s", "lua -"
 , stdinMode ? null # "arg": code is the last argument; "pipe": its input; null: as the command line looks
 , timeout_seconds ? 30
-, memory_mb ? null # 512, of Node 1024
+, memory_mb ? null # 512
 , description ? ""
 , network ? "none"
 , env ? { }

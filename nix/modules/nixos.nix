@@ -87,6 +87,8 @@ in
       wantedBy = [ "multi-user.target" ];
       after = [ "network.target" ];
       environment = { HOME = state; XDG_STATE_HOME = state; };
+      # pasta carries packets of sandboxes that have a device. A package of the user's own may know no other.
+      path = [ pkgs.passt ];
       serviceConfig = lib.optionalAttrs (cfg.environmentFile != null) { EnvironmentFile = toString cfg.environmentFile; } // {
         ExecStart = lib.concatMapStringsSep " " quote words;
         # It reads its configuration again.

@@ -2,13 +2,42 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
 namespace igloo::cli {
+
+namespace {
+
+/// A terminal's outer end in a file system of its own, which is mounted nowhere: whoever has the
+/// inner end may open it again, whatever id it has, and nobody else can reach it. Empty where this
+/// process may not make one.
+UniqueFd OpenPrivatePtmx() {
+  const UniqueFd context(::fsopen("devpts", FSOPEN_CLOEXEC));
+  if (!context || ::fsconfig(context.get(), FSCONFIG_SET_STRING, "mode", "0666", 0) != 0 ||
+      ::fsconfig(context.get(), FSCONFIG_SET_STRING, "ptmxmode", "0600", 0) != 0 ||
+      ::fsconfig(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) {
+    return {};
+  }
+  const UniqueFd root(
+      ::fsmount(context.get(), FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+  if (!root) return {};
+  return UniqueFd(::openat(root.get(), "ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+}
+
+/// Root's sandboxes have ids of their own, to which a terminal of root's is somebody else's file.
+UniqueFd OpenPtmx() {
+  UniqueFd ptmx = ::geteuid() == 0 ? OpenPrivatePtmx() : UniqueFd();
+  if (!ptmx) ptmx.Reset(::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  return ptmx;
+}
+
+}  // namespace
 
 Result<Pty> OpenPty(int like) {
   // SECURITY: the caller's own terminal never goes inside: whoever holds it could read its keys
   // and, with TIOCSTI, type on it. O_NOCTTY: nor does the new one become igloo's.
-  Pty pty{.outer = UniqueFd(::open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK))};
+  Pty pty{.outer = OpenPtmx()};
   int unlocked = 0;
   if (!pty.outer || ::ioctl(pty.outer.get(), TIOCSPTLCK, &unlocked) != 0) {
     const int saved_errno = errno;

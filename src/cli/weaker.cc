@@ -19,8 +19,8 @@ constexpr std::string_view kWithVersion1 =
     "killed and igloo ends the others up to 100 ms later; processes are counted for each user id";
 
 constexpr std::string_view kWithoutCgroups =
-    "memory is limited for each process, and igloo-init adds the processes up only ten times a "
-    "second, so a burst can use more, up to twice the limit or beyond it for 100 ms; processes are "
+    "igloo-init adds up what all processes use of memory, only ten times a second, so a burst can "
+    "use more for 100 ms, and several processes up to twice the limit; processes are "
     "counted for the user (before Linux 5.14 together with all others of that user); CPU time is "
     "not shared out and 'cpus' is kept by nobody, only run time is limited; memfd_create and "
     "shmget are switched off";

@@ -222,9 +222,7 @@ Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metad
 
 Result<void> TakeLimits(const json::object& object, ArtifactMetadata& metadata) {
   IGLOO_ASSIGN(metadata.timeout_seconds, TakeNumber(object, "timeout_seconds", 30, 1, 86'400));
-  // Node reserves 512 MB for compiled code, and where there is no cgroup a limit counts that, too.
-  const std::uint64_t usual = metadata.interpreter_type == "node" ? 1024 : 512;
-  IGLOO_ASSIGN(metadata.memory_mb, TakeNumber(object, "memory_mb", usual, 16, 1U << 20));
+  IGLOO_ASSIGN(metadata.memory_mb, TakeNumber(object, "memory_mb", 512, 16, 1U << 20));
   IGLOO_ASSIGN(metadata.processes, TakeOptional(object, "processes", 1, 1'000'000));
   IGLOO_ASSIGN(metadata.open_files, TakeOptional(object, "open_files", 16, 1'000'000));
   IGLOO_ASSIGN(metadata.warm, TakeOptional(object, "warm", 0, 64));

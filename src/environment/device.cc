@@ -4,6 +4,7 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -84,6 +85,9 @@ std::string ResolverFor(std::string_view configured, std::string_view resolv_con
 
 Result<sandbox::Device> FindDevice(std::string_view resolver) {
   sandbox::Device device{.carrier = FindInPath("pasta")};
+  // Where a package of igloo has brought one along.
+  constexpr const char* kPackaged = IGLOO_PASTA;
+  if (device.carrier.empty() && ::access(kPackaged, X_OK) == 0) device.carrier = kPackaged;
   if (device.carrier.empty()) {
     return Fail(Errc::kNotFound, "pasta is not installed", "install the package passt");
   }

@@ -66,6 +66,13 @@ bool AddRule(int ruleset, const StartView::Path& rule, uint64_t handled) {
   return added;
 }
 
+/// The terminal that igloo made for this payload lies in no place of the sandbox's, and programs
+/// open it again by /dev/stdin and its like. This one file, and only as it is held already.
+bool AddTerminal(int ruleset, uint64_t handled) {
+  const PathBeneathAttr attr{(kFsReadFile | kFsWriteFile | kFsIoctlDev) & handled, kFirstPayloadFd};
+  return syscall(SYS_landlock_add_rule, ruleset, 1, &attr, 0) == 0;
+}
+
 /// The second layer as a Landlock ruleset, or -1: errno says why.
 int MakeRuleset(const StartView& start, int abi) {
   const uint64_t handled = HandledRights(abi);
@@ -76,6 +83,7 @@ int MakeRuleset(const StartView& start, int abi) {
   for (uint32_t i = 0; i < start.path_count; ++i) {
     if (!AddRule(ruleset, start.paths[i], handled)) return -1;
   }
+  if (start.terminal == wire::Terminal::kOwn && !AddTerminal(ruleset, handled)) return -1;
   return ruleset;
 }
 
@@ -129,6 +137,18 @@ bool PlaceDescriptors(const StartView& start) {
   }
   // SECURITY: the control channel is among those that go.
   return syscall(SYS_close_range, count, ~0U, 0) == 0;
+}
+
+/// A payload without input gets /dev/null from outside, a file that Landlock keeps it from opening
+/// again. The sandbox's own one can be opened, so it takes its place, if there is one.
+void UseOwnNull() {
+  struct stat given, own;
+  if (fstat(kFirstPayloadFd, &given) != 0 || !S_ISCHR(given.st_mode)) return;
+  const int fd = open("/dev/null", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return;
+  const bool same = fstat(fd, &own) == 0 && S_ISCHR(own.st_mode) && own.st_rdev == given.st_rdev;
+  if (same && fcntl(fd, F_SETFL, 0) == 0) dup2(fd, kFirstPayloadFd);
+  close(fd);
 }
 
 bool InstallFilter(const Filter& filter) {
@@ -189,6 +209,7 @@ wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const cha
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Descriptors last touched before anything can be refused by the layers below.
   if (chdir(start.cwd) != 0) return InitStep::kWorkingDirectory;
+  UseOwnNull();
   if (!ApplyLandlock(start, landlock_abi)) return InitStep::kLandlock;
   if (!PlaceDescriptors(start)) return InitStep::kDescriptors;
   // The payload's session has no terminal yet, and igloo gave this one to nobody else: job control

@@ -104,11 +104,19 @@ void Connection::Receive(Message message, std::size_t bytes, std::optional<Era> 
   std::visit(Overloaded{[&](Request& request) { Begin(std::move(request), bytes, expected); },
                         [&](const Notification& notification) { Note(notification); },
                         [&](Response& response) { questions_->Resolve(std::move(response)); },
-                        [&](const Refusal& refusal) { SendError(refusal.id, refusal.error); }},
+                        [&](const Refusal& refusal) { Reject(refusal); }},
              message);
 }
 
-void Connection::Reject(const RpcError& error) { SendError({}, error); }
+void Connection::Reject(const Refusal& refusal) {
+  // With the id, the client would take it for the answer to the request that still runs.
+  const bool in_use = refusal.id && InUse(*refusal.id);
+  SendError(in_use ? std::nullopt : refusal.id, refusal.error);
+}
+
+bool Connection::InUse(const RequestId& id) const {
+  return state_->running.contains(id) || listening_.contains(id);
+}
 
 Answer<CallFacts> Connection::FactsOf(const Request& request, const Method* method,
                                       std::optional<Era> expected) const {
@@ -134,12 +142,12 @@ Answer<CallFacts> Connection::FactsOf(const Request& request, const Method* meth
 }
 
 void Connection::Begin(Request request, std::size_t bytes, std::optional<Era> expected) {
-  if (state_->running.contains(request.id) || listening_.contains(request.id)) {
-    // With the id, the client would take it for the answer to the request that still runs.
-    return Reject({RpcCode::kInvalidRequest,
+  if (InUse(request.id)) {
+    RpcError error{RpcCode::kInvalidRequest,
                    fmt::format("the id {} belongs to a request that is not answered yet",
                                Quoted(json::serialize(ToJson(request.id)))),
-                   {}});
+                   {}};
+    return Reject({request.id, std::move(error)});
   }
   const Method* method = FindMethod(request.method);
   auto facts = FactsOf(request, method, expected);

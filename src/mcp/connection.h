@@ -36,8 +36,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// A message of `bytes` bytes that the transport has read; `expected` is what it knows about the
   /// client's era, if it does.
   void Receive(Message message, std::size_t bytes, std::optional<Era> expected = {});
-  /// Answers something that is no message at all.
-  void Reject(const RpcError& error);
   /// Nobody reads the answers any more: cancels every call and waits for none of them.
   void Close();
 
@@ -48,6 +46,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   friend class ServerCore;
   struct Work;
 
+  /// Answers what is no message, or none that can be served.
+  void Reject(const Refusal& refusal);
+  bool InUse(const RequestId& id) const;
   void Begin(Request request, std::size_t bytes, std::optional<Era> expected);
   Answer<CallFacts> FactsOf(const Request& request, const Method* method,
                             std::optional<Era> expected) const;

@@ -24,6 +24,12 @@ TEST_F(HttpLimits, ABodyThatIsTooLongIsRefused) {
   EXPECT_THAT(Post(kHost, std::string(1001, ' ')), StartsWith("HTTP/1.1 413"));
 }
 
+TEST_F(HttpLimits, WhoSendsABodyThatIsTooLongToItsEndHearsThatAllTheSame) {
+  Start();
+  EXPECT_THAT(Post(kHost, std::string(6U << 20, ' ')),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("send less at once")));
+}
+
 TEST_F(HttpLimits, AStrangersBodyIsNotWaitedFor) {
   Start({.token = "secret"});
   Caller caller(port_);

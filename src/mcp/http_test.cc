@@ -39,6 +39,17 @@ TEST_F(Http, AnswersWithOneMessageOrAStream) {
   EXPECT_THAT(Post(kHost, "{"), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("-32700")));
 }
 
+TEST_F(Http, WhatCannotBeReadIsAnsweredToItsOwnId) {
+  Start();
+  const std::string broken = R"({"method":"ping","params":{"x":NaN},"jsonrpc":"2.0","id":5})";
+  for (const std::string& headers : {std::string(kHost), ModernHeaders("ping")}) {
+    EXPECT_THAT(Post(headers, broken), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("\"id\":5")));
+  }
+  EXPECT_THAT(Post(ModernHeaders("tools/call", "echo"),
+                   Modern("5", "tools/call", R"("name":"echo","arguments":{"text":"\ud800"})")),
+              AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("\"id\":5"), HasSubstr("\ufffd")));
+}
+
 TEST_F(Http, StrangersAreTurnedAway) {
   Start({.token = "secret"});
   const std::string ping = Legacy("1", "ping");

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "base/overloaded.h"
 #include "base/text.h"
 #include "mcp/channel.h"
+#include "mcp/outline.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {
@@ -20,15 +23,61 @@ Refusal Invalid(std::optional<RequestId> id, std::string message) {
   return {std::move(id), {RpcCode::kInvalidRequest, std::move(message), {}}};
 }
 
-Refusal Unreadable(const boost::system::error_code& error) {
+RpcError Unreadable(const boost::system::error_code& error) {
   if (error == json::error::too_deep) {
-    return Invalid({}, fmt::format("the message is nested deeper than {} levels", kDeepest));
+    return {RpcCode::kInvalidRequest,
+            fmt::format("the message is nested deeper than {} levels", kDeepest),
+            {}};
   }
-  return {{},
-          {RpcCode::kParseError,
-           fmt::format("the message is not JSON in UTF-8 ({}); send one JSON object per line",
-                       error.message()),
-           {}}};
+  return {RpcCode::kParseError,
+          fmt::format("the message is not JSON in UTF-8 ({}); send one JSON object per line",
+                      error.message()),
+          {}};
+}
+
+/// The code unit of an escape like \ud800 at the beginning of `text`, if one is there.
+std::optional<unsigned> CodeUnit(std::string_view text) {
+  constexpr std::size_t kEscape = 6;
+  if (text.size() < kEscape || !text.starts_with("\\u")) return {};
+  unsigned unit = 0;
+  const char* end = text.data() + kEscape;
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, unit, 16);
+  return error == std::errc() && stop == end ? std::optional(unit) : std::nullopt;
+}
+
+/// JavaScript writes half of a surrogate pair, which is what is left of a character that was cut in
+/// two, as an escape that stands for no character. Each becomes U+FFFD; true when there was one.
+bool MendSurrogates(std::string& text) {
+  const auto is_first = [](std::optional<unsigned> unit) { return unit && *unit >> 10U == 0x36; };
+  const auto is_second = [](std::optional<unsigned> unit) { return unit && *unit >> 10U == 0x37; };
+  bool mended = false;
+  std::size_t at = 0;
+  while ((at = text.find('\\', at)) != std::string::npos) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    const std::optional<unsigned> unit = CodeUnit(rest);
+    if (!unit) {
+      at += 2;  // whatever is escaped, it begins no escape
+    } else if (is_first(unit) && is_second(CodeUnit(rest.substr(6)))) {
+      at += 12;
+    } else {
+      if (is_first(unit) || is_second(unit)) {
+        text.replace(at, 6, "\\ufffd");
+        mended = true;
+      }
+      at += 6;
+    }
+  }
+  return mended;
+}
+
+/// Of several members with one name, the last one counts, as in JavaScript and Python.
+json::value Parse(std::string_view bytes, boost::system::error_code& error) {
+  json::parse_options options;
+  options.max_depth = kDeepest;
+  // Numbers have at most a few dozen digits in earnest; the parser's own memory starts small.
+  json::parser parser({}, options);
+  parser.write(bytes.data(), bytes.size(), error);
+  return error ? json::value() : parser.release();
 }
 
 Message DecodeCall(json::object& object, const json::value* id_value, std::optional<RequestId> id) {
@@ -95,23 +144,25 @@ json::value ToJson(const RequestId& id) {
 }
 
 Message DecodeMessage(std::string_view bytes) {
-  json::parse_options options;
-  options.max_depth = kDeepest;
-  // Numbers have at most a few dozen digits in earnest; the parser's own memory starts small.
-  json::parser parser({}, options);
   boost::system::error_code error;
-  parser.write(bytes.data(), bytes.size(), error);
-  if (error) return Unreadable(error);
-  json::value value = parser.release();
+  json::value value = Parse(bytes, error);
+  if (error) {
+    // Only now: hardly any message needs it.
+    std::string mended(bytes);
+    if (MendSurrogates(mended)) value = Parse(mended, error);
+  }
+  if (error) return NotRead(OutlineOf(bytes), Unreadable(error));
   if (value.is_array()) {
     return Invalid({}, "batches are not served; send every message on a line of its own");
   }
   json::object* object = value.if_object();
   if (object == nullptr) return Invalid({}, "a message is a JSON object");
-  const json::value* version = object->if_contains("jsonrpc");
-  if (version == nullptr || *version != "2.0") return Invalid({}, "'jsonrpc' must be \"2.0\"");
   const json::value* id_value = object->if_contains("id");
   std::optional<RequestId> id = id_value != nullptr ? ToRequestId(*id_value) : std::nullopt;
+  const json::value* version = object->if_contains("jsonrpc");
+  if (version == nullptr || *version != "2.0") {
+    return NotRead(OutlineOf(bytes), {RpcCode::kInvalidRequest, "'jsonrpc' must be \"2.0\"", {}});
+  }
   if (object->contains("method")) return DecodeCall(*object, id_value, std::move(id));
   return DecodeResponse(*object, std::move(id));
 }

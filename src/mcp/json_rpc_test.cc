@@ -51,13 +51,11 @@ TEST(DecodeMessage, WhatIsNoJsonIsAParseErrorWithoutId) {
 }
 
 TEST(DecodeMessage, WhatIsNoMessageIsAnInvalidRequestWithoutId) {
-  for (const char* line :
-       {"1", "null", "[]", R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", "{}",
-        R"({"id":1,"method":"ping"})", R"({"jsonrpc":"1.0","id":1,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":null,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":12345678901234567890123,"method":"ping"})",
-        R"({"jsonrpc":"2.0","id":{},"method":"ping"})"}) {
+  for (const char* line : {"1", "null", "[]", R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", "{}",
+                           R"({"jsonrpc":"2.0","id":null,"method":"ping"})",
+                           R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})",
+                           R"({"jsonrpc":"2.0","id":12345678901234567890123,"method":"ping"})",
+                           R"({"jsonrpc":"2.0","id":{},"method":"ping"})"}) {
     EXPECT_EQ(Refused(line), "-32600 without id") << line;
   }
 }
@@ -66,13 +64,61 @@ TEST(DecodeMessage, ARequestThatCanBeToldApartIsRefusedWithItsId) {
   EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":7})"), "-32600 with id");
   EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":""})"), "-32600 with id");
   EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1})"), "-32600 with id");
+  EXPECT_EQ(Refused(R"({"id":1,"method":"ping"})"), "-32600 with id");
+  EXPECT_EQ(Refused(R"({"jsonrpc":"1.0","id":1,"method":"ping"})"), "-32600 with id");
   EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":"m","params":[1]})"), "-32602 with id");
+}
+
+TEST(DecodeMessage, WhatIsNoJsonIsRefusedWithTheIdThatStandsInIt) {
+  for (const char* line :
+       {R"({"jsonrpc":"2.0","id":1,"method":"m")", R"({"jsonrpc":"2.0","id":1,"method":"m"}})",
+        R"({"method":"m","params":{"x":NaN},"jsonrpc":"2.0","id":1})",
+        R"({"method":"m","params":{"x":[1,]},"jsonrpc":"2.0","id":"a"})",
+        R"({"method":"m","params":{"x":"\q"},"jsonrpc":"2.0","id":1})",
+        "{\"method\":\"m\",\"params\":{\"x\":\"\xff\"},\"jsonrpc\":\"2.0\",\"id\":1}"}) {
+    EXPECT_EQ(Refused(line), "-32700 with id") << line;
+  }
+}
+
+TEST(DecodeMessage, AnAnswerThatIsNoJsonIsAnAnswerThatFailed) {
+  const Message message = DecodeMessage(R"({"result":{"x":NaN},"jsonrpc":"2.0","id":"s1"})");
+  const auto& response = std::get<Response>(message);
+  EXPECT_EQ(response.id, RequestId{"s1"});
+  EXPECT_EQ(response.result.error().code, RpcCode::kParseError);
+}
+
+TEST(DecodeMessage, HalvesOfSurrogatePairsBecomeReplacementCharacters) {
+  const auto text_of = [](std::string_view escaped) {
+    const Message message = DecodeMessage(
+        R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"x":")" + std::string(escaped) + "\"}}");
+    const auto* request = std::get_if<Request>(&message);
+    return request != nullptr ? std::string(request->params.at("x").as_string()) : "refused";
+  };
+  EXPECT_EQ(text_of(R"(a\ud800b)"), "a\ufffdb");
+  EXPECT_EQ(text_of(R"(\uDFFF)"), "\ufffd");
+  EXPECT_EQ(text_of(R"(\ud83d\ud83d\ude00\ude00)"), "\ufffd\U0001f600\ufffd");
+  EXPECT_EQ(text_of(R"(\ud800\n\ud800\u0041)"), "\ufffd\n\ufffdA");
+  // Nothing else is changed beside them: here a backslash, and digits behind it.
+  EXPECT_EQ(text_of(R"(\\ud800\ud800)"), "\\ud800\ufffd");
+  EXPECT_EQ(text_of(R"(\ud83d\ude00)"), "\U0001f600");
+  EXPECT_EQ(text_of(R"(\ud80)"), "refused");
+  EXPECT_EQ(text_of(R"(\ud800\u)"), "refused");
+}
+
+TEST(DecodeMessage, OfTwoMembersWithOneNameTheLastCounts) {
+  const Message message = DecodeMessage(
+      R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":1,"x":2},"id":2,"method":"b"})");
+  const auto& request = std::get<Request>(message);
+  EXPECT_EQ(request.id, RequestId{2});
+  EXPECT_EQ(request.method, "b");
+  EXPECT_EQ(request.params, (boost::json::object{{"x", 2}}));
 }
 
 TEST(DecodeMessage, DeepNestingIsRefusedAndNeverRecursedInto) {
   const std::string deep(1'000'000, '[');
   EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + deep),
-            "-32600 without id");
+            "-32600 with id");
+  EXPECT_EQ(Refused(deep), "-32600 without id");
   const std::string fine = std::string(60, '[') + std::string(60, ']');
   EXPECT_EQ(Refused(R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" + fine + "}}"),
             "accepted");

@@ -23,23 +23,26 @@ std::optional<Line> LineBuffer::Next() {
   for (;;) {
     const std::size_t end = bytes_.find('\n', std::max(begin_, searched_));
     const std::size_t have = (end == std::string::npos ? bytes_.size() : end) - begin_;
-    const bool too_long = have > limit_ && !dropping_;
+    std::string_view text(bytes_.data() + begin_, have);
+    if (have > limit_ && !dropping_) dropping_.emplace();
+    if (dropping_) dropping_->Read(text);
     if (end == std::string::npos) {
-      if (dropping_ || too_long) {
-        dropping_ = true;
+      if (dropping_) {
         Forget(bytes_.size());
       } else {
         // Moving what is left once per read instead of once per line keeps many lines cheap.
         if (begin_ != 0) Forget(begin_);
         searched_ = bytes_.size();
       }
-      return too_long ? std::optional(Line{.too_long = true}) : std::nullopt;
+      return std::nullopt;
     }
-    std::string_view text(bytes_.data() + begin_, have);
     begin_ = end + 1;
     searched_ = begin_;
-    if (too_long) return Line{.too_long = true};
-    if (std::exchange(dropping_, false)) continue;
+    if (dropping_) {
+      Line line{.too_long = true, .outline = dropping_->outline()};
+      dropping_.reset();
+      return line;
+    }
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
     return Line{.text = std::string(text)};

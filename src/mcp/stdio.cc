@@ -171,9 +171,12 @@ bool StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
     all = !line;
     if (all) break;
     if (line->too_long) {
-      connection.Reject({RpcCode::kInvalidRequest,
-                         "the message is longer than 16 MB and was not read; send less at once",
-                         {}});
+      connection.Receive(
+          NotRead(line->outline,
+                  {RpcCode::kInvalidRequest,
+                   "the message is longer than 16 MB and was not read; send less at once",
+                   {}}),
+          0);
     } else {
       connection.Receive(line->text);
     }

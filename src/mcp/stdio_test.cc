@@ -18,6 +18,7 @@
 namespace igloo::mcp {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::Legacy;
 
@@ -105,6 +106,21 @@ TEST_P(Stdio, GoesOnAfterEverythingThatIsNoMessage) {
     EXPECT_THAT(served.Hear(), HasSubstr("\"error\""));
     EXPECT_EQ(served.Hear(), R"({"jsonrpc":"2.0","id":7,"result":{}})");
   }
+}
+
+TEST_P(Stdio, WhatCannotBeReadIsAnsweredToItsOwnId) {
+  Served served(GetParam());
+  // As the TypeScript SDK writes it: the id behind everything else.
+  const std::string end = R"("}},"jsonrpc":"2.0","id":5})";
+  const std::string begin =
+      R"({"method":"tools/call","params":{"name":"echo","arguments":{"text":")";
+  for (const std::string& text : {std::string(17U << 20, 'x'), std::string("\xff"),
+                                  std::string(R"(\q)"), std::string("\x01")}) {
+    served.Say(begin + text + end + "\n");
+    EXPECT_THAT(served.Hear(), HasSubstr(R"("id":5,"error")"));
+  }
+  served.Say(begin + R"(\ud800)" + end + "\n");
+  EXPECT_THAT(served.Hear(), AllOf(HasSubstr(R"("id":5,"result")"), HasSubstr("\ufffd")));
 }
 
 TEST_P(Stdio, TheEndCancelsWhatRunsAndLeavesNothing) {

@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "sandbox/path.h"
 
 namespace igloo::sandbox {
@@ -48,6 +50,11 @@ Result<void> CheckNetwork(const Policy& policy) {
   return {};
 }
 
+/// The kernel counts here what a process may write to, used or not, and interpreters reserve: Node
+/// 24 takes 512 MB for the code of each of its threads before its first line runs. So this leaves
+/// room for reservations, and igloo-init counts what is used.
+constexpr std::uint64_t kReservations = 16ULL << 30;
+
 std::vector<ResourceLimit> ResourceLimitsOf(const Limits& limits) {
   std::vector<ResourceLimit> out;
   const auto add = [&](const char* name, int resource, std::uint64_t value) {
@@ -64,7 +71,8 @@ std::vector<ResourceLimit> ResourceLimitsOf(const Limits& limits) {
   add("sigpending", RLIMIT_SIGPENDING, 256);
   add("nice", RLIMIT_NICE, 0);
   add("rtprio", RLIMIT_RTPRIO, 0);
-  add_if("data", RLIMIT_DATA, limits.memory_bytes);
+  const std::uint64_t used = limits.memory_bytes;
+  add_if("data", RLIMIT_DATA, used == 0 ? 0 : used + std::min(kReservations, ~used));
   add_if("nproc", RLIMIT_NPROC, limits.processes);
   add_if("nofile", RLIMIT_NOFILE, limits.open_files);
   add_if("fsize", RLIMIT_FSIZE, limits.file_bytes);

@@ -247,7 +247,7 @@ TEST(MakePlanTest, ThePayloadIsThePolicysWordForWord) {
                                     {"sigpending", RLIMIT_SIGPENDING, 256},
                                     {"nice", RLIMIT_NICE, 0},
                                     {"rtprio", RLIMIT_RTPRIO, 0},
-                                    {"data", RLIMIT_DATA, 3},
+                                    {"data", RLIMIT_DATA, (16ULL << 30) + 3},
                                     {"nproc", RLIMIT_NPROC, 4},
                                     {"fsize", RLIMIT_FSIZE, 6},
                                     {"stack", RLIMIT_STACK, 7},

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstring>
@@ -15,12 +16,34 @@ namespace igloo::session {
 namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 
+namespace {
+
+/// A program may open its standard streams again, by /dev/stdin and its like. Root's sandboxes have
+/// ids of their own, to which a pipe of igloo's is somebody else's file. Nobody but the sandbox has
+/// a way to it: to follow a link in /proc/PID/fd takes the right to trace that process.
+/// SECURITY: its input is there for reading alone.
+Result<void> LetBeOpenedAgain(const backend::Channels& channels) {
+  constexpr mode_t kToRead = 0444, kToUse = 0666;
+  for (const UniqueFd* end :
+       {&channels.standard_input, &channels.standard_output, &channels.standard_error}) {
+    struct stat info{};
+    if (::fstat(end->get(), &info) != 0 || !S_ISFIFO(info.st_mode)) continue;
+    if (::fchmod(end->get(), end == &channels.standard_input ? kToRead : kToUse) == 0) continue;
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot set the rights of a pipe to the program");
+  }
+  return {};
+}
+
+}  // namespace
+
 Box::Box(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend,
          Events events)
     : plan_(plan), backend_(backend), events_(std::move(events)), control_(loop), setup_(loop) {}
 
 Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life,
                         wire::Birth birth) {
+  IGLOO_TRY(LetBeOpenedAgain(channels));
   wire::Start message = backend::StartMessage(plan_.payload, nonce_);
   message.life = life_ = life;
   message.birth = birth;

@@ -24,7 +24,6 @@ void GiveRoom(sandbox::Policy& policy) {
 std::vector<Case> Cases() {
   return {
       {"Processes", {"fork-many", "300"}},
-      {"PrivateMemory", {"map-private", "600"}},
       {"TemporarySpace", {"fill-place", "/tmp", "320"}, Control::kWeakened, {}, GiveRoom},
       {"WorkspaceSpace", {"fill-place", "/workspace", "320"}, Control::kWeakened, {}, GiveRoom},
       {"SharedMemorySpace", {"fill-place", "/dev/shm", "128"}, Control::kWeakened, {}, GiveRoom},
@@ -93,6 +92,25 @@ TEST_P(Flood, OfSharedMemoryEndsTheRun) {
   const Outcome behind = AttackBehind(GetParam(), scene, words);
   EXPECT_EQ(behind.status, 137) << "killed, and not: " << behind.err;
   EXPECT_EQ(AttackOnHost(scene, words).status, kLeaked) << "control: 2 GB can be had";
+}
+
+void GiveLittleMemory(sandbox::Policy& policy) { policy.limits.memory_bytes = 64U << 20; }
+
+/// Without a cgroup, as here, igloo-init adds up what is used.
+TEST_P(Flood, OfPrivateMemoryEndsTheRun) {
+  const Scene scene;
+  const std::vector<std::string> words = {"use-private", "600"};
+  const Outcome behind = AttackBehind(GetParam(), scene, words, GiveLittleMemory);
+  EXPECT_EQ(behind.status, 137) << "killed, and not: " << behind.err;
+  EXPECT_EQ(AttackOnHost(scene, words).status, kLeaked) << "control: 600 MB can be used";
+}
+
+/// What a program reserves is nobody's loss: Node 24 does not start without 512 MB of it.
+TEST_P(Flood, IsNotWhatAProgramReserves) {
+  const Scene scene;
+  const Outcome behind =
+      AttackBehind(GetParam(), scene, {"reserve-private", "2048", "8"}, GiveLittleMemory);
+  EXPECT_EQ(behind.status, kLeaked) << behind.err;
 }
 
 /// Peak memory in KiB of a program and of what it waited for.

@@ -21,6 +21,15 @@ void CheckAnswer(const boost::json::object& answer) {
   if (error || line.find('\n') != std::string::npos) __builtin_trap();
 }
 
+/// What can be told of a message without parsing it is what the parser says. Ids may be written
+/// with escapes that stand for no character, and then only the parser's mended reading has one.
+void CheckOutline(std::string_view line, const Request& request) {
+  const Outline outline = OutlineOf(line);
+  if (!outline.call) __builtin_trap();
+  const bool escapes = line.find("\\u") != std::string_view::npos;
+  if (outline.id ? outline.id != request.id : !escapes) __builtin_trap();
+}
+
 /// Whatever is said to a server, it answers with nothing but messages.
 void Talk(testing::Conversation& talk, std::string_view line) {
   talk.connection->Receive(line);
@@ -61,6 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     if (line != next_piece() || line->text.size() > kLimit) __builtin_trap();
     const Message message = DecodeMessage(line->text);
     if (const auto* request = std::get_if<Request>(&message)) {
+      CheckOutline(line->text, *request);
       CheckAnswer(ResultMessage(request->id, request->params));
     } else if (const auto* refusal = std::get_if<Refusal>(&message)) {
       if (refusal->error.message.empty()) __builtin_trap();

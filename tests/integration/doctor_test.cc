@@ -56,8 +56,9 @@ TEST(Doctor, BeginsWithTheLimitsThatAreWeakerAndSoDoesAServersLog) {
     EXPECT_THAT(said, Not(HasSubstr("weaker limits")));
     return;
   }
-  const std::string how =
-      kind == cgroup::Kind::kV1 ? "this is version 1" : "adds the processes up only ten times";
+  const std::string how = kind == cgroup::Kind::kV1
+                              ? "this is version 1"
+                              : "adds up what all processes use of memory, only ten times";
   EXPECT_THAT(first, AllOf(HasSubstr("weaker limits"), HasSubstr(how), HasSubstr("CPU time")));
   EXPECT_THAT(said, AllOf(HasSubstr("weaker limits"), HasSubstr(how), HasSubstr("CPU time")));
   // Started by a user, sandboxes share that user's counters.

@@ -75,11 +75,24 @@ TEST_F(McpEdges, LinesMayEndAsTheyLike) {
   StillServes();
 }
 
-TEST_F(McpEdges, ALineThatIsTooLongIsDroppedAndTheNextOneCounts) {
-  const std::string huge = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":")" +
-                           std::string(17U << 20, 'x') + "\"}}";
-  EXPECT_EQ(Refused(huge), -32600);
+TEST_F(McpEdges, WhatCannotBeReadIsAnsweredToItsOwnId) {
+  // As the TypeScript SDK writes it: the id behind everything else.
+  const std::string end = R"("},"jsonrpc":"2.0","id":905})",
+                    begin = R"({"method":"ping","params":{"x":")";
+  client_.SendLine(begin + std::string(17U << 20, 'x') + end);
+  EXPECT_EQ(CodeOf(client_.Wait(905)), -32600);
   StillServes();
+  client_.SendLine(begin + "\xff" + end);
+  EXPECT_EQ(CodeOf(client_.Wait(905)), -32700);
+  StillServes();
+}
+
+TEST_F(McpEdges, CodeWithHalfASurrogatePairRuns) {
+  client_.SendLine(R"~({"method":"tools/call","params":{"name":"run","arguments":{"env":"python",)~"
+                   R"~("code":"print(ascii('a\ud800b'))"}},"jsonrpc":"2.0","id":906})~");
+  const JsonObject answer = client_.Wait(906);
+  ASSERT_TRUE(answer.contains("result")) << boost::json::serialize(answer);
+  EXPECT_THAT(TextOf(answer.at("result").as_object()), HasSubstr("'a\\ufffdb'\n"));
 }
 
 TEST_F(McpEdges, LargeCodeArrives) {

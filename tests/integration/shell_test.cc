@@ -126,16 +126,14 @@ TEST(Shell, InterruptsWhatRunsInTheForeground) {
 TEST(Shell, NeverHasTheCallersTerminal) {
   Terminal shell = StartShell();
   ASSERT_TRUE(shell.WaitForOutput(kPrompt)) << shell.output();
-  // 136:N is /dev/pts/N, whatever mount it is seen through.
   shell.Type(
-      "echo in''side:$(readlink /proc/self/fd/0 /proc/self/fd/2); ls -A /dev/pts; "
+      "test -t 0 && echo in''side:$(readlink /proc/self/fd/0 /proc/self/fd/2); ls -A /dev/pts; "
       "echo e''nd\r");
   ASSERT_TRUE(shell.WaitForOutput("inside:")) << shell.output();
   const std::size_t begin = shell.output().find("inside:");
   ASSERT_TRUE(shell.WaitForOutput("end\r\n")) << shell.output();
   const std::string said = shell.output().substr(begin);
-  EXPECT_THAT(said, HasSubstr("/pts/")) << "it is a terminal";
-  EXPECT_THAT(said, Not(HasSubstr(shell.name() + "\r"))) << "but not the caller's";
+  EXPECT_THAT(said, Not(HasSubstr(shell.name() + "\r"))) << "a terminal, but not the caller's";
   EXPECT_THAT(said, Not(HasSubstr(shell.name() + " ")));
   EXPECT_THAT(said, HasSubstr("cannot access '/dev/pts'"));
 }

@@ -16,6 +16,7 @@ let
     ripgrep = fake "ripgrep" { };
     go = fake "go" { };
     git = fake "git" { };
+    passt = fake "passt" { };
     buildEnv = { name, ... }: fake name { };
     closureInfo = _: fake "closure-info" { };
     runCommand = name: given: _: builtins.seq (given.metadata or null) (fake name (given.passthru or { }));
@@ -69,6 +70,7 @@ in
   on = exec (igloo { }) == "/nix/store/${hash}-igloo/bin/igloo mcp --http 127.0.0.1:8730 --config /nix/store/${hash}-config.toml --token-file /var/lib/igloo/http-token";
   onIsFine = fine (igloo { });
   onMakesItsUser = (igloo { }).users.users.igloo.isSystemUser && (igloo { }).users.groups ? igloo;
+  onCarriesPackets = (igloo { }).systemd.services.igloo.path == [ pkgs.passt ];
   onNeedsUserNamespaces = (igloo { }).security.unprivilegedUsernsClone;
   hardened = all (key: (unit (igloo { })).${key} == true) [ "NoNewPrivileges" "PrivateTmp" "ProtectHome" "LockPersonality" "Delegate" ]
     && (unit (igloo { })).ProtectSystem == "strict" && (unit (igloo { })).ReadWritePaths == [ ];

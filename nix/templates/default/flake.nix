@@ -2,7 +2,7 @@
   description = "My own sandbox environments for igloo";
 
   inputs = {
-    igloo.url = "github:OWNER/igloo"; # where you have igloo from; a directory is "path:/home/me/igloo"
+    igloo.url = "flake:igloo"; # what 'nix registry add igloo FLAKE' named; or write FLAKE here, as "path:/home/me/igloo"
     nixpkgs.follows = "igloo/nixpkgs";
   };
 

@@ -54,11 +54,34 @@ int ForkForever(const Words& words) {
   }
 }
 
-/// MEGABYTES: private memory.
-int MapPrivate(const Words& words) {
+/// Private memory that code may be written to as well, as interpreters reserve it.
+void* Reserve(size_t size) {
+  return mmap(nullptr, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/// MEGABYTES: private memory, used again and again, so that whoever looks now and then sees it. In
+/// a child, so that a limit which kills is seen as one that holds.
+int UsePrivate(const Words& words) {
+  constexpr int kTimes = 20;
   const auto size = static_cast<size_t>(words.Number(0) * kMegabyte);
-  void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return WonIf(at != MAP_FAILED, "mapped private memory");
+  const pid_t child = fork();
+  if (child < 0) Broken("fork");
+  if (child == 0) {
+    void* at = Reserve(size);
+    if (at == MAP_FAILED) _exit(1);
+    for (int i = 1; i <= kTimes; ++i) memset(at, i, size);
+    _exit(0);
+  }
+  return WonIf(ExitOf(child) == 0, "used private memory");
+}
+
+/// MEGABYTES USED: the same memory reserved, and little of it used.
+int ReservePrivate(const Words& words) {
+  void* at = Reserve(static_cast<size_t>(words.Number(0) * kMegabyte));
+  if (at == MAP_FAILED) return Held("mmap");
+  memset(at, 1, static_cast<size_t>(words.Number(1) * kMegabyte));
+  return Won("reserved private memory");
 }
 
 /// MEGABYTES: shared memory without a name, which no resource limit counts. A child touches it, so
@@ -174,7 +197,8 @@ int Flood(const Words& words) {
 constexpr Attack kTable[] = {
     {"fork-many", "resources", ForkMany},
     {"fork-forever", "resources", ForkForever},
-    {"map-private", "resources", MapPrivate},
+    {"use-private", "resources", UsePrivate},
+    {"reserve-private", "resources", ReservePrivate},
     {"map-shared", "resources", MapShared},
     {"fill-place", "resources", FillPlace},
     {"fill-names", "resources", FillNames},
