@@ -54,9 +54,10 @@ std::vector<Finding> FindEnvironments(const ParsedArgs& args, Console& console) 
 }
 
 /// What is weaker here. Nothing is refused for it, so it is said before everything else.
-std::vector<Finding> SayWeaknesses(const cgroup::Found& groups) {
+std::vector<Finding> SayWeaknesses(const cgroup::Found& groups,
+                                   Result<backend::jail::HostIds> ids) {
   std::vector<Finding> findings;
-  for (const Weakness& each : FindWeaknesses(LookAtSupport(groups))) {
+  for (const Weakness& each : FindWeaknesses(LookAtSupport(groups, std::move(ids)))) {
     findings.push_back({.name = "weaker " + each.name,
                         .state = State::kMissing,
                         .detail = "without " + each.missing + ": " + each.weaker,
@@ -66,9 +67,30 @@ std::vector<Finding> SayWeaknesses(const cgroup::Found& groups) {
   return findings;
 }
 
+using Ids = Result<backend::jail::HostIds>;
+
+/// The ids that sandboxes of a server may have; none: their starter's.
+backend::jail::IdRange IdsOf(const Ids& ids) { return ids ? ids->users : backend::jail::IdRange{}; }
+
+Finding DescribeIds(const Ids& ids) {
+  constexpr const char* kName = "subordinate ids";
+  if (!ids) return Missing(kName, ids.error(), false);
+  if (ids->kind == backend::jail::HostIds::Kind::kStarters) return Missing(kName, ids->why, false);
+  if (ids->kind == backend::jail::HostIds::Kind::kOwn) {
+    return {.name = kName, .detail = "not needed: root gives each sandbox an id of its own"};
+  }
+  return {.name = kName,
+          .detail = fmt::format("{}-{}, each for one sandbox of a server at a time",
+                                ids->users.first, ids->users.first + ids->users.count - 1)};
+}
+
 std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   const cgroup::Found groups = cgroup::Find();
-  std::vector<Finding> all = SayWeaknesses(groups);
+  const auto programs = FindPrograms();
+  backend::jail::JailBackend prepared(programs.value_or(backend::jail::Programs{}),
+                                      backend::jail::Mode::kPrepared);
+  const auto ids = programs ? prepared.host_ids() : std::unexpected(programs.error());
+  std::vector<Finding> all = SayWeaknesses(groups, ids);
   utsname kernel{};
   ::uname(&kernel);
   all.push_back({.name = "kernel", .detail = fmt::format("Linux {}", kernel.release)});
@@ -76,7 +98,6 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   Append(all,
          LookAtMachine({.search_path = path != nullptr ? path : "", .is_root = ::geteuid() == 0}));
   Append(all, FindEnvironments(args, console));
-  const auto programs = FindPrograms();
   if (!programs) {
     all.push_back(Missing("programs", programs.error(), true));
     return all;
@@ -87,8 +108,8 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   all.push_back(ProbeGroups(cold, groups));
   all.push_back(ProbeView(cold));
   all.push_back(ProbeOverlay(cold));
-  backend::jail::JailBackend prepared(*programs, backend::jail::Mode::kPrepared);
-  Append(all, ProbeWalls("prepared: ", prepared, true, true));
+  all.push_back(DescribeIds(ids));
+  Append(all, ProbeWalls("prepared: ", prepared, true, true, IdsOf(ids)));
   auto bubblewrap = backend::bubblewrap::Make(programs->init);
   if (bubblewrap) {
     Append(all, ProbeWalls("bubblewrap: ", **bubblewrap, false, false));

@@ -57,7 +57,8 @@ class Judge {
     Add("capabilities", held.empty(), "none in any set", "holds" + held);
   }
 
-  /// SECURITY: started by root, the code must be nobody's id outside; else the caller's own.
+  /// SECURITY: started by root, the code must be nobody's id outside; else the caller's own, or one
+  /// of those that were given to the caller.
   void ExpectIdentity() {
     if (seen_.uid_map.empty()) {
       // hidepid of the host's /proc, say; only root has an id to lose.
@@ -74,8 +75,10 @@ class Judge {
     std::uint64_t count = 0;
     words >> inside >> outside >> count;
     const bool whole = !words.fail() && (words >> std::ws).eof();
-    const bool harmless =
-        seen_.caller == 0 ? outside >= seen_.first_free_id : outside == seen_.caller;
+    const backend::jail::IdRange& own = seen_.subordinate;
+    const bool harmless = seen_.caller == 0 ? outside >= seen_.first_free_id
+                          : own.count == 0  ? outside == seen_.caller
+                                            : outside - own.first < own.count;
     Add("identity", whole && inside == 1000 && count == 1 && harmless,
         fmt::format("one unprivileged id ({} is {} outside)", inside, outside),
         fmt::format("'{}' outside", seen_.uid_map));

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/jail/subordinate.h"
+
 namespace igloo::cli {
 
 /// One thing that a machine must be able to do, tried for real.
@@ -25,6 +27,8 @@ struct Seen {
   std::string uid_map = {};  ///< of the code, read outside: inside it hides who its parent maps to
   uid_t caller = 0;          ///< who started it
   std::uint32_t first_free_id = 0;  ///< ids from here on are no account's
+  /// What an ordinary caller's sandbox must have outside; none: the caller's own id.
+  backend::jail::IdRange subordinate = {};
   std::uint64_t landlock_abi = 0;
 };
 

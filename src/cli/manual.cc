@@ -58,6 +58,8 @@ std::string Manual(std::span<const Command* const> commands, std::string_view ve
       Item("125", "", "igloo could not do what was asked.") +
       Item("126", "", "The program is there but cannot be started.") +
       Item("127", "", "There is no such program inside.") + ".SH ENVIRONMENT\n" +
+      Item("IGLOO_SUBORDINATE_IDS", "",
+           "When off, sandboxes of a server get no ids of /etc/subuid and /etc/subgid.") +
       Item("NIX_SANDBOX_DIR", "",
            "Directory of environments that mkSandbox made; "
            "~/.config/nix-sandbox-mcp/sandboxes by default.") +

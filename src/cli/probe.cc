@@ -135,12 +135,14 @@ case $? in 42) echo 'socket reached';; 7) echo 'socket closed';; *) echo 'socket
 }  // namespace
 
 std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& backend,
-                                bool fine_memory_limits, bool required) {
+                                bool fine_memory_limits, bool required,
+                                const backend::jail::IdRange& ids) {
   // SECURITY: the variable that must not arrive inside.
   ::setenv("IGLOO_DOCTOR_SECRET", "1", 1);
-  const auto seen = LookAtWalls(backend, fine_memory_limits);
+  auto seen = LookAtWalls(backend, fine_memory_limits);
   ::unsetenv("IGLOO_DOCTOR_SECRET");
   if (!seen) return {Failed(prefix + "sandbox", seen.error(), required)};
+  seen->subordinate = ids;
   return JudgeWalls(prefix, *seen, required);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "environment/artifact.h"
+#include "cli/settings.h"
 
 namespace igloo::cli {
 
@@ -24,13 +25,33 @@ Result<std::string> FindProgram(std::string_view name) {
               "install igloo completely ('make install'), or run it from build/release/bin");
 }
 
+namespace {
+
+/// Where processes of this user agree on who has which subordinate ids.
+Result<std::string> LeasesPlace() {
+  const char* wish = std::getenv("IGLOO_SUBORDINATE_IDS");
+  if (wish != nullptr && std::string_view(wish) == "off") {
+    return Fail(Errc::kFailedPrecondition, "IGLOO_SUBORDINATE_IDS is 'off'",
+                "unset IGLOO_SUBORDINATE_IDS");
+  }
+  // The same for all of them, wherever they were started from.
+  auto state = StatePlace();
+  if (state) return *state + "/ids";
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && *runtime == '/') return std::string(runtime) + "/igloo/ids";
+  return state;
+}
+
+}  // namespace
+
 Result<backend::jail::Programs> FindPrograms() {
   IGLOO_ASSIGN(std::string jail, FindProgram("igloo-jail"));
   const std::string directory = jail.substr(0, jail.rfind('/'));
   return backend::jail::Programs{.jail = jail,
                                  .init = directory + "/igloo-init",
                                  .proxy = directory + "/igloo-proxy",
-                                 .copier = directory + "/igloo-copy"};
+                                 .copier = directory + "/igloo-copy",
+                                 .leases = LeasesPlace()};
 }
 
 session::Proxy::Options ProxyFor(const backend::jail::Programs& programs, std::string resolver) {

@@ -104,7 +104,8 @@ class Server {
 
   Result<void> Run() {
     // What is weaker here comes before everything else.
-    for (const auto& each : WeaknessLines(LookAtSupport(runner_->cgroups()))) serving_.say(each);
+    const HostSupport support = LookAtSupport(runner_->cgroups(), runner_->expected_ids());
+    for (const auto& each : WeaknessLines(support)) serving_.say(each);
     for (const std::string& each : serving_.notes) serving_.say(each);
     asio::signal_set ending(loop_, SIGTERM, SIGINT);
     ending.async_wait([this](const boost::system::error_code& error, int) {

@@ -1,5 +1,6 @@
 #include "cli/weaker.h"
 
+#include <fmt/format.h>
 #include <linux/landlock.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 
 namespace igloo::cli {
 namespace {
+
+using backend::jail::HostIds;
 
 constexpr std::string_view kGetVersion2 =
     "boot with systemd.unified_cgroup_hierarchy=1, or start igloo on a machine with cgroup version "
@@ -32,19 +35,48 @@ constexpr std::string_view kSharedId =
     "them up is felt by "
     "the user's other programs";
 
+constexpr std::string_view kSomeShareId =
+    "a server gives each sandbox an id of its own out of {}-{}, but those with a project, an image "
+    "or other files of the user's, a device or the host's network, behind bubblewrap, and of "
+    "'igloo run' and 'igloo shell' have the id of the user who started them: for these and all "
+    "programs of that user together the kernel counts buffers of pipes, descriptors on their way "
+    "through sockets, keyrings; pending signals and inotify watches of every sandbox, whatever its "
+    "id, count for that user, too";
+
 constexpr std::string_view kWithoutLandlock =
     "files, signals and abstract sockets of the host are kept out by namespaces and mounts alone; "
     "the second wall behind them is missing";
 
+void AddIds(const HostIds& ids, std::vector<Weakness>& all) {
+  if (ids.kind == HostIds::Kind::kOwn) return;
+  if (ids.kind == HostIds::Kind::kSubordinate) {
+    all.push_back({.name = "user id",
+                   .missing = "an id of its own for every sandbox",
+                   .weaker = fmt::format(kSomeShareId, ids.users.first,
+                                         ids.users.first + ids.users.count - 1),
+                   .fix = "run code of strangers in a server ('igloo mcp', 'igloo repl') and "
+                          "without a project, or start igloo as root"});
+    return;
+  }
+  const std::string hint = ids.why.hint.empty() ? "" : "; " + ids.why.hint;
+  all.push_back({.name = "user id",
+                 .missing = "an id of its own for each sandbox",
+                 .weaker = std::string(kSharedId),
+                 .fix = "for code of strangers: start igloo as root, which gives each sandbox an "
+                        "id of its own, or a server from an account with subordinate ids (here: " +
+                        ids.why.what + hint +
+                        "), or igloo from an account that runs nothing else"});
+}
+
 }  // namespace
 
-HostSupport LookAtSupport(const cgroup::Found& found) {
+HostSupport LookAtSupport(const cgroup::Found& found, Result<backend::jail::HostIds> ids) {
   const long abi =
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   return {.cgroups = found.kind,
           .why_no_cgroups = found.why,
           .why_no_cpus = found.why_no_cpus,
-          .by_root = ::geteuid() == 0,
+          .ids = ids ? *std::move(ids) : backend::jail::HostIds{.why = std::move(ids).error()},
           .landlock_abi = std::max(abi, 0L)};
 }
 
@@ -68,13 +100,7 @@ std::vector<Weakness> FindWeaknesses(const HostSupport& support) {
                              "time is limited",
                    .fix = support.why_no_cpus});
   }
-  if (!support.by_root) {
-    all.push_back({.name = "user id",
-                   .missing = "an id of its own for each sandbox",
-                   .weaker = std::string(kSharedId),
-                   .fix = "for code of strangers: start igloo as root, which gives each sandbox an "
-                          "id of its own, or from an account that runs nothing else"});
-  }
+  AddIds(support.ids, all);
   if (support.landlock_abi <= 0) {
     all.push_back({.name = "landlock",
                    .missing = "Landlock",

@@ -5,6 +5,7 @@
 namespace igloo::cli {
 namespace {
 
+using backend::jail::HostIds;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -13,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 HostSupport Everything() {
-  return {.cgroups = cgroup::Kind::kV2, .by_root = true, .landlock_abi = 6};
+  return {.cgroups = cgroup::Kind::kV2, .ids = {.kind = HostIds::Kind::kOwn}, .landlock_abi = 6};
 }
 
 TEST(Weaker, NothingIsWhereEverythingIsThere) {
@@ -46,10 +47,30 @@ TEST(Weaker, LimitsComeFirstAndSayWhatEachMeans) {
   for (const Weakness& each : all) EXPECT_NE(each.fix, "") << each.name;
 }
 
+TEST(Weaker, WithoutSubordinateIdsItSaysWhyThereAreNone) {
+  HostSupport support = Everything();
+  support.ids = {.why = {Errc::kFailedPrecondition, "newuidmap is missing", "install it", 0}};
+  EXPECT_THAT(FindWeaknesses(support),
+              ElementsAre(AllOf(Field(&Weakness::name, "user id"),
+                                Field(&Weakness::weaker, StartsWith("outside, a sandbox has the")),
+                                Field(&Weakness::fix, AllOf(HasSubstr("newuidmap is missing"),
+                                                            HasSubstr("install it"))))));
+}
+
+TEST(Weaker, WithSubordinateIdsItSaysWhoHasNone) {
+  HostSupport support = Everything();
+  support.ids = {.kind = HostIds::Kind::kSubordinate, .users = {100000, 65536}};
+  EXPECT_THAT(FindWeaknesses(support),
+              ElementsAre(AllOf(
+                  Field(&Weakness::name, "user id"),
+                  Field(&Weakness::weaker, AllOf(HasSubstr("100000-165535"), HasSubstr("a project"),
+                                                 HasSubstr("'igloo run'"), HasSubstr("pipes"))))));
+}
+
 TEST(Weaker, AServerSaysALineForEach) {
   HostSupport support = Everything();
   support.cgroups = cgroup::Kind::kV1;
-  support.by_root = false;
+  support.ids = {};
   EXPECT_THAT(WeaknessLines(support),
               ElementsAre(StartsWith("weaker limits, without cgroup version 2"),
                           StartsWith("weaker user id, without an id of its own")));

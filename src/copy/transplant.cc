@@ -99,6 +99,8 @@ void AwaitEnd(int init) {
 }  // namespace
 
 Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress) {
+  IGLOO_ASSIGN(const pid_t whose, FindInside(copy.init.get(), copy.inner));
+  IGLOO_TRY(ReachIdOf(whose));
   IGLOO_ASSIGN(Target target, Target::Hold(copy));
   IGLOO_ASSIGN(Birth birth, Find(original, Birth::Expect));
   progress.expects(SeesClosed(original));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <signal.h>
@@ -98,7 +99,41 @@ bool HasOwnNetwork(pid_t pid) {
   return !look(::getpid(), own) || !look(pid, other) || own.st_ino != other.st_ino;
 }
 
+Result<bool> IsSameNamespace(int one, int other) {
+  struct stat first{};
+  struct stat second{};
+  if (::fstat(one, &first) != 0 || ::fstat(other, &second) != 0) {
+    return std::unexpected(Fails("tell namespaces apart").error());
+  }
+  return first.st_ino == second.st_ino && first.st_dev == second.st_dev;
+}
+
+/// The outermost user namespace around that of `inside` that lies in this process's own.
+Result<UniqueFd> OutermostOf(pid_t inside) {
+  IGLOO_ASSIGN(const UniqueFd own, OpenProc(::getpid(), "ns/user", O_RDONLY));
+  IGLOO_ASSIGN(UniqueFd space, OpenProc(inside, "ns/user", O_RDONLY));
+  for (;;) {
+    UniqueFd around(::ioctl(space.get(), NS_GET_PARENT));
+    if (!around) return std::unexpected(Fails("find the sandbox's user namespace").error());
+    IGLOO_ASSIGN(const bool here, IsSameNamespace(around.get(), own.get()));
+    if (here) return space;
+    space = std::move(around);
+  }
+}
+
 }  // namespace
+
+Result<void> ReachIdOf(pid_t inside) {
+  struct stat owner{};
+  if (::fstatat(ProcDirectory(), std::to_string(inside).c_str(), &owner, 0) != 0) {
+    return Fails("see whose the sandbox is");
+  }
+  // Root reaches every id.
+  if (::geteuid() == 0 || owner.st_uid == ::geteuid()) return {};
+  IGLOO_ASSIGN(const UniqueFd space, OutermostOf(inside));
+  return ::setns(space.get(), CLONE_NEWUSER) == 0 ? Result<void>()
+                                                  : Fails("reach the sandbox's id");
+}
 
 Result<void> EnterSandboxOf(pid_t inside) {
   const pid_t igloo = ::getppid();

@@ -6,6 +6,11 @@
 
 namespace igloo::copy {
 
+/// Where the sandbox of `inside` has a subordinate id: goes into the user namespace that maps those
+/// of this user. /proc/PID/mem belongs to the id of its process, so only from there can it be
+/// opened. Nothing is gained over anything else: the namespace is this very user's own.
+Result<void> ReachIdOf(pid_t inside);
+
 /// Goes into the sandbox of process `inside`: its user namespace, where this process then has the
 /// one right to look into processes and none over anything outside, its files instead of the
 /// host's, its network. What is open already stays open, and processes that are held stay held.

@@ -190,6 +190,12 @@ void SendReply(int socket, const ops::Reply& reply, int fd) {
   (void)SendWithFds(socket, &reply, sizeof reply, &fd, fd >= 0 ? 1 : 0);
 }
 
+void SendReady(int socket) {
+  ops::Reply reply{};
+  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kReady);
+  SendReply(socket, reply);
+}
+
 void SendFailure(int socket, const Failure& failure) {
   ops::Reply reply{};
   reply.kind = static_cast<uint32_t>(ops::ReplyKind::kFailed);

@@ -31,6 +31,7 @@ void CloseAll(const int* fds, unsigned count);
 void CloseJob(const Job& job);
 
 void SendReply(int socket, const ops::Reply& reply, int fd = -1);
+void SendReady(int socket);
 void SendFailure(int socket, const Failure& failure);
 
 /// Tells igloo where this child failed, and ends it.

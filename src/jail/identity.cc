@@ -41,7 +41,9 @@ bool BecomeUser(uint32_t uid, uint32_t gid) {
   return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
 }
 
-int OwnerNamespace(int proc_fd, uint32_t owner_uid, uint32_t owner_gid, uint32_t host_id) {
+bool DenyGroups(int proc_fd) { return WriteProc(proc_fd, getpid(), "setgroups", "deny"); }
+
+int OwnerNamespace(int proc_fd, const Ids& owner, const Ids& host) {
   clone_args args{};
   args.flags = CLONE_NEWUSER;
   args.exit_signal = SIGCHLD;
@@ -51,7 +53,7 @@ int OwnerNamespace(int proc_fd, uint32_t owner_uid, uint32_t owner_gid, uint32_t
   }
   if (pid < 0) return -1;
   int fd = -1;
-  if (WriteMaps(proc_fd, pid, {owner_uid, owner_gid, host_id, host_id, 1})) {
+  if (WriteMaps(proc_fd, pid, {owner.uid, owner.gid, host.uid, host.gid, 1})) {
     char path[64];
     snprintf(path, sizeof path, "%d/ns/user", pid);
     fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);

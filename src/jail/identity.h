@@ -8,7 +8,7 @@ namespace igloo::jail {
 
 /// Host ids that one launcher or template hands out. Each owns the block that its own pid selects,
 /// so no two share one and nothing is written down anywhere.
-inline constexpr uint32_t kBlockSize = 256;
+inline constexpr uint32_t kBlockSize = ops::kIdsOfTemplate;
 inline constexpr uint32_t kPidLimit = 1U << 22;
 
 constexpr uint32_t BlockOf(uint32_t base, pid_t launcher) {
@@ -29,7 +29,16 @@ bool WriteMaps(int proc_fd, pid_t pid, const IdMap& map);
 /// Becomes the mapped user for good and stays able to open its own /proc files.
 bool BecomeUser(uint32_t uid, uint32_t gid);
 
-/// A user namespace that maps an owner on disk to `host_id`, for an id-mapped mount; -1 on error.
-int OwnerNamespace(int proc_fd, uint32_t owner_uid, uint32_t owner_gid, uint32_t host_id);
+/// A pair of ids, as a process or a file has.
+struct Ids {
+  uint32_t uid, gid;
+  bool operator==(const Ids&) const = default;
+};
+
+/// A user namespace that maps the owner of files to `host`, for an id-mapped mount; -1 on error.
+int OwnerNamespace(int proc_fd, const Ids& owner, const Ids& host);
+
+/// Forbids setting groups in this process's own new user namespace, before somebody maps its ids.
+bool DenyGroups(int proc_fd);
 
 }  // namespace igloo::jail

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "jail/channel.h"
+#include "jail/hand_out.h"
 #include "jail/operations.h"
 #include "jail/row.h"
 #include "jail/sources.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr unsigned kMaxTemplates = 64;
 /// A request is answered first; what it used up is replaced once nothing more has come.
 constexpr int kIdleMs = 2;
+/// What the launcher listens to besides its templates, and what it holds besides them.
+constexpr unsigned kOwnPolls = 3, kOwnDescriptors = 5;
 
 int g_sources[kMaxSources];
 
@@ -35,7 +38,7 @@ class Launcher {
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
-    setup_.helper_socket = -1;
+    setup_.helper_socket = setup_.hand_out = -1;
     setup_.old_root = setup_.base = setup_.base_lower = -1;
   }
 
@@ -55,24 +58,26 @@ class Launcher {
     sigaddset(&mask, SIGCHLD);
     const int signals = signalfd(-1, &mask, SFD_CLOEXEC);
     for (;;) {
-      pollfd fds[2 + kMaxTemplates];
+      pollfd fds[kOwnPolls + kMaxTemplates];
       Row* heard[kMaxTemplates];
       fds[0] = {socket_, POLLIN, 0};
       fds[1] = {signals, POLLIN, 0};
+      fds[2] = {mapper_.socket(), POLLIN, 0};  // a negative one is skipped
       unsigned count = 0;
       for (Row& row : rows_) {
         if (!row.used()) continue;
-        fds[2 + count] = {row.socket(), POLLIN, 0};
+        fds[kOwnPolls + count] = {row.socket(), POLLIN, 0};
         heard[count++] = &row;
       }
-      const int ready = poll(fds, 2 + count, SlotsMissing() ? kIdleMs : -1);
+      const int ready = poll(fds, kOwnPolls + count, SlotsMissing() ? kIdleMs : -1);
       // A launcher that cannot hear any more ends, and everything with it.
       if (ready < 0 && errno != EINTR) _exit(125);
       if (ready == 0) OrderSlots();
       if (ready <= 0) continue;
       if (fds[1].revents != 0) Reap(signals);
+      if (fds[2].revents != 0) mapper_.Take();
       for (unsigned i = 0; i < count; ++i) {
-        if (fds[2 + i].revents != 0) heard[i]->Take();
+        if (fds[kOwnPolls + i].revents != 0) heard[i]->Take();
       }
       if (fds[0].revents != 0) HandleRequest();
     }
@@ -91,6 +96,12 @@ class Launcher {
         break;
       case ops::Kind::kRunPrepared:
         RunPrepared(job);
+        break;
+      case ops::Kind::kNeedIds:
+        Answer(job, MayHaveIds() && mapper_.NeedIds(setup_.proc_fd), ops::Step::kUnshare);
+        break;
+      case ops::Kind::kUseIds:
+        UseIds(job);
         break;
       case ops::Kind::kForget:
         if (Row* row = FindRow(job.request.template_id)) row->Forget();
@@ -203,6 +214,10 @@ class Launcher {
 
   void Prepare(const Job& job) {
     Row* row = FindFree();
+    const bool subordinate = HasSubordinateIds(job.request);
+    if (subordinate && (mapper_.socket() < 0 || job.request.fd_count != 2)) {
+      return SendFailure(job.reply(), {ops::Step::kMaps, 0, EBADMSG});
+    }
     if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kTemplateFull, 0, ENOSPC});
     if (!GainMountRights()) return SendFailure(job.reply(), {ops::Step::kUnshare, 0, errno});
     Failure failure{};
@@ -218,16 +233,23 @@ class Launcher {
   }
 
   void StartRow(const Job& job, Row& row, unsigned source_count) {
-    int own[3 + kMaxTemplates * Row::kMaxDescriptors];
-    const unsigned own_count = OwnDescriptors(own);
+    int own[kOwnDescriptors + kMaxTemplates * Row::kMaxDescriptors];
+    unsigned own_count = OwnDescriptors(own);
     Setup setup = setup_;
+    const bool subordinate = HasSubordinateIds(job.request);
+    if (subordinate) {
+      setup.hand_out = mapper_.for_template();
+    } else {
+      own[own_count++] = mapper_.for_template();
+    }
     setup.job = &job;
     setup.sources = g_sources;
     setup.source_count = source_count;
     int socket = -1;
     const pid_t pid = StartTemplate(job, setup, own, own_count, socket);
     if (pid < 0) return;
-    row.Begin(job.request.template_id, socket, BlockOf(job.request.host_id_base, pid),
+    const int lease = subordinate ? fcntl(job.fds[ops::kReply + 1], F_DUPFD_CLOEXEC, 3) : -1;
+    row.Begin(job.request.template_id, {socket, lease}, BlockOf(job.request.host_id_base, pid),
               CountOperations(job.environment()) + CountOperations(job.fresh()));
   }
 
@@ -268,19 +290,35 @@ class Launcher {
     if (setup_.by_root || has_mount_rights_) return true;
     const uint32_t uid = getuid();
     const uint32_t gid = getgid();
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
+           WriteMaps(setup_.proc_fd, getpid(), {uid, gid, uid, gid, 1}) && TakeMounts();
+  }
+
+  bool TakeMounts() {
     // Slave, not private: what is mounted on the host later can still be a project.
-    if (!WriteMaps(setup_.proc_fd, getpid(), {uid, gid, uid, gid, 1}) ||
-        mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) {
-      return false;
-    }
-    has_mount_rights_ = true;
-    return true;
+    has_mount_rights_ = mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
+    return has_mount_rights_;
+  }
+
+  /// Between kNeedIds and this igloo has had the ids mapped from outside (jail/hand_out.h).
+  void UseIds(const Job& job) {
+    const bool can = MayHaveIds() && mapper_.HasIds() && TakeMounts();
+    Answer(job, can && mapper_.Begin(), can ? ops::Step::kHandOut : ops::Step::kMaps);
+  }
+
+  bool MayHaveIds() const {
+    errno = EPERM;
+    return !setup_.by_root && !has_mount_rights_;
+  }
+
+  static void Answer(const Job& job, bool done, ops::Step step) {
+    done ? SendReady(job.reply()) : SendFailure(job.reply(), {step, 0, errno});
   }
 
   unsigned OwnDescriptors(int* fds) const {
     unsigned count = 0;
     fds[count++] = socket_;
+    fds[count++] = mapper_.socket();
     if (has_ahead_) {
       fds[count++] = ahead_.socket;
       fds[count++] = ahead_.pidfd;
@@ -317,6 +355,7 @@ class Launcher {
   void (*first_request_)();
   Setup setup_ = {};
   bool has_mount_rights_ = false;
+  Mapper mapper_ = {};
   bool has_ahead_ = false;
   Slot ahead_ = {};
   Row rows_[kMaxTemplates] = {};

@@ -7,6 +7,7 @@
 
 #include "jail/channel.h"
 #include "jail/edge.h"
+#include "jail/hand_out.h"
 #include "jail/helper.h"
 #include "jail/network.h"
 #include "jail/privileges.h"
@@ -220,18 +221,7 @@ bool Sockets(Setup& setup, const Op& op) {
   return true;
 }
 
-/// SECURITY: a descriptor of the sandbox's own memory; whoever holds it looks below it without
-/// following links.
-bool HandOut(Setup& setup, const Op& op) {
-  const int fd = OpenAt2(setup.root_fd, Relative(op.path()), O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
-  if (fd < 0) return false;
-  ops::Reply reply{};
-  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kHandedOut);
-  SendReply(setup.job->reply(), reply, fd);
-  CloseQuietly(fd);
-  return true;
-}
+bool HandOut(Setup& setup, const Op& op) { return HandOutDirectory(setup, op.path()); }
 
 bool KeepsRawSockets(const Op& op) { return (op.flags & ops::kFlagRawSockets) != 0; }
 

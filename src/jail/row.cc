@@ -5,10 +5,11 @@
 
 namespace igloo::jail {
 
-void Row::Begin(uint64_t id, int socket, uint32_t block, uint32_t operations) {
+void Row::Begin(uint64_t id, const Held& held, uint32_t block, uint32_t operations) {
   *this = {};
   id_ = id;
-  socket_ = socket;
+  socket_ = held.socket;
+  lease_ = held.lease;
   block_ = block;
   operations_ = operations;
 }
@@ -57,6 +58,7 @@ void Row::Take() {
 void Row::Forget() {
   for (unsigned i = 0; i < ready_count_; ++i) DropSlot(ready_[i]);
   CloseQuietly(socket_);
+  CloseQuietly(lease_);
   *this = {};
 }
 
@@ -64,6 +66,7 @@ unsigned Row::Descriptors(int* fds) const {
   if (!used()) return 0;
   unsigned count = 0;
   fds[count++] = socket_;
+  fds[count++] = lease_;
   for (unsigned i = 0; i < ready_count_; ++i) {
     fds[count++] = ready_[i].socket;
     fds[count++] = ready_[i].pidfd;

@@ -9,7 +9,7 @@ class Row {
  public:
   /// Sandboxes that wait on each template.
   static constexpr unsigned kReady = 3;
-  static constexpr unsigned kMaxDescriptors = 1 + 2 * kReady;
+  static constexpr unsigned kMaxDescriptors = 2 + 2 * kReady;
 
   bool used() const { return socket_ >= 0; }
   uint64_t id() const { return id_; }
@@ -18,8 +18,12 @@ class Row {
   /// Readable when an ordered slot has come or the template is gone; -1 when it is not used.
   int socket() const { return socket_; }
 
+  /// The template's end of its socket, and the lease of its subordinate ids or -1.
+  struct Held {
+    int socket, lease;
+  };
   /// `operations`: of its lists; those of a run are counted on from there.
-  void Begin(uint64_t id, int socket, uint32_t block, uint32_t operations);
+  void Begin(uint64_t id, const Held& held, uint32_t block, uint32_t operations);
 
   /// A slot for a run: one that waits, or one that is made now.
   bool Next(Slot& slot, Failure& failure);
@@ -43,6 +47,7 @@ class Row {
 
   uint64_t id_ = 0;
   int socket_ = -1;
+  int lease_ = -1;
   uint32_t block_ = 0, operations_ = 0;
   Slot ready_[kReady] = {};
   unsigned ready_count_ = 0;

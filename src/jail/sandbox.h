@@ -33,6 +33,15 @@ struct Job {
   }
 };
 
+inline bool HasSubordinateIds(const ops::Request& request) {
+  return (request.flags & ops::kRequestSubordinateIds) != 0;
+}
+
+/// Whether a template owns a block of host ids, so that each of its sandboxes has one of its own.
+inline bool OwnsBlock(bool by_root, const ops::Request& request) {
+  return by_root || HasSubordinateIds(request);
+}
+
 /// How many mount sources one request may have: environments of some thousand store paths.
 inline constexpr unsigned kMaxSources = 8192;
 
@@ -78,7 +87,10 @@ struct Setup {
   int old_root;          ///< kOnTemplate: the template's root, until it is left
   int base, base_lower;  ///< the last kBase and its lower half, or -1
   bool by_root;          ///< the launcher is root: ids are mapped, sources are opened by it
-  int helper_socket;     ///< of a cold run's helper, or -1
+  /// Of a template with subordinate ids and its sandboxes: where a directory is made igloo's own
+  /// before it is handed out (jail/hand_out.h), or -1.
+  int hand_out;
+  int helper_socket;  ///< of a cold run's helper, or -1
   pid_t helper;
   bool network_received, old_root_leaving;
   bool network_ready;  ///< born into a private one with its loopback raised

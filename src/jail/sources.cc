@@ -58,7 +58,8 @@ int OpenSource(const Op& op, Failure& failure) {
 /// Started by root, the sandbox's user is nobody the disk knows: its owner's files become its own.
 bool MapOwner(int tree, const Op& op, const SourceOwner& to, Failure& failure) {
   failure.step = Step::kSourceMap;
-  const int owner = OwnerNamespace(to.proc_fd, op.owner_uid, op.owner_gid, to.host_id);
+  const int owner =
+      OwnerNamespace(to.proc_fd, {op.owner_uid, op.owner_gid}, {to.host_id, to.host_id});
   if (owner < 0) return false;
   mount_attr attr{};
   attr.attr_set = MOUNT_ATTR_IDMAP;

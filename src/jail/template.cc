@@ -91,8 +91,16 @@ class Template {
     int fds[ops::kMaxFds];
     unsigned count = 0;
     // End of file: the launcher forgot this template or is gone.
-    if (!ReceiveWithFds(socket_, &order, 1, fds, ops::kMaxFds, count)) _exit(0);
+    if (!ReceiveWithFds(socket_, &order, 1, fds, ops::kMaxFds, count)) Leave();
     MakeOne(count > 0 ? fds[0] : -1);
+  }
+
+  /// First everything that has one of its ids ends: the lease of those ends with this process.
+  [[noreturn]] static void Leave() {
+    kill(-1, SIGKILL);  // all in this PID namespace but this process, its first
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+    _exit(0);
   }
 
   void MakeOne(int cgroup) {
@@ -107,7 +115,7 @@ class Template {
     } else if (network.fd < 0) {
       made.failure = {ops::Step::kHelper, 0, errno};
     } else {
-      const uint32_t offset = setup_.by_root ? made.number : 0;
+      const uint32_t offset = OwnsBlock(setup_.by_root, job_.request) ? made.number : 0;
       const SlotSpec spec{.setup = &setup_,
                           .map = {uid, gid, uid + offset, gid + offset, 1},
                           .number = made.number,
@@ -166,16 +174,25 @@ class Template {
   if (!BecomeUser(job.request.inner_uid, job.request.inner_gid)) fail(ops::Step::kIdentity);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   setup.role = Role::kTemplate;
+  const bool subordinate = HasSubordinateIds(job.request);
   Failure failure{};
   if (!ApplyList(setup, job.environment(), 0, failure)) FailAndExit(job.reply(), failure);
   // Children are numbered in this PID namespace now; the host's /proc is out of reach anyway.
   setup.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (setup.proc_fd < 0) fail(ops::Step::kMaps);
-  ops::Reply ready{};
-  ready.kind = static_cast<uint32_t>(ops::ReplyKind::kReady);
-  SendReply(job.reply(), ready);
-  CloseJob(job);
+  SendReady(job.reply());
+  // The lease of subordinate ids, if there is one, stays: nobody else gets them while this lives.
+  CloseQuietly(job.reply());
+  if (!subordinate) CloseAll(job.fds + 1, job.request.fd_count - 1U);
   Template(job, setup, socket).Serve();
+}
+
+IdMap MapOf(const Setup& setup, const ops::Request& request, pid_t pid) {
+  Ids block{getuid(), getgid()};
+  if (setup.by_root) block.uid = block.gid = BlockOf(request.host_id_base, pid);
+  const bool own = OwnsBlock(setup.by_root, request);
+  if (own && !setup.by_root) block = {request.host_id_base, request.host_gid_base};
+  return {request.inner_uid, request.inner_gid, block.uid, block.gid, own ? kBlockSize : 1};
 }
 
 }  // namespace
@@ -200,11 +217,8 @@ pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
   CloseQuietly(sockets[1]);
   if (pid > 0) {
     const ops::Request& request = job.request;
-    const uint32_t block = BlockOf(request.host_id_base, pid);
-    const IdMap map = setup.by_root
-                          ? IdMap{request.inner_uid, request.inner_gid, block, block, kBlockSize}
-                          : IdMap{request.inner_uid, request.inner_gid, getuid(), getgid(), 1};
-    if (WriteMaps(setup.proc_fd, pid, map) && write(sockets[0], "g", 1) == 1) {
+    if (WriteMaps(setup.proc_fd, pid, MapOf(setup, request, pid)) &&
+        write(sockets[0], "g", 1) == 1) {
       socket = sockets[0];
       return pid;
     }

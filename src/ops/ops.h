@@ -80,6 +80,9 @@ constexpr size_t PaddedSize(size_t path_size, size_t text_size) {
 inline constexpr uint32_t kDefaultHostIdBase = 0x10000000;
 inline constexpr uint32_t kDefaultInnerId = 1000;
 
+/// How many host ids a template owns where each of its sandboxes has one of its own.
+inline constexpr uint32_t kIdsOfTemplate = 256;
+
 /// A file system in memory, as kRoot and kTmpfs describe it.
 struct Memory {
   uint64_t bytes;
@@ -104,6 +107,8 @@ enum class Kind : uint16_t {
   kPrepare,      ///< build template `template_id` from the environment and fresh lists
   kRunPrepared,  ///< the run list on template `template_id`
   kForget,       ///< end template `template_id`
+  kNeedIds,      ///< be in a user namespace that igloo will have mapped to subordinate ids
+  kUseIds,       ///< it is mapped: get ready for templates with ids of their own
 };
 
 inline constexpr uint32_t kMagic = 0x4f4c4749;  // "IGLO"
@@ -133,11 +138,12 @@ struct Request {
   uint32_t reserved;
   uint64_t template_id;
   uint32_t inner_uid, inner_gid;
-  /// First of the host ids that sandboxes started by root are mapped to; see jail/identity.
+  /// First of the host ids that sandboxes started by root are mapped to; see jail/identity. With
+  /// kRequestSubordinateIds the first user id of the template's block itself.
   uint32_t host_id_base;
   uint32_t flags;
   uint32_t init_fds;
-  uint32_t padding;
+  uint32_t host_gid_base;  ///< kRequestSubordinateIds: the first group id of the block
 };
 static_assert(sizeof(Request) == 56);
 
@@ -145,6 +151,9 @@ enum RequestFlag : uint32_t {
   kRequestTimeline = 1,     ///< send a kTimeline reply before exec
   kRequestIntoCgroup = 2,   ///< the descriptor behind those of init is a cgroup to be born into
   kRequestHostNetwork = 4,  ///< the policy names the right to the host's network
+  /// Of kPrepare: the template owns a block of the starter's subordinate ids. The descriptor
+  /// behind the reply is the lease of that block, held as long as anything of it lives.
+  kRequestSubordinateIds = 8,
 };
 
 /// What comes back on the reply socket, one packet each. End of file means: igloo-init runs.
@@ -175,6 +184,7 @@ enum class Step : uint32_t {
   kTemplateFull,  ///< no host id left for another run
   kTemplateGone,
   kCgroup,     ///< entering a cgroup
+  kHandOut,    ///< showing igloo a directory of another id
   kOperation,  ///< operation `index` of the table
 };
 

@@ -211,10 +211,12 @@ std::string Describe(const Plan& plan) {
         "WARNING: code in this sandbox may make raw sockets: packets of its own making, and all "
         "that come; what is closed stays closed\n";
   }
+  const std::string why = NeedsStartersId(plan);
   out += fmt::format(
-      "identity\n  uid {} gid {} inside; outside an unprivileged id (the caller's own, or, started "
-      "by root, one of its own)\n",
-      plan.identity.uid, plan.identity.gid);
+      "identity\n  uid {} gid {} inside; outside an unprivileged id: started by root, one of its "
+      "own; in a server of a user with subordinate ids {}; else the caller's own\n",
+      plan.identity.uid, plan.identity.gid,
+      why.empty() ? "one of these" : "the caller's own, because " + why);
   out += "namespaces\n  user mount pid ipc uts cgroup";
   out += std::holds_alternative<HostNetwork>(plan.network) ? "\n" : " net\n";
   if (const auto* connected = std::get_if<ConnectedNetwork>(&plan.network)) {

@@ -124,7 +124,7 @@ TEST(DescribeTest, NothingInItReachesTheTerminalAsAControl) {
 
 TEST(DescribeTest, ReadsLikeThis) {
   EXPECT_EQ(Describe(EveryStep()), R"(identity
-  uid 1000 gid 1000 inside; outside an unprivileged id (the caller's own, or, started by root, one of its own)
+  uid 1000 gid 1000 inside; outside an unprivileged id: started by root, one of its own; in a server of a user with subordinate ids the caller's own, because '/lower\x0b' may hold files that only their owner can read; else the caller's own
 namespaces
   user mount pid ipc uts cgroup net
 environment
@@ -233,7 +233,11 @@ TEST(ToJsonTest, IsOneDocumentWithEveryStep) {
     }
   }
   EXPECT_EQ(document.at("network"), json::value({{"tier", "none"}}));
-  EXPECT_EQ(document.at("identity"), json::value({{"uid", 1000}, {"gid", 1000}}));
+  EXPECT_EQ(document.at("identity"),
+            json::value({{"uid", 1000},
+                         {"gid", 1000},
+                         {"needs_callers_id",
+                          "'/lower\\x0b' may hold files that only their owner can read"}}));
 }
 
 TEST(ToJsonTest, KeepsValuesAsTheyAre) {

@@ -223,6 +223,11 @@ struct Plan {
 /// Derives the plan. Same policy and facts, same plan, byte for byte.
 Result<Plan> MakePlan(const Policy& policy, const HostFacts& facts);
 
+/// Why a sandbox of this plan has its starter's own id outside where others have a subordinate one:
+/// files of a user may be closed to every other id, and only root can show them to one. Empty: it
+/// can have any id.
+std::string NeedsStartersId(const Plan& plan);
+
 /// For people: what --dry-run prints.
 std::string Describe(const Plan& plan);
 /// For programs: the same, as one JSON document.

@@ -218,7 +218,9 @@ json::object NetworkJson(const Network& network) {
 
 std::string ToJson(const Plan& plan) {
   const json::object document{
-      {"identity", json::object{{"uid", plan.identity.uid}, {"gid", plan.identity.gid}}},
+      {"identity", json::object{{"uid", plan.identity.uid},
+                                {"gid", plan.identity.gid},
+                                {"needs_callers_id", Text(NeedsStartersId(plan))}}},
       {"network", NetworkJson(plan.network)},
       {"environment", StepsJson(plan.environment)},
       {"fresh", StepsJson(plan.fresh)},

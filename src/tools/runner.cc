@@ -116,7 +116,9 @@ Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options
       proxy_(loop, ProxyOf(programs_, options_)),
       pool_(loop, jail_, groups_,
             {.roomy = {}, .note = options_.note, .copier = programs_.copier, .proxy = &proxy_}),
-      turns_(loop, options_.at_once) {}
+      turns_(loop, options_.at_once) {
+  jail_.set_note(options_.note);
+}
 
 Runner::~Runner() = default;
 

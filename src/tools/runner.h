@@ -114,6 +114,8 @@ class Runner {
   session::Proxy& proxy() { return proxy_; }
   /// What this machine counts sandboxes with.
   const cgroup::Found& cgroups() const { return groups_.found(); }
+  /// Whose ids sandboxes will have outside. If it turns out otherwise, Options::note hears it.
+  backend::jail::HostIds expected_ids() const { return jail_.expected_ids(); }
 
  private:
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,

@@ -22,12 +22,17 @@ bool IsOfBlock(std::uint64_t id, pid_t maker) {
 }
 
 /// Started by root, an id from the block of who made the sandbox: the launcher, or the template
-/// that is the launcher's child. Started by a user, the user's own.
-void ExpectSafeId(pid_t payload, pid_t starter, Mode mode) {
+/// that is the launcher's child. Started by a user, the user's own, or one of its subordinate ids.
+void ExpectSafeId(pid_t payload, pid_t starter, Mode mode,
+                  const backend::jail::IdRange& subordinate = {}) {
   const auto map = ReadUidMap(payload);
   ASSERT_TRUE(map) << "no map of " << payload;
   EXPECT_EQ(map->inside, 1000U);
   EXPECT_EQ(map->count, 1U);
+  if (!RunningAsRoot() && subordinate.count > 0) {
+    EXPECT_LT(map->outside - subordinate.first, subordinate.count);
+    return;
+  }
   if (!RunningAsRoot()) {
     EXPECT_EQ(map->outside, ::getuid());
     return;
@@ -121,9 +126,10 @@ TEST(Inside, HasAnUnprivilegedIdOutsideWhenPrepared) {
   const pid_t second_pid = WaitForMarked(two);
   ASSERT_NE(first_pid, 0);
   ASSERT_NE(second_pid, 0);
-  ExpectSafeId(first_pid, ::getpid(), Mode::kPrepared);
-  ExpectSafeId(second_pid, ::getpid(), Mode::kPrepared);
-  if (RunningAsRoot()) {
+  const backend::jail::IdRange subordinate = bench.backend().host_ids().value().users;
+  ExpectSafeId(first_pid, ::getpid(), Mode::kPrepared, subordinate);
+  ExpectSafeId(second_pid, ::getpid(), Mode::kPrepared, subordinate);
+  if (RunningAsRoot() || subordinate.count > 0) {
     EXPECT_NE(ReadUidMap(first_pid)->outside, ReadUidMap(second_pid)->outside);
   } else {
     EXPECT_EQ(*ReadUidMap(first_pid), *ReadUidMap(second_pid));

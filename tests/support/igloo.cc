@@ -46,6 +46,13 @@ void Drain(UniqueFd& fd, std::string& into) {
   }
 }
 
+std::vector<std::string> UsualVariables() {
+  std::vector<std::string> all = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8"};
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr) all.push_back(std::string("XDG_RUNTIME_DIR=") + runtime);
+  return all;
+}
+
 std::string BinDirectory() {
   const std::string self = ReadLink("/proc/self/exe").value();
   return self.substr(0, self.rfind('/'));

@@ -18,11 +18,15 @@ struct Outcome {
   std::string err = {};
 };
 
+/// What programs under test get unless a test says otherwise: no home, and the place in which
+/// processes agree on subordinate ids, if these tests have one.
+std::vector<std::string> UsualVariables();
+
 /// How a program is started. Nothing is inherited that is not here.
 struct Invocation {
   std::string program = {};
   std::vector<std::string> args = {};
-  std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/nonexistent", "LANG=C.UTF-8"};
+  std::vector<std::string> env = UsualVariables();
   std::string input = {};     ///< written to its standard input, then closed
   bool close_input = false;   ///< start with descriptor 0 closed
   bool reset_signals = true;  ///< false: what this process ignores, it ignores too

@@ -23,7 +23,7 @@ class McpClient {
   struct Options {
     std::string program = "igloo";  ///< or another of its names, or a whole path
     std::vector<std::string> args = {"mcp"};
-    std::vector<std::string> env = {"PATH=/usr/bin:/bin", "HOME=/nonexistent"};
+    std::vector<std::string> env = UsualVariables();
   };
   McpClient() : McpClient(Options{}) {}
   explicit McpClient(Options options);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <stdexcept>
 
@@ -41,10 +42,16 @@ T Must(Result<T> result) {
 
 }  // namespace
 
+std::string LeasesPlace() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  return runtime != nullptr ? std::string(runtime) + "/igloo/ids" : "";
+}
+
 backend::jail::Programs BuiltPrograms() {
   return {.jail = BinDirectory() + "/igloo-jail",
           .init = BinDirectory() + "/igloo-init",
-          .copier = BinDirectory() + "/igloo-copy"};
+          .copier = BinDirectory() + "/igloo-copy",
+          .leases = LeasesPlace()};
 }
 
 sandbox::Plan PlanFor(std::string_view name, const environment::RunRequest& request,
@@ -65,12 +72,14 @@ sandbox::Plan PlanForProgram(std::vector<std::string> argv, const Adjust& adjust
 }
 
 struct Workbench::State {
-  explicit State(backend::jail::Mode mode) : backend(BuiltPrograms(), mode) {}
+  State(backend::jail::Mode mode, backend::jail::Programs programs)
+      : backend(std::move(programs), mode) {}
   asio::io_context loop{1};
   backend::jail::JailBackend backend;
 };
 
-Workbench::Workbench(backend::jail::Mode mode) : state_(std::make_unique<State>(mode)) {
+Workbench::Workbench(backend::jail::Mode mode, backend::jail::Programs programs)
+    : state_(std::make_unique<State>(mode, std::move(programs))) {
   ::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -13,6 +13,9 @@
 
 namespace igloo::testing {
 
+/// Where processes of these tests agree on subordinate ids; empty: nowhere, so they use none.
+std::string LeasesPlace();
+
 /// igloo-jail and igloo-init of this build.
 backend::jail::Programs BuiltPrograms();
 
@@ -29,7 +32,7 @@ sandbox::Plan PlanForProgram(std::vector<std::string> argv, const Adjust& adjust
 /// Runs plans inside the test process: one event loop, one backend.
 class Workbench {
  public:
-  explicit Workbench(backend::jail::Mode mode);
+  explicit Workbench(backend::jail::Mode mode, backend::jail::Programs programs = BuiltPrograms());
   ~Workbench();
 
   backend::jail::JailBackend& backend();

@@ -154,6 +154,8 @@ Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
     case ops::Step::kCgroup:
       return Make(reply, "cannot enter the sandbox's cgroup",
                   "somebody removed or froze it; run again to get another");
+    case ops::Step::kHandOut:
+      return Make(reply, "igloo cannot be shown the sandbox's files", std::string(kAskDoctor));
     case ops::Step::kOperation:
       return ExplainOperation(reply, plan);
     case ops::Step::kUnknownTemplate:

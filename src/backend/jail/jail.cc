@@ -101,10 +101,11 @@ struct Entrance {
   UniqueFd own = {};  ///< what `fd` is, when it is not the caller's
 };
 
-/// A template that root started is nobody outside, and may not let its sandboxes be born into a
-/// cgroup of root's. They enter it through a file that root has opened, which takes longer.
-Result<Entrance> EntranceOf(const Channels& channels, bool prepared) {
-  if (!channels.born_into || !prepared || ::geteuid() != 0) {
+/// A template that root started is nobody outside, and one with subordinate ids is not the user: it
+/// may not let its sandboxes be born into a cgroup of the starter's. They enter it through a file
+/// that the starter has opened, which takes longer.
+Result<Entrance> EntranceOf(const Channels& channels, bool other_id) {
+  if (!channels.born_into || !other_id) {
     return Entrance{.fd = channels.group, .born_into = channels.born_into};
   }
   Entrance entrance{.own =
@@ -138,8 +139,61 @@ bool CanBePrepared(const sandbox::Plan& plan) {
 
 Result<void> JailBackend::Warm() {
   if (launcher_) return {};
+  ids_.reset();
   IGLOO_ASSIGN(launcher_, Launcher::Start(programs_, mode_ == Mode::kCold));
+  auto ids = LookForIds();
+  auto given = ids ? GainIds(*ids) : std::unexpected(ids.error());
+  if (given) {
+    ids_ = *std::move(ids);
+    had_ids_ = true;
+    return {};
+  }
+  why_no_ids_ = std::move(given).error();
+  if (std::exchange(had_ids_, false) || ids) {
+    Note("weaker user id: sandboxes have the id of the user who started this", why_no_ids_);
+  }
+  // The launcher is in a user namespace that nobody has mapped.
+  if (ids) {
+    IGLOO_ASSIGN(launcher_, Launcher::Start(programs_, mode_ == Mode::kCold));
+  }
   return {};
+}
+
+Result<SubordinateIds> JailBackend::LookForIds() const {
+  if (mode_ == Mode::kCold) {
+    return Fail(Errc::kFailedPrecondition, "a run by itself does not ask for subordinate ids",
+                "run the code in a server: 'igloo mcp', 'igloo repl'");
+  }
+  if (!programs_.leases) return std::unexpected(programs_.leases.error());
+  if (programs_.leases->empty() || ::geteuid() == 0) {
+    return Fail(Errc::kFailedPrecondition, "nobody asked for subordinate ids");
+  }
+  return FindSubordinateIds();
+}
+
+Result<void> JailBackend::GainIds(const SubordinateIds& ids) {
+  // Whether there is a place to agree on them, and one of them is free.
+  IGLOO_TRY(LeaseBlock(ids, *programs_.leases));
+  return GiveIds(*launcher_, ids);
+}
+
+HostIds JailBackend::expected_ids() const {
+  if (::geteuid() == 0) return {.kind = HostIds::Kind::kOwn};
+  auto ids = LookForIds();
+  if (!ids) return {.why = std::move(ids).error()};
+  return {.kind = HostIds::Kind::kSubordinate, .users = ids->users};
+}
+
+Result<HostIds> JailBackend::host_ids() {
+  HostIds expected = expected_ids();
+  if (expected.kind != HostIds::Kind::kSubordinate) return expected;
+  IGLOO_TRY(Warm());
+  if (!ids_) return HostIds{.why = why_no_ids_};
+  return expected;
+}
+
+void JailBackend::Note(std::string_view what, const Error& error) const {
+  if (note_) note_(std::string(what) + ": " + error.what + "; " + error.hint);
 }
 
 Result<void> JailBackend::Send(const ops::Request& request, const Launcher::Lists& lists,
@@ -155,18 +209,42 @@ void JailBackend::ForgetLauncher() {
   templates_->clear();
 }
 
-Result<std::shared_ptr<const std::uint64_t>> JailBackend::TemplateFor(const sandbox::Plan& plan) {
+Template* JailBackend::FindTemplate(const sandbox::Plan& plan, bool own_ids) {
   const auto found = std::ranges::find_if(*templates_, [&](const Template& each) {
-    return each.environment == plan.environment && each.fresh == plan.fresh;
+    return each.ids.has_value() == own_ids && each.environment == plan.environment &&
+           each.fresh == plan.fresh;
   });
-  if (found != templates_->end()) {
-    std::rotate(found, found + 1, templates_->end());
-    return templates_->back().id;
+  if (found == templates_->end()) return nullptr;
+  std::rotate(found, found + 1, templates_->end());
+  return &templates_->back();
+}
+
+std::optional<IdBlock> JailBackend::TakeBlock(const sandbox::Plan& plan) {
+  if (!ids_ || !sandbox::NeedsStartersId(plan).empty()) return std::nullopt;
+  auto block = LeaseBlock(*ids_, *programs_.leases);
+  const bool said = std::exchange(said_no_block_, !block.has_value());
+  if (block) return *std::move(block);
+  if (!said) {
+    Note("weaker: sandboxes get the id of the user who started this instead of one of their own",
+         block.error());
   }
+  return std::nullopt;
+}
+
+Result<const Template*> JailBackend::TemplateFor(const sandbox::Plan& plan) {
+  const bool own_ids = ids_ && sandbox::NeedsStartersId(plan).empty();
+  if (const Template* found = FindTemplate(plan, own_ids)) return found;
   IGLOO_TRY(MakeRoom());
-  IGLOO_ASSIGN(const std::uint64_t id, Prepare(plan));
-  templates_->push_back({plan.environment, plan.fresh, std::make_shared<std::uint64_t>(id)});
-  return templates_->back().id;
+  std::optional<IdBlock> ids = TakeBlock(plan);
+  if (own_ids && !ids) {
+    if (const Template* found = FindTemplate(plan, false)) return found;
+  }
+  IGLOO_ASSIGN(const std::uint64_t id, Prepare(plan, ids));
+  templates_->push_back({.environment = plan.environment,
+                         .fresh = plan.fresh,
+                         .id = std::make_shared<std::uint64_t>(id),
+                         .ids = std::move(ids)});
+  return &templates_->back();
 }
 
 Result<void> JailBackend::MakeRoom() {
@@ -190,11 +268,18 @@ Result<void> JailBackend::MakeRoom() {
   return {};
 }
 
-Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan) {
+Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan,
+                                           const std::optional<IdBlock>& ids) {
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
   request.template_id = next_template_++;
-  const int fds[] = {reply.second.get()};
+  std::vector<int> fds = {reply.second.get()};
+  if (ids) {
+    request.flags |= ops::kRequestSubordinateIds;
+    request.host_id_base = ids->first_uid;
+    request.host_gid_base = ids->first_gid;
+    fds.push_back(ids->lease.get());
+  }
   const std::string environment = sandbox::Encode(plan.environment);
   const std::string fresh = sandbox::Encode(plan.fresh);
   const Launcher::Lists lists{.environment = environment, .fresh = fresh};
@@ -229,9 +314,12 @@ Result<std::unique_ptr<Sandbox>> JailBackend::TryStart(const sandbox::Plan& plan
   const bool prepared = mode_ == Mode::kPrepared && CanBePrepared(plan);
   ops::Request request = RequestFor(plan, prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun);
   std::shared_ptr<const std::uint64_t> template_id;
+  bool other_id = false;
   if (prepared) {
-    IGLOO_ASSIGN(template_id, TemplateFor(plan));
+    IGLOO_ASSIGN(const Template* const base, TemplateFor(plan));
+    template_id = base->id;
     request.template_id = *template_id;
+    other_id = ::geteuid() == 0 || base->ids.has_value();
   }
   if (timeline_) request.flags |= ops::kRequestTimeline;
 
@@ -240,7 +328,7 @@ Result<std::unique_ptr<Sandbox>> JailBackend::TryStart(const sandbox::Plan& plan
                           channels.standard_output.get(), channels.standard_error.get()};
   for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
   request.init_fds = static_cast<std::uint32_t>(fds.size() - ops::kControl);
-  IGLOO_ASSIGN(const Entrance entrance, EntranceOf(channels, prepared));
+  IGLOO_ASSIGN(const Entrance entrance, EntranceOf(channels, other_id));
   if (entrance.fd >= 0) fds.push_back(entrance.fd);
   if (entrance.born_into) request.flags |= ops::kRequestIntoCgroup;
   const std::string environment = prepared ? "" : sandbox::Encode(plan.environment);

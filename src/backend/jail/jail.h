@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "backend/backend.h"
+#include "backend/jail/host_ids.h"
 #include "backend/jail/launcher.h"
 
 namespace igloo::backend::jail {
@@ -21,6 +23,8 @@ struct Template {
   std::vector<sandbox::Step> environment = {}, fresh = {};
   /// Shared with the sandboxes that stand on it: one that nobody else holds is idle.
   std::shared_ptr<const std::uint64_t> id = {};
+  /// Its own ids, or none: its sandboxes have the starter's.
+  std::optional<IdBlock> ids = {};
 };
 using Templates = std::vector<Template>;
 
@@ -39,13 +43,26 @@ class JailBackend : public Backend {
 
   Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override;
 
+  /// Whose ids its sandboxes have outside, as far as this can be seen without starting anything.
+  HostIds expected_ids() const;
+  /// The same for certain: starts the launcher where only a trial tells.
+  Result<HostIds> host_ids();
+  /// Hears when sandboxes get weaker ids than expected_ids() said, a sentence each.
+  void set_note(std::function<void(std::string_view)> note) { note_ = std::move(note); }
+
   /// Ask for start-up stamps in Sandbox::timeline.
   void set_timeline(bool wanted) { timeline_ = wanted; }
 
  private:
   Result<std::unique_ptr<Sandbox>> TryStart(const sandbox::Plan& plan, const Channels& channels);
-  Result<std::shared_ptr<const std::uint64_t>> TemplateFor(const sandbox::Plan& plan);
-  Result<std::uint64_t> Prepare(const sandbox::Plan& plan);
+  Result<const Template*> TemplateFor(const sandbox::Plan& plan);
+  Template* FindTemplate(const sandbox::Plan& plan, bool own_ids);
+  Result<std::uint64_t> Prepare(const sandbox::Plan& plan, const std::optional<IdBlock>& ids);
+  Result<SubordinateIds> LookForIds() const;
+  Result<void> GainIds(const SubordinateIds& ids);
+  /// A block for a template of this plan, if it can have one.
+  std::optional<IdBlock> TakeBlock(const sandbox::Plan& plan);
+  void Note(std::string_view what, const Error& error) const;
   /// Ends the template that was idle longest, when there are too many.
   Result<void> MakeRoom();
   Result<void> Send(const ops::Request& request, const Launcher::Lists& lists,
@@ -57,6 +74,10 @@ class JailBackend : public Backend {
   Mode mode_;
   bool timeline_ = false;
   std::optional<Launcher> launcher_ = {};
+  std::function<void(std::string_view)> note_ = {};
+  std::optional<SubordinateIds> ids_ = {};  ///< what the launcher has
+  Error why_no_ids_ = {};
+  bool had_ids_ = false, said_no_block_ = false;
   /// Least recently used first. Shared with the sandboxes: one that finds its template gone strikes
   /// it off.
   std::shared_ptr<Templates> templates_ = std::make_shared<Templates>();

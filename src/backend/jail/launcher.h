@@ -17,6 +17,9 @@ struct Programs {
   std::string init = {};
   std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
   std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
+  /// The directory in which processes agree on who has which subordinate ids, or why there is none.
+  /// Empty: such ids are not asked for.
+  Result<std::string> leases = std::string();
 };
 
 /// One packet from a reply socket.
@@ -36,6 +39,7 @@ class Launcher {
   struct Lists {
     std::string_view environment = {}, fresh = {}, run = {};
   };
+  pid_t pid() const { return child_.pid(); }
   /// Sends one request; its lists follow the header. Blocks only while the launcher is busy.
   Result<void> Send(ops::Request request, const Lists& lists, std::span<const int> fds);
 
