@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "environment/artifact.h"
 #include "cli/settings.h"
+#include "environment/artifact.h"
 
 namespace igloo::cli {
 

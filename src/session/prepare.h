@@ -20,7 +20,8 @@ Result<std::optional<cgroup::Lease>> TakeGroup(
     cgroup::Groups& groups, const sandbox::Plan& plan,
     cgroup::OutOfMemory out_of_memory = cgroup::OutOfMemory::kEndsAll);
 
-/// That nobody keeps a plan's limit on processors here, and why; empty: it is kept, or there is none.
+/// That nobody keeps a plan's limit on processors here, and why; empty: it is kept, or there is
+/// none.
 std::string UnlimitedCpus(const cgroup::Found& found, const sandbox::Plan& plan);
 
 }  // namespace igloo::session
