@@ -11,8 +11,6 @@ namespace igloo::guest {
 
 /// Reads one frame; its size, or 0 when igloo is gone or speaks another language.
 uint32_t ReadFrame(unsigned char* to, uint32_t most);
-/// The descriptor that came last beside a frame, now the caller's; -1: none.
-int TakePassed();
 
 /// Writes one report; small enough for a single packet.
 class ReportWriter {

@@ -38,7 +38,7 @@ class Launcher {
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
-    setup_.helper_socket = setup_.hand_out = -1;
+    setup_.helper_socket = setup_.hand_out = setup_.kept = -1;
     setup_.old_root = setup_.base = setup_.base_lower = -1;
   }
 

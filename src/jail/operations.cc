@@ -221,7 +221,14 @@ bool Sockets(Setup& setup, const Op& op) {
   return true;
 }
 
-bool HandOut(Setup& setup, const Op& op) { return HandOutDirectory(setup, op.path()); }
+bool HandOut(Setup& setup, const Op& op) {
+  if ((op.flags & ops::kFlagKept) != 0) {
+    setup.kept = OpenAt2(setup.root_fd, Relative(op.path()), O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    if (setup.kept < 0) return false;
+  }
+  return HandOutDirectory(setup, op.path());
+}
 
 bool KeepsRawSockets(const Op& op) { return (op.flags & ops::kFlagRawSockets) != 0; }
 
@@ -240,11 +247,12 @@ bool Drop(Setup&, const Op& op) {
 bool BecomeInit(Setup& setup, const Op&) {
   if (!OldRootIsGone(setup)) return false;
   const ops::Request& request = setup.job->request;
-  const unsigned count = request.init_fds;
+  const unsigned count = request.init_fds + (setup.kept >= 0 ? 1 : 0);
   const int above = 3 + static_cast<int>(count);
-  int moved[ops::kMaxFds];
+  int moved[ops::kMaxFds + 1];
   for (unsigned i = 0; i < count; ++i) {
-    moved[i] = fcntl(setup.job->fds[ops::kControl + i], F_DUPFD_CLOEXEC, above);
+    const int fd = i < request.init_fds ? setup.job->fds[ops::kControl + i] : setup.kept;
+    moved[i] = fcntl(fd, F_DUPFD_CLOEXEC, above);
     if (moved[i] < 0) return false;
   }
   const int reply = fcntl(setup.job->reply(), F_DUPFD_CLOEXEC, above);

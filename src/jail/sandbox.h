@@ -90,6 +90,7 @@ struct Setup {
   /// Of a template with subordinate ids and its sandboxes: where a directory is made igloo's own
   /// before it is handed out (jail/hand_out.h), or -1.
   int hand_out;
+  int kept;           ///< of kFlagKept, or -1: the last of igloo-init's descriptors
   int helper_socket;  ///< of a cold run's helper, or -1
   pid_t helper;
   bool network_received, old_root_leaving;

@@ -102,8 +102,8 @@ std::string Show(const Step& step) {
             return fmt::format("{:<10} {} made inside, handed to igloo", "sockets", s.count);
           },
           [](const step::HandOut& s) {
-            return fmt::format("{:<10} {} to igloo, to read what is left there", "hand out",
-                               Printable(s.path));
+            return fmt::format("{:<10} {} to igloo, to {}", "hand out", Printable(s.path),
+                               s.kept ? "put a file there" : "read what is left there");
           },
           [](const step::BoundPrivileges& s) {
             return std::string(s.raw_sockets ? "keep CAP_NET_RAW, " : "") +

@@ -124,7 +124,11 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::NoMoreNamespaces&) { Append(out, Make(Code::kNoNamespaces)); },
           [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },
           [&](const step::Sockets& s) { Append(out, WithMode(Make(Code::kSockets), s.count)); },
-          [&](const step::HandOut& s) { Append(out, Make(Code::kHandOut), s.path); },
+          [&](const step::HandOut& s) {
+            Op op = Make(Code::kHandOut);
+            if (s.kept) op.flags |= ops::kFlagKept;
+            Append(out, op, s.path);
+          },
           [&](const step::BoundPrivileges& s) {
             Append(out, WithRawSockets(Make(Code::kBoundPrivileges), s.raw_sockets));
           },

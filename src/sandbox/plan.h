@@ -138,6 +138,7 @@ struct Sockets {
 };
 struct HandOut {
   std::string path;
+  bool kept = false;  ///< by igloo-init, too: it puts there what a program waits for
   bool operator==(const HandOut&) const = default;
 };
 /// No way to gain a capability is left; `raw_sockets`: but for the one that these need, over the

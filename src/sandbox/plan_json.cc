@@ -124,7 +124,7 @@ json::object StepJson(const Step& step) {
             return json::object{{"op", "sockets"}, {"count", s.count}};
           },
           [](const step::HandOut& s) {
-            return json::object{{"op", "hand_out"}, {"path", Text(s.path)}};
+            return json::object{{"op", "hand_out"}, {"path", Text(s.path)}, {"kept", s.kept}};
           },
           [](const step::BoundPrivileges& s) {
             return json::object{{"op", "bound_privileges"}, {"raw_sockets", s.raw_sockets}};

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <cstring>
 
 #include "base/file.h"
 #include "session/asio.h"
@@ -117,25 +116,6 @@ void Box::Send(std::string frame) {
   if (control_.is_open()) {
     (void)!::send(control_.native_handle(), frame.data(), frame.size(),
                   MSG_NOSIGNAL | MSG_DONTWAIT);
-  }
-}
-
-void Box::Go(std::uint64_t time_limit_ms, int directory, std::string_view name) {
-  std::string frame = wire::EncodeGo(time_limit_ms, name);
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof directory)> room = {};
-  iovec bytes{frame.data(), frame.size()};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof directory);
-  std::memcpy(CMSG_DATA(header), &directory, sizeof directory);
-  if (control_.is_open()) {
-    (void)!::sendmsg(control_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 }
 

@@ -42,9 +42,11 @@ class Box : public std::enable_shared_from_this<Box> {
   /// Begins to send orders and to hear reports.
   void Watch();
   void Tell(wire::ToInit kind) { Send(wire::EncodeSimple(kind)); }
-  /// The file that the payload waits for lies in `directory`, as wire::kNewFile, and is to be put
-  /// in its place by this name; 0: the payload has all the time that there is. Once it is built.
-  void Go(std::uint64_t time_limit_ms, int directory, std::string_view name);
+  /// The file that the payload waits for is there, as wire::kNewFile, and is to be put in its place
+  /// by this name; 0: the payload has all the time that there is.
+  void Go(std::uint64_t time_limit_ms, std::string_view name) {
+    Send(wire::EncodeGo(time_limit_ms, name));
+  }
   /// Nothing is heard of it any more, and nobody reaches it; it lives on until Close.
   void Silence();
   void Close();

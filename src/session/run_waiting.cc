@@ -45,7 +45,7 @@ Result<void> Run::State::PlaceCode(const Task& task) {
   const int directory = CodeDirectory();
   if (directory < 0) return Fail(Errc::kInternal, "the plan hands out no place for the code");
   IGLOO_TRY(WriteBelow(directory, {.path = wire::kNewFile, .content = task.code, .mode = 0444}));
-  box->Go(task.time_ms, directory, std::string_view(path).substr(path.rfind('/') + 1));
+  box->Go(task.time_ms, std::string_view(path).substr(path.rfind('/') + 1));
   return {};
 }
 

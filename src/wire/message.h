@@ -14,8 +14,8 @@ enum class ToInit : uint8_t {
   kKill,       ///< end everything now
   kNudge,      ///< SIGINT to the payload's process group, which is expected to survive it
   kAgain,      ///< the payload ended, and Life is kStays: start it once more
-  /// Put the file that the payload waits for in its place: its time begins. u64 ms (0: no limit),
-  /// text name, and a descriptor of the directory beside the frame, where it lies as kNewFile.
+  /// Put the file that the payload waits for, kNewFile, in its place: its time begins. u64 ms
+  /// (0: no limit), text name. Its directory is the descriptor behind the payload's own.
   kGo,
 };
 
