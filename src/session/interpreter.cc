@@ -167,7 +167,7 @@ asio::awaitable<Result<void>> Interpreter::State::WaitUntilReady() {
     co_return Result<void>();
   }
   const std::string said = pumps[1].TakeCaptured().kept();
-  FailWith({Errc::kFailedPrecondition,
+  FailWith({ended ? Errc::kFailedPrecondition : Errc::kTimeout,
             ended ? "the interpreter ended before it was ready" + (said.empty() ? "" : ": " + said)
                   : "the interpreter did not get ready",
             "run the code without a session to see what this environment can do", 0});

@@ -59,7 +59,8 @@ class McpSettings : public Configured {
 };
 
 TEST_F(McpSettings, ControlSequencesAreLeftOutUnlessTheFileKeepsThem) {
-  const std::string code = R"(printf 'a\033[31mred\033[0m \302\205b\n' | tee /dev/stderr)";
+  const std::string code =
+      R"(show() { printf 'a\033[31mred\033[0m \302\205b\n'; }; show; show >&2)";
   const JsonObject usual = Start("")->Run("shell", code);
   EXPECT_EQ(usual.at("structuredContent").at("stdout").as_string(), "ared b\n");
   const JsonObject kept = Start("[daemon]\nterminal_sequences = 'keep'\n")->Run("shell", code);
