@@ -53,7 +53,7 @@ class Hands {
     IGLOO_ASSIGN(std::set<int> before, OpenNumbers(tracee.pid(), kMostDescriptors));
     if (!process || parted != 0 || before.size() > kMostDescriptors) return std::nullopt;
     // Of its stack, and nobody's: see ProcessCopy::Scratch.
-    const std::uint64_t at = (registers.general.rsp - 1024) & ~15ULL;
+    const std::uint64_t at = (StackPointerOf(registers) - 1024) & ~15ULL;
     return Hands(tracee, memory, std::move(process), std::move(before), at);
   }
 

@@ -46,7 +46,7 @@ Result<void> ProcessCopy::Prepare(Haste haste) {
 Result<void> ProcessCopy::Perform() {
   IGLOO_ASSIGN(Registers registers, original_.Read());
   IGLOO_ASSIGN(const std::uint64_t tid_address, FindTidAddress());
-  hot_ = {tid_address, registers.general.fs_base, registers.general.rsp};
+  hot_ = {tid_address, ThreadPointerOf(registers), StackPointerOf(registers)};
   IGLOO_TRY(RemoveOthers());
   for (const Region& region : wanted_) {
     if (!region.kernels()) IGLOO_TRY(Rebuild(region));
@@ -106,7 +106,7 @@ Result<void> ProcessCopy::CheckLayout() const {
 
 Result<std::uint64_t> ProcessCopy::Scratch() const {
   IGLOO_ASSIGN(const Registers registers, copy_.Read());
-  return (registers.general.rsp - 1024) & ~7ULL;
+  return (StackPointerOf(registers) - 1024) & ~7ULL;
 }
 
 Result<std::uint64_t> ProcessCopy::FindTidAddress() {

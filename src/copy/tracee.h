@@ -20,6 +20,22 @@ struct Registers {
   std::string extended = {};
 };
 
+/// Of a tracee; no other kind of machine has one (Tracee::Hold).
+inline std::uint64_t StackPointerOf(const Registers& registers) {
+#ifdef __x86_64__
+  return registers.general.rsp;
+#else
+  return registers.general.sp;
+#endif
+}
+inline std::uint64_t ThreadPointerOf([[maybe_unused]] const Registers& registers) {
+#ifdef __x86_64__
+  return registers.general.fs_base;
+#else
+  return 0;
+#endif
+}
+
 /// A process that is held still. All calls from one thread.
 class Tracee {
  public:

@@ -46,7 +46,6 @@ constexpr std::uint32_t kAllowedCalls[] = {
     SYS_waitid,
     SYS_process_vm_writev,
     // Waiting.
-    SYS_poll,
     SYS_ppoll,
     SYS_futex,
     SYS_clock_gettime,
@@ -64,7 +63,6 @@ constexpr std::uint32_t kAllowedCalls[] = {
     SYS_setsid,
     SYS_socketpair,
     SYS_pipe2,
-    SYS_dup2,
     SYS_set_robust_list,
     SYS_rseq,
     SYS_sched_getaffinity,
@@ -77,6 +75,12 @@ constexpr std::uint32_t kAllowedCalls[] = {
     SYS_sigaltstack,
     SYS_exit,
     SYS_exit_group,
+#ifdef __x86_64__
+    SYS_poll,
+    SYS_dup2,
+#else
+    SYS_dup3,
+#endif
 };
 
 /// As the C library makes threads, and the process that keeps descriptors (copy/keeper.h).
