@@ -109,7 +109,6 @@ class Server:
                                         env=own_home(home))
         self.number = 0
         self.waits, self.patience = warm != 0, PATIENCE
-        self.known: set[str] = set()
         self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                 "clientInfo": {"name": "same", "version": "1"}})
         self.say({"method": "notifications/initialized"})
@@ -165,7 +164,6 @@ class Server:
         """No interpreter waits before somebody has used one."""
         for _ in range(2):
             self.call(Program("warm-up", language, ""))
-        self.known.add(language)
 
     def await_one(self, language: str, least_age: float) -> set[int]:
         """Waits until an interpreter waits: until one rests, and has not moved since somebody looked last."""
@@ -182,15 +180,11 @@ class Server:
         """Where interpreters wait, the program gets one of those."""
         if not self.waits:
             return self.call(program)
-        if program.language not in self.known:
-            self.warm_up(program.language)
         for _ in range(ATTEMPTS):
-            age = AGED if program.aged else 0
-            try:
-                ready = self.await_one(program.language, age)
-            except NotServed:
-                self.warm_up(program.language)  # none stays that nobody has used for minutes
-                ready = self.await_one(program.language, age)
+            # None waits before the first call, nor after some quiet minutes.
+            if not self.waiting(program.language):
+                self.warm_up(program.language)
+            ready = self.await_one(program.language, AGED if program.aged else 0)
             outcome = self.call(program)
             # The sandbox of a run is taken down behind the answer.
             for _ in looks(TAKEN_DOWN):
