@@ -213,7 +213,8 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   if (options.json) {
     console.Out(ResultJson(result, parts));
   } else {
-    SayWhatWasDisplayed(parts, console);
+    // For a person; whoever reads the output by a program has not lost any of it.
+    if (::isatty(STDERR_FILENO) == 1) SayWhatWasDisplayed(parts, console);
     SayHowItEnded(plan, chosen.environment.limits, result, console);
     SayWhatWasRefused(result.refused, console);
     SayWhatWasPutRight(result.put_right, console);

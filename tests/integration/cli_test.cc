@@ -36,7 +36,7 @@ TEST(Json, IsOneDocumentWithEveryField) {
   EXPECT_EQ(KeysOf(document),
             (std::set<std::string>{"verdict", "exit_code", "signal", "stdout", "stderr",
                                    "duration_ms", "cpu_ms", "peak_memory_kb", "landlock_abi",
-                                   "refused", "warned", "refused_more", "put_right"}));
+                                   "parts", "refused", "warned", "refused_more", "put_right"}));
   EXPECT_EQ(document.at("verdict"), "exit");
   EXPECT_EQ(document.at("exit_code"), 3);
   EXPECT_TRUE(document.at("signal").is_null());

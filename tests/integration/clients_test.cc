@@ -109,7 +109,8 @@ TEST_F(ClientsOfAStore, AStorePathIsNeverWrittenDown) {
   const Outcome refused = By(inside, Path(kBin) + ":/usr/bin");
   EXPECT_EQ(refused.status, 125);
   EXPECT_EQ(refused.out, "");
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("garbage collection"), HasSubstr("nix profile install")));
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("garbage collection"), HasSubstr("nix profile install")));
   // The profile's link leads to the same program, so it is that one's other name.
   const Outcome found = By(inside, Path(kBin) + ":" + Path("profiles/bin"));
   EXPECT_EQ(found.status, 0) << found.err;

@@ -85,7 +85,8 @@ TEST(EnvShow, SaysWhatIsInside) {
   const json::value document = json::parse(Igloo({"env", "show", "python", "--json"}).out);
   EXPECT_EQ(document.at("provider"), "host");
   EXPECT_EQ(document.at("interpreter"), (json::array{"/usr/bin/python3"}));
-  EXPECT_EQ(document.at("variables").at("PYTHONPATH"), "/workspace");
+  EXPECT_EQ(document.at("variables").at("PYTHONPATH"), "/run/igloo/.python:/workspace");
+  EXPECT_EQ(document.at("conveniences"), true);
   EXPECT_EQ(document.at("limits").at("time_ms"), 30'000);
   EXPECT_EQ(document.at("sources").as_array().front(),
             (json::value{{"source", "/usr"}, {"target", "/usr"}}));

@@ -98,7 +98,8 @@ TEST(Soak, SessionsOfAServerLeaveNothing) {
     auto settled = server.Family();
     const auto is_settled = [&] {
       const bool same = settled == std::exchange(settled, server.Family());
-      return same && std::ranges::count(settled, "igloo-init") == 3;  // those that wait
+      // Those that wait: for sessions of three languages, and a program of one.
+      return same && std::ranges::count(settled, "igloo-init") == 4;
     };
     ASSERT_TRUE(WaitFor(is_settled)) << ::testing::PrintToString(settled);
     const auto [descriptors, most] = server.Descriptors();
