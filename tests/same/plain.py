@@ -3,6 +3,7 @@
 igloo is asked once what the environment holds. What runs a program then is a command of bwrap's, with the interpreter
 and its file as the only words behind it: neither igloo nor igloo-init has a part in it.
 """
+import ctypes
 import dataclasses
 import json
 import os
@@ -34,6 +35,16 @@ def ask(run: list[str], *more: str) -> str:
 def limits_data(run: list[str]) -> bool:
     """Whether this machine makes igloo limit the memory of each process, because it cannot count that of a sandbox."""
     return ask(run, "--", "/bin/sh", "-c", "ulimit -d").strip() != "unlimited"
+
+
+def hear_every_signal() -> None:
+    """For this process and what it starts. The C library keeps two signals (32, 33) for itself, so neither it nor Python gives
+    them back when whoever started this had them ignored; igloo does."""
+    kernel = ctypes.CDLL(None, use_errno=True)
+    rt_sigaction = {"x86_64": 13, "aarch64": 134}[os.uname().machine]
+    usual = (ctypes.c_ulong * 4)()
+    for number in (32, 33):
+        kernel.syscall(rt_sigaction, number, usual, None, 8)
 
 
 class Command:
