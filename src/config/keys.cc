@@ -124,8 +124,8 @@ void StorePreload(Target& target, const Checked& value) {
   target.environment->preload = value.list;
 }
 
-void StoreConveniences(Target& target, const Checked& value) {
-  target.environment->conveniences = value.flag;
+void StoreConveniences(Target& to, const Checked& value) {
+  to.environment->conveniences = value.flag;
 }
 
 NetworkConfig& NetworkOf(Target& target) { return target.environment->network; }
@@ -367,8 +367,8 @@ constexpr Key kKeys[] = {
     {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",
      "further directories of the host", kLater, kMounts},
     {"environments.NAME.warm", Count(0, 64), "", "2",
-     "interpreters of a server that wait ready in sandboxes of their own, at most, for runs and for sessions; 4 if absent", kNow, kEveryone,
-     StoreWarm},
+     "interpreters of a server that wait ready in sandboxes of their own, at most, for runs and for sessions; 4 if absent",
+     kNow, kEveryone, StoreWarm},
     {"environments.NAME.preload", kTexts, "[]", "[\"numpy\", \"pandas\"]",
      "Python modules that its sessions have loaded when they begin", kNow, kStart, StorePreload},
     {"environments.NAME.conveniences", kFlag, "true", "false",

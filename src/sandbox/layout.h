@@ -24,6 +24,8 @@ class Layout {
     Part part;
     Kind kind = Kind::kDirectory;
     bool writable = false;
+    /// Memory that is read-only once everything is in it.
+    bool frozen() const { return of == Of::kMemory && !writable; }
   };
 
   /// The innermost mount that holds `path`, or null for the root itself. Costs the depth of the
@@ -35,6 +37,8 @@ class Layout {
   std::string LeafAbove(std::string path) const;
   /// Whether the run brings `path` or something above it.
   bool IsOfRun(std::string path) const;
+  /// The frozen mount that holds `path`; empty: none does.
+  std::string FrozenAbove(std::string_view path) const;
   /// The planned entry that a name at `target`, or a mount there, would hide; empty if none.
   std::string HiddenBy(const std::string& target, bool mount) const;
 

@@ -367,32 +367,20 @@ class Planner {
   void AssembleRun() {
     auto& steps = plan_.run;
     std::ranges::move(StepsOf(Part::kRun), std::back_inserter(steps));
-    std::set<std::string> kept;
+    std::set<std::string> kept;  ///< read-only trees with a directory that is handed out
     // Before anything is frozen: what igloo gets stays writable for it.
     for (const std::string& path : policy_.hand_out) {
-      const auto [tree, mount] = FrozenAt(path);
-      if (mount != nullptr) kept.insert(tree);
-      steps.push_back(step::HandOut{path, mount != nullptr});
+      const std::string tree = layout_.FrozenAbove(path);
+      kept.insert(tree);
+      steps.push_back(step::HandOut{path, !tree.empty()});
     }
     for (const auto& [path, mount] : layout_.mounts()) {
-      if (IsFrozen(mount)) steps.push_back(step::ReadOnly{path, kept.contains(path)});
+      if (mount.frozen()) steps.push_back(step::ReadOnly{path, kept.contains(path)});
     }
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
     if (policy_.sockets != 0) steps.push_back(step::Sockets{policy_.sockets});
     steps.push_back(step::DropPrivileges{HasRawSockets(policy_.network)});
     steps.push_back(step::StartInit{});
-  }
-
-  static bool IsFrozen(const Mount& mount) {
-    return mount.of == Mount::Of::kMemory && !mount.writable;
-  }
-
-  /// The read-only tree that a directory lies in, and where it is; null: in none.
-  std::pair<std::string, const Mount*> FrozenAt(const std::string& directory) const {
-    for (const auto& [path, mount] : layout_.mounts()) {
-      if (IsFrozen(mount) && IsWithin(directory, path)) return {path, &mount};
-    }
-    return {};
   }
 
   const Policy& policy_;
