@@ -209,12 +209,14 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
                            ProxyFor(programs, chosen.resolver), chosen.audit, console));
-  const auto parts = displays ? ReadDisplayed(result, chosen.environment) : Parts();
+  // A person is told of them; whoever reads the output by a program has not lost any of it.
+  const bool for_person = ::isatty(STDERR_FILENO) == 1;
+  const bool read = displays && (options.json || for_person);
+  const auto parts = read ? ReadDisplayed(result, chosen.environment) : Parts();
   if (options.json) {
     console.Out(ResultJson(result, parts));
   } else {
-    // For a person; whoever reads the output by a program has not lost any of it.
-    if (::isatty(STDERR_FILENO) == 1) SayWhatWasDisplayed(parts, console);
+    SayWhatWasDisplayed(parts, console);
     SayHowItEnded(plan, chosen.environment.limits, result, console);
     SayWhatWasRefused(result.refused, console);
     SayWhatWasPutRight(result.put_right, console);

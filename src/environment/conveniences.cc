@@ -50,7 +50,9 @@ void AddVariables(const Conveniences& conveniences, std::map<std::string, std::s
   for (const Conveniences::Variable& each : conveniences.Variables()) {
     auto [place, added] = variables.try_emplace(std::string(each.name), each.value);
     if (added || each.joint == 0) continue;
-    place->second = std::string(each.value) + each.joint + place->second;
+    // An empty part of PYTHONPATH would mean the working directory.
+    const std::string theirs = place->second.empty() ? "" : each.joint + place->second;
+    place->second = std::string(each.value) + theirs;
   }
 }
 

@@ -27,6 +27,9 @@ TEST(AddVariablesTest, LeavesWhatOthersHaveThere) {
   EXPECT_THAT(variables,
               ElementsAre(Pair("MPLBACKEND", "svg"), Pair("PYTHONPATH", "/run/igloo/.python:/mine"),
                           Pair("PYTHONUNBUFFERED", "1")));
+  variables = {{"PYTHONPATH", ""}};
+  AddVariables(*FindConveniences("python"), variables);
+  EXPECT_EQ(variables["PYTHONPATH"], "/run/igloo/.python");
   variables = {{"NODE_OPTIONS", "--no-warnings"}};
   AddVariables(*FindConveniences("node"), variables);
   EXPECT_EQ(variables["NODE_OPTIONS"], "--require=/run/igloo/.node/igloo.js --no-warnings");

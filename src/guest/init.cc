@@ -10,7 +10,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -97,6 +96,7 @@ class Watch {
   /// program has run by then, so nobody notices a signal.
   void Go(uint64_t limit_ms, const char* name) {
     if (proc_fd_ < 0) proc_fd_ = OpenProc();
+    if (proc_fd_ < 0) _exit(125);  // before the file is there: nothing has begun
     SignalEach(proc_fd_, SIGSTOP);
     clockid_t clock{};
     timespec used{};

@@ -161,11 +161,11 @@ bool MakeSlot(const SlotSpec& spec, Slot& slot, Failure& failure) {
 }
 
 void UseSlot(const Slot& slot, const Job& job, const int* sources, unsigned source_count) {
-  if (SendJob(slot.socket, job, sources, source_count)) {
-    ops::Reply started{};
-    started.kind = static_cast<uint32_t>(ops::ReplyKind::kStarted);
-    SendReply(job.reply(), started, slot.pidfd);
-  } else {
+  // First of all: as long as nobody was told of it, it has not begun.
+  ops::Reply started{};
+  started.kind = static_cast<uint32_t>(ops::ReplyKind::kStarted);
+  SendReply(job.reply(), started, slot.pidfd);
+  if (!SendJob(slot.socket, job, sources, source_count)) {
     SendFailure(job.reply(), {ops::Step::kTemplateGone, 0, errno});
   }
   CloseQuietly(slot.socket);

@@ -49,8 +49,8 @@ enum Flag : uint16_t {
   kFlagDevice = 4,       ///< a device node: the one mount that may not be nodev
   kFlagMapOwner = 8,     ///< started by root: the owner's files belong to the sandbox's user
   kFlagRawSockets = 16,  ///< of kBoundPrivileges and kDropPrivileges: CAP_NET_RAW stays
-  kFlagKept = 64,        ///< of kHandOut: igloo-init keeps it, too, behind all its descriptors
   kFlagOver = 32,        ///< of kReadOnly: who holds what is there now can go on writing to it
+  kFlagKept = 64,        ///< of kHandOut: igloo-init keeps it, too, behind all its descriptors
 };
 
 /// One operation, followed by `path` and `text`, each closed by a NUL, padded to 8 bytes.

@@ -1,7 +1,5 @@
 #include "sandbox/layout.h"
 
-#include "sandbox/path.h"
-
 namespace igloo::sandbox {
 namespace {
 
@@ -61,13 +59,6 @@ void Layout::AddMount(const std::string& target, Mount mount) {
   EraseBelow(mounts_, target);
   EraseBelow(taken_, target);
   mounts_.insert_or_assign(target, mount);
-}
-
-std::string Layout::FrozenAbove(std::string_view path) const {
-  for (const auto& [target, mount] : mounts_) {
-    if (mount.frozen() && IsWithin(path, target)) return target;
-  }
-  return {};
 }
 
 }  // namespace igloo::sandbox

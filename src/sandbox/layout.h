@@ -37,8 +37,6 @@ class Layout {
   std::string LeafAbove(std::string path) const;
   /// Whether the run brings `path` or something above it.
   bool IsOfRun(std::string path) const;
-  /// The frozen mount that holds `path`; empty: none does.
-  std::string FrozenAbove(std::string_view path) const;
   /// The planned entry that a name at `target`, or a mount there, would hide; empty if none.
   std::string HiddenBy(const std::string& target, bool mount) const;
 

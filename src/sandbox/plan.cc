@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 
 #include "sandbox/entry.h"
@@ -303,6 +302,15 @@ class Planner {
     return {};
   }
 
+  /// A named pipe of the run's stands in a directory.
+  bool AwaitsFile(std::string_view directory) const {
+    return std::ranges::any_of(policy_.run, [&](const Entry& entry) {
+      const auto* pipe = std::get_if<NamedPipe>(&entry);
+      return pipe != nullptr &&
+             std::string_view(pipe->path).substr(0, pipe->path.rfind('/')) == directory;
+    });
+  }
+
   static bool IsShared(const Mount* holder) {
     return holder == nullptr || holder->part == Part::kEnvironment;
   }
@@ -367,15 +375,12 @@ class Planner {
   void AssembleRun() {
     auto& steps = plan_.run;
     std::ranges::move(StepsOf(Part::kRun), std::back_inserter(steps));
-    std::set<std::string> kept;  ///< read-only trees with a directory that is handed out
-    // Before anything is frozen: what igloo gets stays writable for it.
+    // Before anything is frozen: where a file is awaited stays writable for igloo.
     for (const std::string& path : policy_.hand_out) {
-      const std::string tree = layout_.FrozenAbove(path);
-      kept.insert(tree);
-      steps.push_back(step::HandOut{path, !tree.empty()});
+      steps.push_back(step::HandOut{path, AwaitsFile(path)});
     }
     for (const auto& [path, mount] : layout_.mounts()) {
-      if (mount.frozen()) steps.push_back(step::ReadOnly{path, kept.contains(path)});
+      if (mount.frozen()) steps.push_back(step::ReadOnly{path, AwaitsFile(path)});
     }
     for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
     if (policy_.sockets != 0) steps.push_back(step::Sockets{policy_.sockets});

@@ -161,6 +161,8 @@ asio::awaitable<void> Box::WatchSetup() {
     }
   }
   setup_.close();
+  // There never was a sandbox: its control channel has ended, too, and says so.
+  if (connection_ && sandbox_->init_pidfd() < 0) co_return;
   if (connection_) {
     if (auto attached = connection_->Attach(*sandbox_); !attached) {
       sandbox_->Kill();

@@ -20,7 +20,7 @@ namespace igloo::session {
 /// std::make_shared; one thread.
 class Box : public std::enable_shared_from_this<Box> {
  public:
-  /// Called from the event loop. Neither is called after Close.
+  /// Called from the event loop. None is called after Close.
   struct Events {
     std::function<void(const wire::Report&)> reported = {};
     /// Its igloo-init runs, and has all that it needs for the payload.

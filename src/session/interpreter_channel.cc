@@ -151,8 +151,8 @@ void Interpreter::State::CloseAll() {
   for (OutputPump& each : pumps) each.Close();
   changed.cancel();
   soon.cancel();
-  // One that nobody used has changed nothing.
-  if (set_id.needed() && (last_id != 0 || copied)) {
+  // One that nobody used, too: an environment's interpreter may do anything while it waits.
+  if (set_id.needed() && box->started()) {
     FinishAside(loop, std::move(set_id), *box, NoteEach(options.note));
   }
 }

@@ -20,7 +20,7 @@ struct Part {
 
 /// The directory of parts below the one that was handed out; none: nothing was displayed.
 UniqueFd OpenDisplayed(int parent);
-/// As much as an interpreter's driver may display in one run.
+/// How much of that is looked at: parts that are larger together are left out.
 LeftLimits DisplayLimits(std::size_t bytes);
 /// In the order in which they were displayed.
 std::vector<Part> PartsFrom(Leftovers displayed);

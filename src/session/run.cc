@@ -177,7 +177,10 @@ Result<RunResult> Run::State::Finish() {
   backend::Sandbox& sandbox = box->sandbox();
   if (sandbox.setup_fd() >= 0) (void)sandbox.ReadSetup();
   RunResult result;
-  result.handed_out = std::move(sandbox.handed_out);
+  // By their places: where one did not come, none counts.
+  if (sandbox.handed_out.size() == CountHandedOut(plan)) {
+    result.handed_out = std::move(sandbox.handed_out);
+  }
   result.verdict = VerdictOf(ended, outside, plan.payload);
   result.exit_code = ExitCodeOf(ended, result.verdict);
   result.signal = ended.kind == wire::EndKind::kSignalled ? static_cast<int>(ended.status) : 0;

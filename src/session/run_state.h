@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -12,6 +13,13 @@
 #include "session/set_id_files.h"
 
 namespace igloo::session {
+
+/// How many directories a plan hands out.
+inline std::size_t CountHandedOut(const sandbox::Plan& plan) {
+  return static_cast<std::size_t>(std::ranges::count_if(plan.run, [](const sandbox::Step& each) {
+    return std::holds_alternative<sandbox::step::HandOut>(each);
+  }));
+}
 
 /// For the files that Run is made of.
 /// Everything the watching coroutines share. They end on their own once descriptors close.
@@ -61,7 +69,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   /// A sandbox that lost one process to its memory limit is ended: the rest of it waits in vain.
   bool LookAfterMemory();
   Result<RunResult> Finish();
-  bool MustCheckProject() const { return set_id.needed() && box->started() && !waiting; }
+  bool MustCheckProject() const { return set_id.needed() && box->started(); }
   /// What was done about files that the run left in a project.
   boost::asio::awaitable<std::vector<std::string>> PutProjectRight();
   void CloseAll();
@@ -89,7 +97,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   int open_outputs = 0;
   std::uint64_t time_ms;   ///< 0: it has no limit
   bool built = false;      ///< its igloo-init runs
-  bool waiting = false;    ///< for its code, and nothing of it has run
+  bool waiting = false;    ///< for its code, and nothing of that has run
   bool abandoned = false;  ///< the caller wants an end, not the rest of the output
   bool out_of_memory = false;
   bool vanished = false;  ///< ended without a report

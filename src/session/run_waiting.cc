@@ -32,6 +32,12 @@ asio::awaitable<void> Run::State::WaitUntilBuilt() {
     auto token = Redirect(ignored);
     co_await changed.async_wait(token);
   }
+  if (report) {
+    failure = Error{Errc::kFailedPrecondition, "the interpreter ended before its code came", {}, 0};
+  }
+  if (built && box->sandbox().handed_out.size() != CountHandedOut(plan)) {
+    FailWith({Errc::kExhausted, "a directory of the sandbox did not come out", kRaiseOpenFiles, 0});
+  }
   if (!built) FailWith({Errc::kTimeout, "the sandbox was not built in time", {}, 0});
 }
 

@@ -46,11 +46,12 @@ Result<UniqueFd> MakeParents(int directory, const std::string& path) {
   if (!here) return Cannot(errno, path);
   for (std::size_t at = 0, end = 0; (end = path.find('/', at)) != std::string::npos; at = end + 1) {
     const std::string part = path.substr(at, end - at);
-    if (::mkdirat(here.get(), part.c_str(), 0755) != 0 && errno != EEXIST) {
-      return Cannot(errno, path);
-    }
+    const bool made = ::mkdirat(here.get(), part.c_str(), 0755) == 0;
+    if (!made && errno != EEXIST) return Cannot(errno, path);
     UniqueFd below = OpenBelow(here.get(), part.c_str(), O_RDONLY | O_DIRECTORY);
     if (!below) return Cannot(errno, path);
+    // Whatever igloo's own umask is.
+    if (made && ::fchmod(below.get(), 0755) != 0) return Cannot(errno, path);
     here = std::move(below);
   }
   return here;

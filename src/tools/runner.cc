@@ -203,7 +203,9 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
     const Order& order, mcp::Cancellation cancellation, const Listener& listener) {
   const auto* code = std::get_if<environment::Code>(&order.request.what);
   const config::Configured& where = order.where;
-  const bool can_wait = code != nullptr && where.warm > 0 &&
+  // An interpreter may read files of its user's when it starts: those that come with the code have
+  // to be there then.
+  const bool can_wait = code != nullptr && order.request.files.empty() && where.warm > 0 &&
                         where.backend == config::Backend::kJail &&
                         environment::WaitsForFile(where.environment);
   if (!can_wait) co_return std::nullopt;
@@ -217,10 +219,6 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
   if (open->connection) {
     auto published = open->connection->Publish();
     if (!published) co_return std::unexpected(std::move(published).error());
-  }
-  for (const environment::GivenFile& file : order.request.files) {
-    auto stamp = session::WriteBelow(program.handed_out(0), file);
-    if (!stamp) co_return std::unexpected(std::move(stamp).error());
   }
   session::Task task{.code = code->text,
                      .time_ms = order.request.time_ms.value_or(where.environment.limits.time_ms),
@@ -236,8 +234,6 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
   environment::RunRequest request = order.request;
   request.hand_out = true;
   co_await Collect(where.environment, request, cancellation, finished);
-  // Whoever is answered may want the same ports next.
-  if (open->connection) open->connection->Unpublish();
   co_return std::move(finished);
 }
 
@@ -255,10 +251,13 @@ asio::awaitable<void> Runner::Collect(const environment::Environment& where,
   const std::vector<environment::GivenFile> none;
   auto files =
       co_await ReadInSlices(displayed.get(), none, session::DisplayLimits(where.room.output_bytes));
+  if (!files.complete) {
+    finished.notes.emplace_back("some of what the code displayed is left out: it was too much");
+  }
   finished.parts = session::PartsFrom(std::move(files));
 }
 
-asio::awaitable<Result<session::RunResult>> Runner::ExecuteOnce(const Order& order,
+asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& order,
                                                                 const sandbox::Plan& plan,
                                                                 backend::Backend& backend,
                                                                 mcp::Cancellation cancellation,
@@ -269,8 +268,12 @@ asio::awaitable<Result<session::RunResult>> Runner::ExecuteOnce(const Order& ord
     session::Run run(loop_, plan, backend, *std::move(io));
     const auto hook = cancellation.OnRequest([&] { run.Kill(); });
     auto result = co_await run.Execute();
-    // A launcher that somebody killed; the next request starts another one.
-    if (result || again || !run.never_began() || cancellation.requested()) co_return result;
+    // A launcher that somebody killed; the next request starts another one. SECURITY: only the
+    // jail's tells whether there was a sandbox; what may have begun is never begun again.
+    const bool can_tell = order.where.backend == config::Backend::kJail;
+    if (result || again || !can_tell || !run.never_began() || cancellation.requested()) {
+      co_return result;
+    }
   }
 }
 
@@ -282,7 +285,7 @@ asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancell
   order.request.hand_out = order.where.backend == config::Backend::kJail;
   auto plan = session::PlanFor(order.where.environment, order.request);
   if (!plan) co_return std::unexpected(std::move(plan).error());
-  auto result = co_await ExecuteOnce(order, *plan, **backend, cancellation, listener);
+  auto result = co_await ExecutePlan(order, *plan, **backend, cancellation, listener);
   if (!result) co_return std::unexpected(std::move(result).error());
 
   Finished finished{.run = *std::move(result),

@@ -121,7 +121,7 @@ class Runner {
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,
                                                         const Listener& listener);
   /// The program begins once; a sandbox that vanishes before that is replaced.
-  boost::asio::awaitable<Result<session::RunResult>> ExecuteOnce(const Order& order,
+  boost::asio::awaitable<Result<session::RunResult>> ExecutePlan(const Order& order,
                                                                  const sandbox::Plan& plan,
                                                                  backend::Backend& backend,
                                                                  mcp::Cancellation cancellation,

@@ -131,10 +131,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path.startswith("/big/"):
             return self.send_big(int(self.path[5:]))
         query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
-        text = json.dumps({"args": query, "origin": self.client_address[0], "at": address[0], "port": address[1], "method": self.command, "path": self.path,
+        text = json.dumps({"at": address[0], "port": address[1], "method": self.command, "path": self.path,
                            "opens": opened_by_many(self.path),
                            "peer": self.client_address[1], "headers": list(self.headers.items()),
-                           "size": len(body), "body": body[:200].decode("latin-1")}).encode()
+                           "size": len(body), "body": body[:200].decode("latin-1"),
+                           "origin": self.client_address[0], "args": list(query.items())}).encode()
         self.send_response(200)
         if self.path.startswith("/chunked"):
             self.send_header("Transfer-Encoding", "chunked")

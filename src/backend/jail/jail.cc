@@ -154,6 +154,7 @@ Result<void> JailBackend::Warm() {
   }
   // The launcher is in a user namespace that nobody has mapped.
   if (ids) {
+    launcher_.reset();
     IGLOO_ASSIGN(launcher_, Launcher::Start(programs_, mode_ == Mode::kCold));
   }
   return {};
