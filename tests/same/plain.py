@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import tempfile
 
@@ -38,13 +39,15 @@ def limits_data(run: list[str]) -> bool:
 
 
 def hear_every_signal() -> None:
-    """For this process and what it starts. The C library keeps two signals (32, 33) for itself, so neither it nor Python gives
-    them back when whoever started this had them ignored; igloo does."""
+    """For this process and what it starts: whoever started this may ignore some, and igloo gives its programs all. By the system
+    call, for the C library keeps two (32, 33) to itself."""
     kernel = ctypes.CDLL(None, use_errno=True)
     rt_sigaction = {"x86_64": 13, "aarch64": 134}[os.uname().machine]
     usual = (ctypes.c_ulong * 4)()
-    for number in (32, 33):
-        kernel.syscall(rt_sigaction, number, usual, None, 8)
+    ignored = int(re.search(r"SigIgn:\s*(\w+)", pathlib.Path("/proc/self/status").read_text())[1], 16)
+    for number in set(range(1, 65)) - {signal.SIGPIPE, signal.SIGXFSZ}:  # these two are Python's own
+        if ignored >> (number - 1) & 1:
+            kernel.syscall(rt_sigaction, number, usual, None, 8)
 
 
 class Command:
