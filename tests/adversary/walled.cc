@@ -31,6 +31,13 @@ std::string WhatIsMissing(pid_t pid) {
   return missing;
 }
 
+/// The machine's own set-uid programs that map a user's subordinate ids. No code in a sandbox can
+/// have this id outside.
+bool MapsIds(const ProcessInfo& process) {
+  const bool named = process.name == "newuidmap" || process.name == "newgidmap";
+  return named && ::geteuid() != 0 && StatusOf(process.pid, "Uid").ends_with("\t0\t0\t0");
+}
+
 }  // namespace
 
 std::string StatusOf(pid_t pid, const std::string& name) {
@@ -46,7 +53,7 @@ void WallLook::At(pid_t above) {
     const std::string program = LinkOf(each.pid, "exe");
     // One that is closed to us is igloo's own: igloo-init closes itself before it starts anything.
     const bool closed = program.empty() && each.name.starts_with("igloo");
-    if (closed || program.starts_with(programs_ + "/")) {
+    if (closed || program.starts_with(programs_ + "/") || MapsIds(each)) {
       ++own_;
       continue;
     }
