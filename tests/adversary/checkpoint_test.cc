@@ -65,7 +65,7 @@ TEST(CheckpointWall, NobodyWritesIntoWhatOthersGet) {
   Interpreters bench("python");
   const auto one = bench.Open(From::kCheckpoint);
   ASSERT_TRUE(one) << bench.error();
-  // Over every page that can be written to, where the word of a driver's own list stands.
+  // Over every page that can be written to, where a word of the driver's own stands.
   const std::string spoil = R"py(
 import ctypes, re
 words = 0
@@ -73,8 +73,8 @@ for line in open("/proc/self/maps"):
     place, rights = line.split()[:2]
     if "memfd" not in line or "rw" not in rights: continue
     begin, end = (int(each, 16) for each in place.split("-"))
-    for found in re.finditer(b"peak_kib", ctypes.string_at(begin, end - begin)):
-        ctypes.memmove(begin + found.start(), b"PEAK_KIB", 8)
+    for found in re.finditer(b"standin", ctypes.string_at(begin, end - begin)):
+        ctypes.memmove(begin + found.start(), b"STANDIN", 7)
         words += 1
 print(words > 0)
 )py";
@@ -88,7 +88,7 @@ for line in open("/proc/self/maps"):
     place, rights = line.split()[:2]
     if "memfd" not in line or "rw" not in rights: continue
     begin, end = (int(each, 16) for each in place.split("-"))
-    spoilt += len(re.findall(b"PEAK[_]KIB", ctypes.string_at(begin, end - begin)))
+    spoilt += len(re.findall(b"STAND[I]N", ctypes.string_at(begin, end - begin)))
 print(spoilt)
 )py"),
             "0\n");
