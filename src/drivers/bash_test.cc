@@ -41,10 +41,24 @@ TEST_F(BashDriver, KeepsWhatCodeMade) {
 }
 
 TEST_F(BashDriver, LooksLikeAShell) {
-  EXPECT_EQ(Out("echo $0 $# $LINENO; echo ${BASH_SOURCE[0]}-"), "bash 0 1\n-\n");
+  EXPECT_EQ(Out("echo $0 $# $LINENO $- ${BASH_SOURCE[0]}"), "bash 0 1 hB bash\n");
+  EXPECT_EQ(Out("declare -p OLDPWD BASH_EXECUTION_STRING 2>&1"),
+            "declare -x OLDPWD\nbash: line 1: declare: BASH_EXECUTION_STRING: not found\n");
   EXPECT_EQ(driven_.Run("(exit 7)").status, 7);
   EXPECT_EQ(Out("echo $?"), "7\n");
   EXPECT_EQ(Out("echo $?"), "0\n");
+}
+
+TEST_F(BashDriver, IsTheProgramForWhoeverAsks) {
+  EXPECT_EQ(Out("main() { echo main; }\nif [[ \"${BASH_SOURCE[0]}\" == \"$0\" ]]; then main; fi\n"
+                "[ \"$0\" = \"$BASH_SOURCE\" ] && main\n"
+                "(return 0 2>/dev/null) || main"),
+            "main\nmain\nmain\n");
+  // And what it sources is not.
+  EXPECT_EQ(Out("echo '[[ ${BASH_SOURCE[0]} == \"$0\" ]] || echo library' >$HOME/lib; . $HOME/lib"),
+            "library\n");
+  EXPECT_EQ(Out("f() { echo ${FUNCNAME[@]} ${BASH_SOURCE[@]}; }\nf"), "f main bash bash\n");
+  EXPECT_EQ(driven_.Run("f() {\n  nosuch\n}\nf").err, "bash: line 2: nosuch: command not found\n");
 }
 
 TEST_F(BashDriver, NamesTheUsersLines) {

@@ -1,3 +1,5 @@
+if [[ $1 && ${BASH_SOURCE[0]} == "$0" ]]; then . ./bash "$@"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done; builtin exit; fi
+
 # The driver of bash: runs the code that comes over descriptor 3, one piece after the other, in one
 # shell. Words of the protocol: `run ID SIZE FLAGS` comes, a line of 64 bytes, and the code behind it.
 # `ready 0 SIZE` and `done ID SIZE` go over descriptor 4, with JSON behind them.
@@ -6,12 +8,13 @@
 # closed descriptors, functions called printf or `:`. So everything is quoted, and `builtin` or a
 # keyword (`[[ 1 ]]` for `:`).
 
-# Started as a script, bash would put this file's name and line numbers into every message. As a
-# `-c` string of one line it says "bash: line 2: ..." with the numbers of the user's own lines.
-#
 # The code is eval'ed at the top level: in a function, its `declare` would make locals. Three loops,
 # because the traps below say `continue 999`, which stays in the outermost one, and a stray `break`
 # or `break 2` of the user's leaves only the inner ones.
+#
+# Igloo starts this file by its path. It starts itself once more, as a script that is called `bash` and lies in the
+# current directory: so messages begin with "bash: line 2: ", and ${BASH_SOURCE[0]} is "$0", as in every script.
+# The loops are in the first line, because the lines of code are counted from theirs.
 #
 # Numbers for the channel that nobody chooses: bash takes what is marked close-on-exec for its own, and would undo
 # the user's `exec 12>file`. Below 64, where its table would have to grow, and below those that `<(...)` gets; or
@@ -19,8 +22,13 @@
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
   if { exec 59>&4; } 2>/dev/null; then __igloo_fd=58 __igloo_out=59; else __igloo_fd=14 __igloo_out=15; fi
   exec 59>&-
-  exec "$BASH" --norc --noprofile -c '. "$@"; builtin set --; while [[ 1 ]]; do while [[ 1 ]]; do while [[ 1 ]]; do { __igloo_close 0; } 2>/dev/null; __igloo_next; builtin eval "$__igloo_code"; { __igloo_close "$?"; } 2>/dev/null; done; done; done' bash "$0" "$__igloo_fd" "$__igloo_out"
+  __igloo_place=$PWD
+  cd -- "${0%/*}"
+  exec "$BASH" --norc --noprofile bash "$__igloo_fd" "$__igloo_out" "$__igloo_place"
 fi
+cd -- "$3"
+unset OLDPWD
+declare -x OLDPWD
 
 # Copies of descriptors 3 and 4 that no program inherits. Bash cannot ask for close-on-exec, but it marks
 # what it puts aside for the time of a redirection (the first free number from 10 on), and a copy of a marked
@@ -151,7 +159,6 @@ __igloo_prepare() {
   builtin return "$__igloo_status"
 }
 
-BASH_ARGV0=bash
 builtin shopt -s expand_aliases  # a session is used as a prompt is
 builtin trap "$__igloo_on_int" INT
 builtin eval 'builtin printf "warm %s" "$BASHPID"' >/dev/null

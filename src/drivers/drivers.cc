@@ -9,10 +9,14 @@ namespace igloo::drivers {
 namespace {
 
 constexpr std::array kDrivers = {
-    Driver{.interpreter = "bash", .file = "driver.sh", .text = k_driver_sh},
+    Driver{.interpreter = "bash", .file = "bash", .text = k_driver_sh},
     Driver{.interpreter = "command", .file = "driver.command.sh", .text = k_driver_command_sh},
-    Driver{.interpreter = "node", .file = "driver.js", .text = k_driver_js},
-    Driver{.interpreter = "python", .file = "driver.py", .text = k_driver_py, .checkpoint = true},
+    Driver{.interpreter = "node", .file = "driver.js", .text = k_driver_js, .program = "main.js"},
+    Driver{.interpreter = "python",
+           .file = "driver.py",
+           .text = k_driver_py,
+           .program = "main.py",
+           .checkpoint = true},
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ struct Driver {
   std::string_view interpreter = {};
   std::string_view file = {};  ///< the name its file has: "driver.py"
   std::string_view text = {};
+  /// The name of an empty file beside it, which stands for the program that a session has not.
+  std::string_view program = {};
   bool checkpoint = false;  ///< makes checkpoints, from which others are restored
 };
 

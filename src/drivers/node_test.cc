@@ -36,6 +36,12 @@ TEST_F(NodeDriver, LetsALaterRunDeclareANameAgain) {
   EXPECT_EQ(Value("[a, b, new C().x, f()]"), "[ 2, 2, 2, 2 ]");
 }
 
+TEST_F(NodeDriver, IsTheProgramForWhoeverAsks) {
+  EXPECT_EQ(Value("[require.main === module, process.argv[1] === __filename, process.argv.length,"
+                  " require.main.filename === __filename, require('path').basename(__filename)]"),
+            "[ true, true, 2, true, 'main.js' ]");
+}
+
 TEST_F(NodeDriver, EchoesTheLastValueWhenAsked) {
   EXPECT_EQ(driven_.Run("1 + 1").value, "2");
   EXPECT_EQ(driven_.Run("1 + 1", "-").value, "");

@@ -45,6 +45,18 @@ TEST_F(PythonDriver, KeepsWhatCodeMade) {
   EXPECT_EQ(Value("import pickle\npickle.loads(pickle.dumps(C)) is C"), "True");
 }
 
+TEST_F(PythonDriver, IsTheProgramForWhoeverAsks) {
+  EXPECT_EQ(Out("import os, sys\n"
+                "def main(): print('main')\n"
+                "if __name__ == '__main__': main()\n"
+                "if sys.argv[0] == __file__: main()\n"
+                "if sys.modules['__main__'].__file__ == __file__: main()\n"
+                "print(len(sys.argv), os.path.basename(__file__), os.path.isabs(__file__))"),
+            "main\nmain\nmain\n1 main.py True\n");
+  // Tracebacks still quote the lines of the run.
+  EXPECT_THAT(driven_.Run("def f():\n  return 1 / 0\nf()").err, HasSubstr("    return 1 / 0\n"));
+}
+
 TEST_F(PythonDriver, FindsModulesInItsDirectory) {
   driven_.Run("import os; os.chdir('" + driven_.directory() +
               "')\n"

@@ -157,6 +157,9 @@ void AddDriver(const Environment& environment, const RunRequest& request, const 
                sandbox::Policy& policy) {
   AddFile(environment.interpreter, request,
           sandbox::TextFile{.path = PlaceOf(driver.file), .content = driver.text}, policy);
+  if (!driver.program.empty()) {
+    policy.run.emplace_back(sandbox::TextFile{.path = PlaceOf(driver.program)});
+  }
 }
 
 Result<void> AddAwaitedCode(const Environment& environment, const RunRequest& request,

@@ -35,7 +35,8 @@ struct AwaitedCode {};
 /// A program that takes code again and again.
 struct Driver {
   std::string text = {};
-  std::string file = {};  ///< its name
+  std::string file = {};     ///< its name
+  std::string program = {};  ///< the name of an empty file beside it; none if empty
 };
 struct Program {
   std::vector<std::string> argv = {};

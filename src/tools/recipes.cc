@@ -22,7 +22,8 @@ decltype(environment::RunRequest::what) WhatFor(const Order& order) {
         drivers::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
   }
   return environment::Driver{.text = std::string(order.driver->text),
-                             .file = std::string(order.driver->file)};
+                             .file = std::string(order.driver->file),
+                             .program = std::string(order.driver->program)};
 }
 
 Result<session::Recipe> Plan(const Order& order) {

@@ -48,11 +48,12 @@ sandbox::Policy PolicyForRestored(const Scene& scene) {
   const auto environment =
       environment::MakeHostEnvironment("python", environment::ReadHostLayout()).value();
   const drivers::Driver* driver = drivers::FindDriver("python");
-  return environment::PolicyForRun(environment,
-                                   {.what = environment::Driver{.text = std::string(driver->text),
-                                                                .file = std::string(driver->file)},
-                                    .project = environment::Project{.path = scene.project()},
-                                    .extra_descriptors = drivers::kDescriptors})
+  return environment::PolicyForRun(
+             environment, {.what = environment::Driver{.text = std::string(driver->text),
+                                                       .file = std::string(driver->file),
+                                                       .program = std::string(driver->program)},
+                           .project = environment::Project{.path = scene.project()},
+                           .extra_descriptors = drivers::kDescriptors})
       .value();
 }
 

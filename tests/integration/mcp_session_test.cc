@@ -38,6 +38,31 @@ TEST_F(McpSession, NodeRemembers) {
   EXPECT_THAT(Text("n", "node", "await Promise.resolve(5)"), StartsWith("5\n"));
 }
 
+TEST_F(McpSession, GuardedMainsRun) {
+  // The first session of a server is started, the later ones may be restored from a checkpoint.
+  for (const char* session : {"first", "second", "third"}) {
+    EXPECT_THAT(Text(session, "python",
+                     "import sys\nif __name__ == '__main__' and sys.argv == [__file__]:\n"
+                     "    print('main', __file__, open(__file__).read())"),
+                StartsWith("main /run/igloo/main.py \n"));
+    // A process that is started anew runs the program's file first.
+    EXPECT_THAT(Text(session, "python",
+                     "import math, multiprocessing\n"
+                     "with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
+                     "    print(pool.map(math.sqrt, [4, 9]))"),
+                StartsWith("[2.0, 3.0]\n"));
+    const std::string of_shell = std::string(session) + "-shell";
+    EXPECT_THAT(
+        Text(of_shell, "shell", "[[ ${BASH_SOURCE[0]} == \"$0\" ]] && echo main; pwd; nosuch"),
+        AllOf(StartsWith("main\n/workspace\n"), HasSubstr("bash: line 1: nosuch: ")));
+    EXPECT_THAT(
+        Text(std::string(session) + "-node", "node",
+             "if (require.main === module && process.argv[1] === __filename) "
+             "console.log('main', __filename, require('fs').readFileSync(__filename).length)"),
+        StartsWith("main /run/igloo/main.js 0\n"));
+  }
+}
+
 TEST_F(McpSession, SessionsDoNotSeeEachOther) {
   In("one", "python", "x = 1; open('f', 'w').write('x')");
   EXPECT_THAT(Text("two", "python", "print('x' in globals()); import os; print(os.listdir())"),

@@ -22,8 +22,9 @@ sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::Ru
   // As the server makes it (tools/recipes.cc).
   const auto host = environment::MakeHostEnvironment(interpreter == "bash" ? "shell" : interpreter,
                                                      environment::ReadHostLayout());
-  more.what =
-      environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)};
+  more.what = environment::Driver{.text = std::string(driver->text),
+                                  .file = std::string(driver->file),
+                                  .program = std::string(driver->program)};
   more.time_ms = 0;
   more.extra_descriptors = drivers::kDescriptors;
   more.hand_out = true;

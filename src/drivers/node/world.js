@@ -87,10 +87,14 @@ function prepareSession() {
     });
   }
   process.on('exit', () => sendParts(run?.id ?? 0));
+  // Whoever looks whether a file is the program finds that it is: an empty one beside this.
+  const file = path.join(path.dirname(module.filename), 'main.js');
+  process.argv[1] = module.filename = file;
   define(globalThis, {
     require: createRequire(`${process.cwd()}/`),
     module,
     exports: module.exports,
+    __filename: file,
     __igloo_import: load,
   }, hidden);
   Object.defineProperty(globalThis, '__dirname', { get: () => process.cwd(), configurable: true });

@@ -22,6 +22,9 @@ import _ast as ast  # the module around it is larger than all of this
 import _thread
 import _signal as signal  # without its enumerations, which cost more than all else in a small run
 
+# An empty file beside this one, for code that asks whether it is the program, and for modules (multiprocessing) that
+# run the program's file once more.
+FILE = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "main.py")
 KEPT_SOURCES = 100  # runs whose lines later tracebacks can quote
 MAX_VALUE = 10_000  # characters of a value's repr
 MAX_PART = 8 << 20  # bytes of a part

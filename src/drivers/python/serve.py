@@ -95,7 +95,7 @@ def serve(control, session):
 def prepare(session, rounds):
     """What has no need of a channel, and some rehearsals."""
     session.display.control = control = Control()
-    sys.argv = [""]
+    sys.argv = [FILE]
     if sys.path[0] != "":  # it is there when the driver is no file
         sys.path.insert(0, "")
     sys.meta_path.insert(0, session.display)

@@ -15,7 +15,7 @@ class Session:
     def make_module(self):
         sys.modules["__main__"] = module = types.ModuleType("__main__")
         self.names = module.__dict__
-        self.names.update(__annotations__={}, __builtins__=builtins)
+        self.names.update(__annotations__={}, __builtins__=builtins, __file__=FILE)
 
     def arm(self):
         signal.signal(signal.SIGINT, self.on_interrupt)
