@@ -24,7 +24,7 @@ void CallLog::Set(const config::AuditConfig& config) {
                             .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
 }
 
-void CallLog::Add(const tools::Trace& trace) {
+void CallLog::Add(const service::Trace& trace) {
   if (!journal_ && !nowhere_) return;
   const auto written = journal_ ? journal_->Write(RecordOf(trace)) : std::unexpected(*nowhere_);
   if (written) {

@@ -19,7 +19,7 @@ class CallLog {
 
   /// From now on.
   void Set(const config::AuditConfig& config);
-  void Add(const tools::Trace& trace);
+  void Add(const service::Trace& trace);
 
  private:
   std::function<void(std::string_view)> say_;

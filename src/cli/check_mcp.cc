@@ -17,7 +17,7 @@
 #include "cli/mcp_peer.h"
 #include "cli/programs.h"
 #include "cli/settings.h"
-#include "tools/setup.h"
+#include "service/setup.h"
 
 namespace igloo::cli {
 namespace {
@@ -68,8 +68,8 @@ struct Call {
 Result<Call> CallOfRun(const ParsedArgs& args, const std::vector<std::string>& tools,
                        Console& console) {
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-  const tools::Setup setup(std::move(config), ReadEnvironments, TheCaller());
-  for (const tools::Offered& each : setup.offered()) {
+  const service::Setup setup(std::move(config), ReadEnvironments, TheCaller());
+  for (const service::Offered& each : setup.offered()) {
     const auto order = setup.OrderFor({}, each.name, {});
     if (!order) continue;
     const std::string& file = order->where.environment.code_file;

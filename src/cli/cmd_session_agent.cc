@@ -18,9 +18,9 @@
 #include "cli/programs.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "service/sessions.h"
 #include "session/asio.h"
 #include "tools/render.h"
-#include "tools/sessions.h"
 
 namespace igloo::cli {
 namespace {
@@ -34,17 +34,17 @@ constexpr const char* kSession = "agent";
 
 class Agent {
  public:
-  Agent(backend::jail::Programs programs, std::shared_ptr<const tools::Setup> setup,
-        const tools::Offered& offered, std::string language, Console& console)
+  Agent(backend::jail::Programs programs, std::shared_ptr<const service::Setup> setup,
+        const service::Offered& offered, std::string language, Console& console)
       : console_(console),
         setup_(std::move(setup)),
         offered_(offered),
         language_(std::move(language)) {
     auto options = AttendedRunner(programs, setup_->config().audit,
                                   [this](std::string_view text) { console_.Note(text); });
-    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(options));
-    sessions_ = std::make_unique<tools::Sessions>(
-        loop_, *runner_, tools::SessionLimits{.most = 1, .idle = kForever, .lifetime = kForever});
+    runner_ = std::make_unique<service::Runner>(loop_, std::move(programs), std::move(options));
+    sessions_ = std::make_unique<service::Sessions>(
+        loop_, *runner_, service::SessionLimits{.most = 1, .idle = kForever, .lifetime = kForever});
   }
   ~Agent() {
     sessions_->Close();
@@ -138,9 +138,9 @@ class Agent {
   }
 
   asio::awaitable<void> Execute(AgentExecute execute) {
-    tools::Sessions::Asked asked{.id = kSession, .code = std::move(execute.code), .echo = false};
+    service::Sessions::Asked asked{.id = kSession, .code = std::move(execute.code), .echo = false};
     const Cancellation never;
-    tools::Listener listener;
+    service::Listener listener;
     auto finished =
         co_await sessions_->Execute(std::move(asked), offered_, setup_, never, std::move(listener));
     if (!finished) {
@@ -162,15 +162,15 @@ class Agent {
   }
 
   Console& console_;
-  std::shared_ptr<const tools::Setup> setup_;  // shared with the calls in it
-  const tools::Offered& offered_;              ///< of setup_
+  std::shared_ptr<const service::Setup> setup_;  // shared with the calls in it
+  const service::Offered& offered_;              ///< of setup_
   std::string language_;
   std::size_t running_ = 0;
   bool end_when_idle_ = false;
   Result<void> outcome_ = {};
   // The order matters: what runs on the loop refers to what stands above it.
-  std::unique_ptr<tools::Runner> runner_ = {};
-  std::unique_ptr<tools::Sessions> sessions_ = {};
+  std::unique_ptr<service::Runner> runner_ = {};
+  std::unique_ptr<service::Sessions> sessions_ = {};
   asio::io_context loop_{1};
   stream_descriptor input_{loop_};
 };
@@ -186,10 +186,10 @@ Result<int> RunAgent(const ParsedArgs& args, Console& console) {
       WithNamedProject(args, [&](std::string_view note) { console.Note(note); });
   IGLOO_ASSIGN(config::Config config, ReadConfig(named, ProjectUse::kShow, console));
   IGLOO_ASSIGN(const std::string name, UseArtifact(*directory, config));
-  auto setup = std::make_shared<const tools::Setup>(std::move(config), ReadNamed, TheCaller());
-  IGLOO_ASSIGN(const tools::Order order, setup->OrderFor({}, name, {}));
-  const tools::Offered* offered = setup->Find(name);
-  if (offered == nullptr || tools::InterpreterOf(order.where).empty()) {
+  auto setup = std::make_shared<const service::Setup>(std::move(config), ReadNamed, TheCaller());
+  IGLOO_ASSIGN(const service::Order order, setup->OrderFor({}, name, {}));
+  const service::Offered* offered = setup->Find(name);
+  if (offered == nullptr || service::InterpreterOf(order.where).empty()) {
     return Fail(Errc::kFailedPrecondition, "environment '" + name + "' has no sessions",
                 "'igloo run --artifact' runs code in it");
   }

@@ -60,7 +60,7 @@ LogLevel WantedLevel(const config::DaemonConfig& daemon) {
   return FindLogLevel(daemon.log_level).value_or(LogLevel::kInfo);
 }
 
-std::string CallLine(const tools::Trace& trace) {
+std::string CallLine(const service::Trace& trace) {
   std::string line =
       fmt::format("call of '{}' in '{}'", Printable(trace.tool), Printable(trace.environment));
   if (!trace.session.empty()) line += fmt::format(", session '{}'", Printable(trace.session));

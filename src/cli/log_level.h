@@ -23,6 +23,6 @@ std::optional<LogLevel> FilterLevel(std::string_view filter, std::string_view pr
 LogLevel WantedLevel(const config::DaemonConfig& daemon);
 
 /// A call in a line, for LogLevel::kDebug: what the journal has, without a word of its code.
-std::string CallLine(const tools::Trace& trace);
+std::string CallLine(const service::Trace& trace);
 
 }  // namespace igloo::cli

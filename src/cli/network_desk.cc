@@ -17,10 +17,10 @@ std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& confi
       });
 }
 
-tools::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
-                                      const config::AuditConfig& config,
-                                      std::function<void(std::string_view)> say) {
-  tools::Runner::Options options{.note = say, .proxy = ProxyFor(programs)};
+service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+                                        const config::AuditConfig& config,
+                                        std::function<void(std::string_view)> say) {
+  service::Runner::Options options{.note = say, .proxy = ProxyFor(programs)};
   const auto log =
       std::make_shared<std::optional<audit::NetworkLog>>(OpenNetworkLog(config, std::move(say)));
   options.proxy.record = [log](const network::Record& record) {
@@ -43,7 +43,7 @@ void NetworkDesk::Attend(session::RunIo& io) {
 
 void NetworkDesk::Open() {
   if (control_ || run_ == nullptr || run_->proxy() == nullptr) return;
-  control_.emplace(tools::AllowIn(*run_->proxy()));
+  control_.emplace(service::AllowIn(*run_->proxy()));
   const auto place = StatePlace();
   if (!place) return;
   auto opened = tools::ControlSocket::Open(loop_, *place, *control_);

@@ -18,9 +18,9 @@ std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& confi
                                                 std::function<void(std::string_view)> say);
 
 /// For runs of a process whose decisions are written down.
-tools::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
-                                      const config::AuditConfig& config,
-                                      std::function<void(std::string_view)> say);
+service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+                                        const config::AuditConfig& config,
+                                        std::function<void(std::string_view)> say);
 
 /// Looks after the network of one run: writes its decisions down, and lets 'igloo net allow' reach
 /// it from the first of them on. One that decides nothing leaves nothing behind.

@@ -57,13 +57,13 @@ class ServerPartner : public Partner {
 /// A session of this process.
 class OwnPartner : public Partner {
  public:
-  OwnPartner(backend::jail::Programs programs, std::shared_ptr<const tools::Setup> setup,
+  OwnPartner(backend::jail::Programs programs, std::shared_ptr<const service::Setup> setup,
              std::string environment, std::string interpreter)
       : environment_(std::move(environment)), interpreter_(std::move(interpreter)) {
     auto options = AttendedRunner(programs, setup->config().audit, [](std::string_view) {});
-    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(options));
-    sessions_ = std::make_unique<tools::Sessions>(
-        loop_, *runner_, tools::SessionLimits{.most = 1, .idle = kForever, .lifetime = kForever});
+    runner_ = std::make_unique<service::Runner>(loop_, std::move(programs), std::move(options));
+    sessions_ = std::make_unique<service::Sessions>(
+        loop_, *runner_, service::SessionLimits{.most = 1, .idle = kForever, .lifetime = kForever});
     control_.emplace(*sessions_, [setup] { return setup; });
   }
   ~OwnPartner() override {
@@ -121,8 +121,8 @@ class OwnPartner : public Partner {
   std::string environment_, interpreter_;
   std::string name_ = "repl";
   // The order matters: what runs on the loop refers to what stands above it.
-  std::unique_ptr<tools::Runner> runner_ = {};
-  std::unique_ptr<tools::Sessions> sessions_ = {};
+  std::unique_ptr<service::Runner> runner_ = {};
+  std::unique_ptr<service::Sessions> sessions_ = {};
   std::optional<tools::SessionControl> control_ = {};
   asio::io_context loop_{1};
 };
@@ -139,10 +139,10 @@ Result<std::unique_ptr<Partner>> BeginAlone(const ParsedArgs& args, const std::s
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
   IGLOO_TRY(BuildForUse(config, environment, console));
   auto setup =
-      std::make_shared<const tools::Setup>(std::move(config), ReadEnvironments, TheCaller());
-  IGLOO_ASSIGN(const tools::Order order, setup->OrderFor({}, environment, {}));
-  const std::string interpreter(tools::InterpreterOf(order.where));
-  const tools::Offered* offered = setup->Find(environment);
+      std::make_shared<const service::Setup>(std::move(config), ReadEnvironments, TheCaller());
+  IGLOO_ASSIGN(const service::Order order, setup->OrderFor({}, environment, {}));
+  const std::string interpreter(service::InterpreterOf(order.where));
+  const service::Offered* offered = setup->Find(environment);
   if (offered == nullptr || interpreter.empty()) {
     return Fail(Errc::kFailedPrecondition, "environment '" + environment + "' has no sessions",
                 "use another one; 'igloo shell' works in all");

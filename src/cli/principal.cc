@@ -2,19 +2,19 @@
 
 namespace igloo::cli {
 
-Principal::Principal(boost::asio::io_context& loop, tools::Runner& runner, Parts parts) {
+Principal::Principal(boost::asio::io_context& loop, service::Runner& runner, Parts parts) {
   const std::string label = parts.owner.principal;
-  sessions_ = std::make_unique<tools::Sessions>(loop, runner, tools::SessionLimits{},
-                                                std::move(parts.owner));
+  sessions_ = std::make_unique<service::Sessions>(loop, runner, service::SessionLimits{},
+                                                  std::move(parts.owner));
   tools::ToolService::Parts service{
       .face = std::move(parts.face),
       .contracts = parts.contracts({runner, *sessions_, store_, std::move(parts.making)}),
       .load = std::move(parts.load),
       .sessions = sessions_.get(),
       .observe =
-          [label, observe = std::move(parts.observe)](const tools::Trace& trace) {
+          [label, observe = std::move(parts.observe)](const service::Trace& trace) {
             if (label.empty()) return observe(trace);
-            tools::Trace named = trace;
+            service::Trace named = trace;
             // What the client calls itself comes second: the label is what its token proves.
             named.client = label + "/" + named.client;
             observe(named);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "mcp/server_core.h"
-#include "tools/runner.h"
-#include "tools/service.h"
-#include "tools/sessions.h"
-#include "tools/store.h"
+#include "service/output_store.h"
+#include "service/runner.h"
+#include "service/sessions.h"
+#include "tools/tool_service.h"
 
 namespace igloo::cli {
 
@@ -22,26 +22,26 @@ class Principal {
   using Contracts = std::function<std::vector<std::unique_ptr<tools::Contract>>(tools::Workshop)>;
 
   struct Parts {
-    tools::Owner owner = {};
+    service::Owner owner = {};
     tools::Face face = {};
     Contracts contracts = {};
-    tools::Making making = {};
+    service::Making making = {};
     tools::ToolService::Load load = {};
     tools::ToolService::Observe observe = {};
     std::function<void(std::string_view)> note = {};
   };
   /// `loop` and `runner` outlive it.
-  Principal(boost::asio::io_context& loop, tools::Runner& runner, Parts parts);
+  Principal(boost::asio::io_context& loop, service::Runner& runner, Parts parts);
 
-  tools::Sessions& sessions() { return *sessions_; }
+  service::Sessions& sessions() { return *sessions_; }
   tools::ToolService& service() { return *service_; }
 
   /// Where its clients connect. Not kept: a core ends before the event loop, this after it.
   std::shared_ptr<mcp::ServerCore> MakeCore(boost::asio::io_context& loop);
 
  private:
-  tools::Store store_ = {};
-  std::unique_ptr<tools::Sessions> sessions_ = {};
+  service::OutputStore store_ = {};
+  std::unique_ptr<service::Sessions> sessions_ = {};
   std::unique_ptr<tools::ToolService> service_ = {};
   std::weak_ptr<mcp::ServerCore> core_ = {};
 };

@@ -10,14 +10,14 @@ namespace igloo::cli {
 
 namespace asio = boost::asio;
 
-void SecretReader::Begin(const std::shared_ptr<const tools::Setup>& setup) {
+void SecretReader::Begin(const std::shared_ptr<const service::Setup>& setup) {
   for (const config::SecretConfig& secret : setup->slow_secrets()) {
     setup->secrets().Expect(secret);
     asio::co_spawn(loop_, Read(setup, secret), asio::detached);
   }
 }
 
-asio::awaitable<void> SecretReader::Read(std::shared_ptr<const tools::Setup> setup,
+asio::awaitable<void> SecretReader::Read(std::shared_ptr<const service::Setup> setup,
                                          config::SecretConfig secret) {
   auto value = co_await AwaitSecretCommand(secret.source.value);
   if (!value) {
@@ -28,7 +28,7 @@ asio::awaitable<void> SecretReader::Read(std::shared_ptr<const tools::Setup> set
   come_.cancel();
 }
 
-asio::awaitable<void> SecretReader::Wait(std::shared_ptr<const tools::Setup> setup,
+asio::awaitable<void> SecretReader::Wait(std::shared_ptr<const service::Setup> setup,
                                          std::string environment, Cancellation cancellation) {
   const auto hook = cancellation.OnRequest([this] { come_.cancel(); });
   while (setup->AwaitsSecrets(environment) && !cancellation.requested()) {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/cancellation.h"
-#include "tools/setup.h"
+#include "service/setup.h"
 
 namespace igloo::cli {
 
@@ -21,13 +21,13 @@ class SecretReader {
       : loop_(loop), say_(std::move(say)) {}
 
   /// Begins with all that a setup has.
-  void Begin(const std::shared_ptr<const tools::Setup>& setup);
+  void Begin(const std::shared_ptr<const service::Setup>& setup);
   /// Until those of one environment were read, or cannot be.
-  boost::asio::awaitable<void> Wait(std::shared_ptr<const tools::Setup> setup,
+  boost::asio::awaitable<void> Wait(std::shared_ptr<const service::Setup> setup,
                                     std::string environment, Cancellation cancellation);
 
  private:
-  boost::asio::awaitable<void> Read(std::shared_ptr<const tools::Setup> setup,
+  boost::asio::awaitable<void> Read(std::shared_ptr<const service::Setup> setup,
                                     config::SecretConfig secret);
 
   boost::asio::io_context& loop_;

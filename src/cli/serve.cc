@@ -74,22 +74,22 @@ class Server {
     inform_ = from(LogLevel::kInfo);
     detail_ = from(LogLevel::kDebug);
     serving_.say = from(LogLevel::kWarn);
-    tools::Runner::Options running{.at_once = RunsAtOnce(),
-                                   .left = {.file_bytes = kMostOfAFile},
-                                   .note = [this](std::string_view text) { serving_.say(text); },
-                                   .proxy = ProxyFor(programs)};
+    service::Runner::Options running{.at_once = RunsAtOnce(),
+                                     .left = {.file_bytes = kMostOfAFile},
+                                     .note = [this](std::string_view text) { serving_.say(text); },
+                                     .proxy = ProxyFor(programs)};
     running.proxy.record = [this](const network::Record& record) {
       if (decisions_) decisions_->Add(record);
       // Who is refused something can be allowed it.
       OpenControl();
     };
-    runner_ = std::make_unique<tools::Runner>(loop_, std::move(programs), std::move(running));
+    runner_ = std::make_unique<service::Runner>(loop_, std::move(programs), std::move(running));
     MakePrincipals();
-    std::vector<tools::Sessions*> sessions;
+    std::vector<service::Sessions*> sessions;
     for (const auto& each : principals_) sessions.push_back(&each->sessions());
     control_.emplace(
         std::move(sessions), [this] { return service().Current(); },
-        tools::AllowIn(runner_->proxy()));
+        service::AllowIn(runner_->proxy()));
     // With the first session, so that a client that only looks leaves nothing behind.
     for (const auto& each : principals_) each->sessions().OnBegun([this] { OpenControl(); });
     builder_.emplace(loop_,
@@ -134,7 +134,7 @@ class Server {
               .making = MakingOf(),
               .load = [this, i] { return i == 0 ? Load() : service().Current(); },
               .observe =
-                  [this](const tools::Trace& trace) {
+                  [this](const service::Trace& trace) {
                     calls_.Add(trace);
                     detail_(CallLine(trace));
                   },
@@ -144,7 +144,7 @@ class Server {
   tools::ToolService& service() { return principals_.front()->service(); }
 
   /// How calls wait for what Nix builds.
-  tools::Making MakingOf() {
+  service::Making MakingOf() {
     return {.wait = [this](std::string name, std::function<void(std::string_view)> said,
                            Cancellation cancellation) -> asio::awaitable<void> {
               const auto setup = service().Current();
@@ -152,7 +152,7 @@ class Server {
               co_await builder_->Wait(std::move(made), std::move(said), std::move(cancellation));
             },
             .secrets =
-                [this](std::shared_ptr<const tools::Setup> setup, std::string name,
+                [this](std::shared_ptr<const service::Setup> setup, std::string name,
                        Cancellation cancellation) {
                   return secret_reader_.Wait(std::move(setup), std::move(name),
                                              std::move(cancellation));
@@ -160,7 +160,7 @@ class Server {
             .setup =
                 [this] {
                   const auto setup = service().Current();
-                  return setup ? *setup : tools::Setup::Nothing();
+                  return setup ? *setup : service::Setup::Nothing();
                 }};
   }
 
@@ -203,7 +203,7 @@ class Server {
     return {};
   }
 
-  Result<std::shared_ptr<const tools::Setup>> Load() {
+  Result<std::shared_ptr<const service::Setup>> Load() {
     // Before it is read: what is written meanwhile is the next change.
     std::string stamp = StampOf(ConfigurationFiles(serving_.args));
     std::set<std::string> remarks;
@@ -240,7 +240,7 @@ class Server {
       return ReadEnvironmentsWith(now, serving_.brought);
     };
     auto setup =
-        std::make_shared<tools::Setup>(std::move(config), read, TheCaller(), std::move(scan));
+        std::make_shared<service::Setup>(std::move(config), read, TheCaller(), std::move(scan));
     for (const environment::ArtifactProblem& each : setup->catalogue().problems()) {
       remarks.insert("'" + each.directory + "' is no environment: " + Line(each.error));
     }
@@ -262,10 +262,10 @@ class Server {
 
   /// Clients see only what can be used: whoever asked for something else hears why, and when that
   /// is over. What is being built may well become usable.
-  void TellUnusable(const tools::Setup& setup) {
+  void TellUnusable(const service::Setup& setup) {
     const std::vector<environment::Listing> rows = setup.catalogue().List();
     std::map<std::string, std::string> now;
-    for (const tools::Unusable& each : setup.unusable()) {
+    for (const service::Unusable& each : setup.unusable()) {
       if (!AskedFor(each.name, setup.config(), rows)) continue;
       const bool awaited = builder_ && builder_->Builds(each.name);
       // Nix's own words may be among it.
@@ -363,7 +363,7 @@ class Server {
   bool read_again_ = false;                           ///< they had changed
   CallLog calls_{[this](std::string_view text) { serving_.say(text); }};
   std::optional<audit::NetworkLog> decisions_ = {};
-  std::unique_ptr<tools::Runner> runner_ = {};
+  std::unique_ptr<service::Runner> runner_ = {};
   std::vector<std::unique_ptr<Principal>> principals_ = {};  ///< at least one
   std::optional<tools::SessionControl> control_ = {};
   asio::io_context loop_{1};

@@ -14,7 +14,7 @@
 #include "cli/reloading.h"
 #include "mcp/http.h"
 #include "mcp/http_token.h"
-#include "tools/service.h"
+#include "tools/tool_service.h"
 
 namespace igloo::cli {
 

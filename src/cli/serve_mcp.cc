@@ -23,13 +23,13 @@ class Chosen : public tools::Contract {
   Chosen(std::unique_ptr<tools::Contract> contract, When when)
       : contract_(std::move(contract)), when_(std::move(when)) {}
 
-  std::vector<mcp::Tool> Tools(const tools::Setup& setup) const override {
+  std::vector<mcp::Tool> Tools(const service::Setup& setup) const override {
     if (!when_(setup.config())) return {};
     return contract_->Tools(setup);
   }
   boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
-      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const tools::Setup> setup,
-      tools::Trace& trace) override {
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+      service::Trace& trace) override {
     return contract_->Run(call, std::move(request), std::move(setup), trace);
   }
 
@@ -150,7 +150,7 @@ Result<int> ServeMcp(const ParsedArgs& args, Console& console) {
                         .title = "Igloo",
                         .description = "Runs code in disposable sandboxes"},
                .instructions =
-                   [missing](const tools::Setup& setup, const std::vector<mcp::Tool>& served) {
+                   [missing](const service::Setup& setup, const std::vector<mcp::Tool>& served) {
                      return tools::Instructions(setup, served) + missing;
                    }},
       .args = named,

@@ -4,7 +4,7 @@
 
 namespace igloo::cli {
 
-audit::Record RecordOf(const tools::Trace& trace) {
+audit::Record RecordOf(const service::Trace& trace) {
   const auto millis = [](std::int64_t micros) { return static_cast<std::uint64_t>(micros) / 1000; };
   audit::Record record{.time = std::chrono::floor<std::chrono::milliseconds>(trace.came),
                        .tool = trace.tool,

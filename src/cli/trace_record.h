@@ -6,6 +6,6 @@
 namespace igloo::cli {
 
 /// What is written down of one call of a tool.
-audit::Record RecordOf(const tools::Trace& trace);
+audit::Record RecordOf(const service::Trace& trace);
 
 }  // namespace igloo::cli

@@ -11,6 +11,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "mcp/pch.h"
+#include "service/given_path.h"
 
 namespace igloo::tools {
 namespace {
@@ -124,7 +125,7 @@ Result<environment::GivenFile> ReadGiven(const json::value& value, std::size_t i
   if (!path || content.has_value() == encoded.has_value()) {
     return Fail(Errc::kInvalidArgument, at + " needs 'path' and either 'content' or 'base64'");
   }
-  if (auto fine = CheckGivenPath(*path); !fine) return Wrap(at, std::move(fine).error());
+  if (auto fine = service::CheckGivenPath(*path); !fine) return Wrap(at, std::move(fine).error());
   if (encoded) {
     auto bytes = FromBase64(*encoded);
     if (!bytes) {
@@ -199,21 +200,6 @@ Result<void> CheckAction(const json::object& arguments, SessionAction action) {
 }
 
 }  // namespace
-
-Result<void> CheckGivenPath(const std::string& path) {
-  bool fine = !path.empty() && path.size() <= 1024 && path[0] != '/' && !path.ends_with('/') &&
-              path.find('\0') == std::string::npos;
-  for (std::size_t at = 0; fine && at <= path.size();) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    const std::string_view part = std::string_view(path).substr(at, end - at);
-    fine = !part.empty() && part != "." && part != ".." && part.size() <= 255;
-    at = end + 1;
-  }
-  if (fine) return {};
-  return Fail(Errc::kInvalidArgument,
-              fmt::format("'{}' cannot be a file's path", Printable(Quoted(path))),
-              "write it relative to the working directory, without '..': data/input.csv");
-}
 
 std::string_view Name(SessionAction action) {
   for (const auto& [name, each] : kActions) {

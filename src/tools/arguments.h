@@ -44,7 +44,4 @@ Result<RunArguments> ReadArguments(const boost::json::object& arguments);
 /// igloo's own tool takes is refused, never ignored.
 Result<RunArguments> ReadOriginalArguments(const boost::json::object& arguments);
 
-/// A path that stays in the directory it is relative to: no '..', no NUL, not absolute.
-Result<void> CheckGivenPath(const std::string& path);
-
 }  // namespace igloo::tools

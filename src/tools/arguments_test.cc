@@ -85,10 +85,10 @@ TEST(ArgumentsTest, PathsStayInside) {
        {std::string("../x"), std::string("/etc/passwd"), std::string("a/../../x"), std::string(""),
         std::string("a//b"), std::string("./x"), std::string("a/"), std::string("a\0b", 3),
         std::string(".."), std::string(300, 'x'), "a/" + std::string(1200, 'x')}) {
-    EXPECT_FALSE(CheckGivenPath(path)) << path;
+    EXPECT_FALSE(service::CheckGivenPath(path)) << path;
   }
   for (const char* path : {"x", "a/b/c.txt", "..x", "a/...", "name with blanks", ".hidden"}) {
-    EXPECT_TRUE(CheckGivenPath(path)) << path;
+    EXPECT_TRUE(service::CheckGivenPath(path)) << path;
   }
 }
 

@@ -11,33 +11,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-void Remember(const Result<Finished>& finished, Trace& trace) {
-  if (!finished) {
-    trace.verdict = "failed";
-    trace.error = finished.error().what;
-    return;
-  }
-  const session::RunResult& run = finished->run;
-  trace.verdict = session::Name(run.verdict);
-  trace.exit_code = run.exit_code;
-  trace.queued_micros = finished->queued_micros;
-  trace.run_micros = static_cast<std::int64_t>(run.usage.wall_micros);
-  trace.cpu_micros = run.usage.cpu_micros;
-  trace.peak_kib = run.usage.peak_kib;
-  trace.output_bytes = run.output.total() + run.error.total();
-}
-
-void NameRawSockets(const std::string& environment, Result<Finished>& finished) {
-  if (!finished) return;
-  std::string hint = RawSocketsHint(environment, finished->run);
-  if (!hint.empty()) finished->notes.push_back(std::move(hint));
-}
-
-bool CouldHaveRawSockets(const network::Wanted& wanted) {
-  return wanted.level == network::Level::kInternet && !wanted.raw_sockets;
-}
-
-Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
+service::Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
   return {.began = [ticker] { ticker->Begin(); },
           .heard = [ticker](std::string_view bytes) { ticker->Hear(bytes); }};
 }
@@ -45,16 +19,15 @@ Listener ListenWith(const std::shared_ptr<Ticker>& ticker) {
 }  // namespace
 
 asio::awaitable<void> AwaitSecrets(const Workshop& workshop, mcp::Call& call,
-                                   std::shared_ptr<const Setup> setup, std::string environment) {
+                                   std::shared_ptr<const service::Setup> setup,
+                                   std::string environment) {
   if (!workshop.making.secrets || !setup->AwaitsSecrets(environment)) co_return;
   co_await workshop.making.secrets(std::move(setup), std::move(environment), call.cancellation());
 }
 
-asio::awaitable<std::shared_ptr<const Setup>> AwaitEnvironment(const Workshop& workshop,
-                                                               mcp::Call& call,
-                                                               std::shared_ptr<const Setup> setup,
-                                                               std::string_view environment,
-                                                               const Trace& trace) {
+asio::awaitable<std::shared_ptr<const service::Setup>> AwaitEnvironment(
+    const Workshop& workshop, mcp::Call& call, std::shared_ptr<const service::Setup> setup,
+    std::string_view environment, const service::Trace& trace) {
   co_await AwaitSecrets(workshop, call, setup, std::string(environment));
   const bool waits = setup->Find(environment) == nullptr && workshop.making.wait &&
                      call.facts().progress_token.has_value();
@@ -70,29 +43,27 @@ asio::awaitable<std::shared_ptr<const Setup>> AwaitEnvironment(const Workshop& w
   co_return workshop.making.setup();
 }
 
-asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& call,
-                                          Sessions::Asked asked, const Offered& environment,
-                                          std::shared_ptr<const Setup> setup, Trace& trace) {
+asio::awaitable<Result<service::Finished>> Execute(const Workshop& workshop, mcp::Call& call,
+                                                   service::Sessions::Asked asked,
+                                                   const service::Offered& environment,
+                                                   std::shared_ptr<const service::Setup> setup,
+                                                   service::Trace& trace) {
   trace.session = Quoted(asked.id);
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor, trace.came);
   const ScopeExit stop([&] { ticker->Stop(); });
   auto finished = co_await workshop.sessions.Execute(
       std::move(asked), environment, std::move(setup), call.cancellation(), ListenWith(ticker));
-  if (CouldHaveRawSockets(environment.network)) NameRawSockets(environment.name, finished);
-  Remember(finished, trace);
+  trace.Take(finished);
   co_return finished;
 }
 
-asio::awaitable<Result<Finished>> Execute(const Workshop& workshop, mcp::Call& call, Order order,
-                                          Trace& trace) {
+asio::awaitable<Result<service::Finished>> Execute(const Workshop& workshop, mcp::Call& call,
+                                                   service::Order order, service::Trace& trace) {
   const auto ticker = Ticker::Start(call, co_await asio::this_coro::executor, trace.came);
   const ScopeExit stop([&] { ticker->Stop(); });
-  const bool could_have = CouldHaveRawSockets(order.request.network);
-  const std::string environment = order.where.environment.name;
   auto finished =
       co_await workshop.runner.Execute(std::move(order), call.cancellation(), ListenWith(ticker));
-  if (could_have) NameRawSockets(environment, finished);
-  Remember(finished, trace);
+  trace.Take(finished);
   co_return finished;
 }
 

@@ -13,7 +13,7 @@ namespace {
 /// Clients cut at 4,096.
 constexpr std::size_t kMost = 4000;
 
-std::string LineOf(const Offered& offered) {
+std::string LineOf(const service::Offered& offered) {
   std::string line = "- " + offered.name;
   for (const std::string& alias : offered.aliases) {
     line += (&alias == offered.aliases.data() ? " (or " : ", ") + alias;
@@ -70,8 +70,10 @@ std::string HowToCall(const Offer& offer, const config::SessionConfig& session) 
 }
 
 /// Who tries them anyway is told EPERM, which does not name the right.
-std::string RawSocketsSentence(const std::vector<Offered>& offered) {
-  const auto lacks = [](const Offered& each) { return CouldHaveRawSockets(each.network); };
+std::string RawSocketsSentence(const std::vector<service::Offered>& offered) {
+  const auto lacks = [](const service::Offered& each) {
+    return service::CouldHaveRawSockets(each.network);
+  };
   if (std::ranges::none_of(offered, lacks)) return "";
   return " Raw sockets (tcpdump, nmap -sS) need raw_sockets = true in [environments.NAME] of the "
          "user's configuration.";
@@ -79,9 +81,10 @@ std::string RawSocketsSentence(const std::vector<Offered>& offered) {
 
 }  // namespace
 
-std::string Names(const std::vector<const Offered*>& environments) {
+std::string Names(const std::vector<const service::Offered*>& environments) {
   std::string names;
-  for (const Offered* each : environments) names += (names.empty() ? "" : ", ") + each->name;
+  for (const service::Offered* each : environments)
+    names += (names.empty() ? "" : ", ") + each->name;
   return names;
 }
 
@@ -93,10 +96,10 @@ std::string FitToClients(const std::string& text) {
   return text.substr(0, end + 1) + fmt::format("... and {} more lines", left_out);
 }
 
-std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools) {
+std::string Instructions(const service::Setup& setup, const std::vector<mcp::Tool>& tools) {
   const Offer offer = OfferOf(tools);
-  const bool connected =
-      std::ranges::any_of(setup.offered(), [](const Offered& each) { return each.rights.network; });
+  const bool connected = std::ranges::any_of(
+      setup.offered(), [](const service::Offered& each) { return each.rights.network; });
   std::string text = "Runs code in disposable sandboxes. " +
                      HowToCall(offer, setup.config().session) +
                      (connected ? " Only environments that say so reach the network, through "
@@ -121,8 +124,8 @@ std::string Instructions(const Setup& setup, const std::vector<mcp::Tool>& tools
       " Input files go into 'files'; files that the code leaves in its working directory come "
       "back, pictures as images.\n"
       "Environments, with their time and memory limits:\n";
-  for (const Offered& offered : setup.offered()) text += LineOf(offered);
-  for (const Unusable& unusable : setup.unusable()) {
+  for (const service::Offered& offered : setup.offered()) text += LineOf(offered);
+  for (const service::Unusable& unusable : setup.unusable()) {
     text += fmt::format("- {}: cannot be used: {}\n", unusable.name, Printable(unusable.why.what));
   }
   return FitToClients(text);

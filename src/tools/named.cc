@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "service/uri.h"
 #include "tools/clip.h"
 #include "tools/picture.h"
-#include "tools/uri.h"
 
 namespace igloo::tools {
 namespace {
@@ -44,13 +44,13 @@ class Keeping {
     items_.push_back({.name = std::move(name), .mime_type = thing.type, .bytes = std::move(bytes)});
     tell_.push_back([&thing](std::string uri) { thing.uri = std::move(uri); });
   }
-  void Finish(Store& store) {
+  void Finish(service::OutputStore& store) {
     std::vector<std::string> uris = store.Keep(std::move(items_));
     for (std::size_t i = 0; i < uris.size(); ++i) tell_[i](std::move(uris[i]));
   }
 
  private:
-  std::vector<Store::Item> items_ = {};
+  std::vector<service::OutputStore::Item> items_ = {};
   std::vector<std::function<void(std::string)>> tell_ = {};  ///< in the order of the items
 };
 
@@ -78,10 +78,10 @@ void NameFile(session::LeftFile& file, const std::string& session, Gallery& gall
     thing.type = "application/octet-stream";
     return;
   }
-  thing.type = MimeTypeOf(file.path, file.bytes, file.text);
+  thing.type = service::MimeTypeOf(file.path, file.bytes, file.text);
   if (gallery.Takes(thing.type, file.bytes)) thing.shown = mcp::Blob{file.bytes};
   if (!session.empty()) {
-    thing.uri = UriOf({.session = session, .path = file.path});
+    thing.uri = service::UriOf({.session = session, .path = file.path});
     if (thing.uri.size() <= kLongestUri) return;
     thing.uri.clear();
   }
@@ -105,7 +105,7 @@ void NamePart(session::Part& part, std::string name, std::size_t& texts, Gallery
 
 }  // namespace
 
-Named NameAll(Finished& finished, const Room& room, Store& store) {
+Named NameAll(service::Finished& finished, const Room& room, service::OutputStore& store) {
   Named named;
   Keeping keeping;
   Gallery gallery;

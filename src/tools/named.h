@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "mcp/types.h"
-#include "tools/runner.h"
-#include "tools/store.h"
+#include "service/output_store.h"
+#include "service/runner.h"
 
 namespace igloo::tools {
 
@@ -35,6 +35,6 @@ struct Named {
 
 /// Keeps what is not shown whole in the store, and chooses the pictures that are shown. Takes the
 /// bytes of files and parts out of `finished`.
-Named NameAll(Finished& finished, const Room& room, Store& store);
+Named NameAll(service::Finished& finished, const Room& room, service::OutputStore& store);
 
 }  // namespace igloo::tools

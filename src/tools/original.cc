@@ -9,6 +9,7 @@
 #include "mcp/service.h"
 #include "tools/arguments.h"
 #include "tools/clip.h"
+#include "tools/hints.h"
 #include "tools/instructions.h"
 #include "tools/render.h"
 
@@ -33,7 +34,7 @@ std::string Compose(const std::string& output, const std::string& error) {
 
 /// What the code did not print and its caller must know, a line each: there is no other place for
 /// it in these results. An exit code was never told.
-std::string Remarks(const Finished& finished) {
+std::string Remarks(const service::Finished& finished) {
   std::string text;
   const session::Verdict verdict = finished.run.verdict;
   const bool timeout = verdict == session::Verdict::kTimeout;
@@ -54,7 +55,7 @@ std::string WithLines(std::string text, const std::string& lines) {
 }
 
 /// The line of an environment: its name, and what code in it can do beyond computing.
-std::string LineOf(const Offered& offered) {
+std::string LineOf(const service::Offered& offered) {
   std::string line = fmt::format("- {}: {}", offered.name, Printable(offered.description));
   if (offered.rights.network) line += fmt::format(" [network: {}]", Printable(offered.reaches));
   return line + "\n";
@@ -72,7 +73,7 @@ std::string_view AccessOf(environment::ProjectMode mode) {
   return "?";
 }
 
-std::string ProjectLines(const Setup& setup) {
+std::string ProjectLines(const service::Setup& setup) {
   const config::ProjectConfig& project = setup.config().project;
   if (project.path.empty()) return "";
   std::string text = fmt::format("Project directory mounted at {} ({}).\n",
@@ -85,9 +86,9 @@ std::string ProjectLines(const Setup& setup) {
 }
 
 /// As it was printed: each name in quotation marks.
-std::string QuotedNames(const Setup& setup) {
+std::string QuotedNames(const service::Setup& setup) {
   std::string names;
-  for (const Offered& each : setup.offered()) {
+  for (const service::Offered& each : setup.offered()) {
     names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", each.name);
   }
   return names;
@@ -97,7 +98,7 @@ std::string Sentence(const Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
 }
 
-std::string TimeOut(const Finished& finished) {
+std::string TimeOut(const service::Finished& finished) {
   return fmt::format("{} timed out after {:g}s",
                      finished.session.empty() ? "Command" : "Session execution",
                      static_cast<double>(finished.time_limit_ms) / 1000.0);
@@ -105,7 +106,7 @@ std::string TimeOut(const Finished& finished) {
 
 }  // namespace
 
-mcp::ToolResult RenderOriginal(const Finished& finished) {
+mcp::ToolResult RenderOriginal(const service::Finished& finished) {
   const session::RunResult& run = finished.run;
   const std::string remarks = ToUtf8(Remarks(finished));
   if (run.verdict == session::Verdict::kTimeout) {
@@ -124,9 +125,9 @@ mcp::ToolResult RenderOriginal(const Finished& finished) {
   return result;
 }
 
-std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool>&) {
+std::string OriginalInstructions(const service::Setup& setup, const std::vector<mcp::Tool>&) {
   std::string text = "Execute code in isolated sandboxes.\n\nAvailable environments:\n";
-  for (const Offered& each : setup.offered()) text += LineOf(each);
+  for (const service::Offered& each : setup.offered()) text += LineOf(each);
   text +=
       "\nParameters:\n"
       "- code: the code to run, as it is\n"
@@ -136,7 +137,7 @@ std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool
   return FitToClients(text + ProjectLines(setup));
 }
 
-std::vector<mcp::Tool> OriginalContract::Tools(const Setup& setup) const {
+std::vector<mcp::Tool> OriginalContract::Tools(const service::Setup& setup) const {
   mcp::Tool tool{
       .name = "run",
       .description =
@@ -153,8 +154,8 @@ std::vector<mcp::Tool> OriginalContract::Tools(const Setup& setup) const {
       {"required", boost::json::array{"code", "env"}}};
   // It never had annotations, without which clients ask their user. What is known to be dangerous
   // is said all the same.
-  Rights rights;
-  for (const Offered& each : setup.offered()) {
+  service::Rights rights;
+  for (const service::Offered& each : setup.offered()) {
     rights.network = rights.network || each.rights.network;
     rights.writable_host = rights.writable_host || each.rights.writable_host;
   }
@@ -165,11 +166,11 @@ std::vector<mcp::Tool> OriginalContract::Tools(const Setup& setup) const {
 namespace {
 
 /// Why an environment that somebody named takes no code: there is none, or it cannot be used now.
-mcp::Answer<mcp::ToolResult> RefuseEnvironment(const Setup& setup, const std::string& name,
-                                               Trace& trace) {
+mcp::Answer<mcp::ToolResult> RefuseEnvironment(const service::Setup& setup, const std::string& name,
+                                               service::Trace& trace) {
   const std::string quoted = Quoted(name);
   const auto found = setup.catalogue().Find(quoted, environment::Depth::kOutline);
-  const auto unusable = std::ranges::find(setup.unusable(), quoted, &Unusable::name);
+  const auto unusable = std::ranges::find(setup.unusable(), quoted, &service::Unusable::name);
   // SECURITY: what came as a name may be anything, the code itself, and a trace is written down.
   trace.error = "there is no such environment, or it cannot be used";
   if (unusable != setup.unusable().end()) {
@@ -202,8 +203,8 @@ std::string OriginalSessionFailure(const Error& error, const std::string& enviro
 }
 
 asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::RunInSession(
-    mcp::Call& call, RunArguments arguments, const Offered& offered,
-    std::shared_ptr<const Setup> setup, Trace& trace) {
+    mcp::Call& call, RunArguments arguments, const service::Offered& offered,
+    std::shared_ptr<const service::Setup> setup, service::Trace& trace) {
   const std::string id = *std::move(arguments.session);
   const auto bound = workshop_.sessions.EnvironmentOf(id);
   if (bound && *bound != offered.name) {
@@ -214,12 +215,12 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::RunInSession(
                     Printable(id), *bound, offered.name));
   }
   const auto where = setup->catalogue().Find(offered.name, environment::Depth::kOutline);
-  if (where && DriverOf(*where) == nullptr) {
+  if (where && service::DriverOf(*where) == nullptr) {
     trace.error = "the environment has no sessions";
     co_return mcp::ToolFailure(fmt::format(
         "Environment '{}' does not support sessions (no session_exec configured)", offered.name));
   }
-  Sessions::Asked asked{.id = id, .code = std::move(arguments.code), .echo = false};
+  service::Sessions::Asked asked{.id = id, .code = std::move(arguments.code), .echo = false};
   auto finished = co_await Execute(workshop_, call, std::move(asked), offered, setup, trace);
   if (finished) co_return RenderOriginal(*finished);
   const auto before = bound ? SessionBefore::kLived : SessionBefore::kNew;
@@ -230,7 +231,8 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::RunInSession(
 }
 
 asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
-    mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const Setup> setup, Trace& trace) {
+    mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+    service::Trace& trace) {
   auto arguments = ReadOriginalArguments(request.arguments);
   if (!arguments) {
     trace.error = arguments.error().what;
@@ -239,7 +241,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
   trace.environment = kUnknownEnvironment;
   trace.code = arguments->code;
   setup = co_await AwaitEnvironment(workshop_, call, setup, arguments->environment, trace);
-  const Offered* offered = setup->Find(arguments->environment);
+  const service::Offered* offered = setup->Find(arguments->environment);
   if (offered == nullptr) co_return RefuseEnvironment(*setup, arguments->environment, trace);
   trace.environment = offered->name;
   if (arguments->session) {
@@ -254,7 +256,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
   auto order = setup->OrderFor(workshop_.sessions.owner(), arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)}});
   if (!order) co_return fail(order.error());
-  Order now = *std::move(order);
+  service::Order now = *std::move(order);
   auto finished = co_await Execute(workshop_, call, std::move(now), trace);
   if (!finished) co_return fail(finished.error());
   co_return RenderOriginal(*finished);

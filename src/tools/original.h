@@ -11,21 +11,21 @@ class OriginalContract : public Contract {
  public:
   explicit OriginalContract(Workshop workshop) : workshop_(std::move(workshop)) {}
 
-  std::vector<mcp::Tool> Tools(const Setup& setup) const override;
-  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,
-                                                           std::shared_ptr<const Setup> setup,
-                                                           Trace& trace) override;
+  std::vector<mcp::Tool> Tools(const service::Setup& setup) const override;
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+      service::Trace& trace) override;
 
  private:
   boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> RunInSession(
-      mcp::Call& call, RunArguments arguments, const Offered& offered,
-      std::shared_ptr<const Setup> setup, Trace& trace);
+      mcp::Call& call, RunArguments arguments, const service::Offered& offered,
+      std::shared_ptr<const service::Setup> setup, service::Trace& trace);
 
   Workshop workshop_;
 };
 
 /// Its result for a run.
-mcp::ToolResult RenderOriginal(const Finished& finished);
+mcp::ToolResult RenderOriginal(const service::Finished& finished);
 
 /// Why a call in a session had no result, in the words of the program that had an agent for each.
 enum class SessionBefore { kNew, kLived };
@@ -34,6 +34,6 @@ std::string OriginalSessionFailure(const Error& error, const std::string& enviro
                                    SessionBefore before, SessionAfter after);
 
 /// What it tells clients about itself when they connect.
-std::string OriginalInstructions(const Setup& setup, const std::vector<mcp::Tool>& tools);
+std::string OriginalInstructions(const service::Setup& setup, const std::vector<mcp::Tool>& tools);
 
 }  // namespace igloo::tools

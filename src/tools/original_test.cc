@@ -40,7 +40,7 @@ TEST(RenderOriginalTest, BytesBecomeText) {
 }
 
 TEST(RenderOriginalTest, ATimeOutNamesItsTime) {
-  Finished finished = Ended("partial");
+  service::Finished finished = Ended("partial");
   finished.run.verdict = session::Verdict::kTimeout;
   const mcp::ToolResult result = RenderOriginal(finished);
   EXPECT_EQ(TextOf(result), "Command timed out after 30s");
@@ -54,7 +54,7 @@ TEST(RenderOriginalTest, ATimeOutNamesItsTime) {
 }
 
 TEST(RenderOriginalTest, ALimitThatEndedTheCodeIsNamed) {
-  Finished finished = Ended("");
+  service::Finished finished = Ended("");
   finished.run.verdict = session::Verdict::kMemory;
   finished.run.exit_code = 137;
   const mcp::ToolResult result = RenderOriginal(finished);
@@ -69,7 +69,7 @@ TEST(RenderOriginalTest, ALimitThatEndedTheCodeIsNamed) {
 }
 
 TEST(RenderOriginalTest, LostVariablesAreToldAlsoBehindOutputThatWasCut) {
-  Finished finished = Ended("x\n");
+  service::Finished finished = Ended("x\n");
   finished.notes = {"variables were lost, files were kept: the interpreter ended with exit code 3"};
   const std::string told =
       "[variables were lost, files were kept: the interpreter ended with exit code 3]\n";
@@ -80,7 +80,7 @@ TEST(RenderOriginalTest, LostVariablesAreToldAlsoBehindOutputThatWasCut) {
 }
 
 TEST(RenderOriginalTest, WhatCameLateStandsBeforeWhatTheCallPrinted) {
-  Finished finished = Ended("now\n", "error\n");
+  service::Finished finished = Ended("now\n", "error\n");
   finished.late_output = "tick\n";
   finished.late_error = "warning\n";
   EXPECT_EQ(TextOf(RenderOriginal(finished)), "tick\nnow\n\n--- stderr ---\nwarning\nerror\n");
@@ -104,7 +104,7 @@ TEST(OriginalSessionFailureTest, HasTheWordsOfTheAgents) {
 }
 
 TEST(RenderOriginalTest, WhatCannotBeShownIsNotDroppedInSilence) {
-  Finished finished = Ended("");
+  service::Finished finished = Ended("");
   finished.parts.resize(2);
   EXPECT_THAT(TextOf(RenderOriginal(finished)), ::testing::HasSubstr("[2 shown by display()"));
 }

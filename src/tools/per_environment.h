@@ -12,8 +12,8 @@
 #include "environment/run_policy.h"
 #include "mcp/json_rpc.h"
 #include "mcp/types.h"
+#include "service/setup.h"
 #include "session/run.h"
-#include "tools/setup.h"
 
 namespace igloo::tools {
 
@@ -50,9 +50,9 @@ bool HasNetwork(const config::SandboxSpec& spec);
 
 /// What a description has to know beside the sandbox itself.
 struct Surroundings {
-  unsigned cores = 1;        ///< the machine's, or fewer where its environment is held to that
-  bool limits_cpus = false;  ///< a sandbox's own number of them is kept here
-  Rights rights = {};        ///< of runs in the tool's environment, as they are configured
+  unsigned cores = 1;           ///< the machine's, or fewer where its environment is held to that
+  bool limits_cpus = false;     ///< a sandbox's own number of them is kept here
+  service::Rights rights = {};  ///< of runs in the tool's environment, as they are configured
 };
 
 /// The tool as clients see it.
@@ -60,7 +60,7 @@ mcp::Tool Describe(const EnvironmentTool& tool, const Surroundings& surroundings
 
 /// What a client may assume. A sandbox's own hints count as far as they are true: code with a
 /// network or with a writable project can change what it reaches, whatever the file says.
-mcp::ToolHints HintsOf(const config::SandboxSpec& spec, const Rights& rights);
+mcp::ToolHints HintsOf(const config::SandboxSpec& spec, const service::Rights& rights);
 
 /// What one call asks for. Its variables are the contract's: what the user configured for the
 /// environment beats them.

@@ -19,11 +19,11 @@ std::string CodeOf(const environment::RunRequest& request) {
 
 }  // namespace
 
-std::vector<mcp::Tool> PerEnvironmentContract::Tools(const Setup& setup) const {
+std::vector<mcp::Tool> PerEnvironmentContract::Tools(const service::Setup& setup) const {
   std::vector<mcp::Tool> tools;
   for (const EnvironmentTool& each :
        MakeEnvironmentTools(setup.sandboxes(), setup.catalogue(), uncovered_)) {
-    const Offered* offered = setup.Find(each.environment);
+    const service::Offered* offered = setup.Find(each.environment);
     const bool limits_cpus = cgroup::WhyNoCpus(workshop_.runner.cgroups()).empty();
     const auto held = offered != nullptr && limits_cpus ? offered->limits.millicpus : 0;
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -31,13 +31,13 @@ std::vector<mcp::Tool> PerEnvironmentContract::Tools(const Setup& setup) const {
         each,
         {.cores = held == 0 ? cores : std::min(cores, static_cast<unsigned>((held + 999) / 1000)),
          .limits_cpus = limits_cpus,
-         .rights = offered != nullptr ? offered->rights : Rights{}}));
+         .rights = offered != nullptr ? offered->rights : service::Rights{}}));
   }
   return tools;
 }
 
 PerEnvironmentContract::All PerEnvironmentContract::ToolsOf(
-    const std::shared_ptr<const Setup>& setup) {
+    const std::shared_ptr<const service::Setup>& setup) {
   if (setup_ != setup) {
     tools_ = std::make_shared<const std::vector<EnvironmentTool>>(
         MakeEnvironmentTools(setup->sandboxes(), setup->catalogue(), uncovered_));
@@ -47,7 +47,8 @@ PerEnvironmentContract::All PerEnvironmentContract::ToolsOf(
 }
 
 asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
-    mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const Setup> setup, Trace& trace) {
+    mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+    service::Trace& trace) {
   const All all = ToolsOf(setup);
   const auto id = [](const EnvironmentTool& each) -> const std::string& { return each.spec.id; };
   const auto tool = std::ranges::find(*all, request.name, id);
@@ -75,7 +76,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> PerEnvironmentContract::Run(
   auto order =
       setup->OrderFor(workshop_.sessions.owner(), ready.environment, std::move(ready.request));
   if (!order) co_return fail(order.error());
-  Order now = *std::move(order);
+  service::Order now = *std::move(order);
   // What the sandbox's own file says counts: its description promises it.
   if (!HasNetwork(tool->spec)) {
     now.request.network = {.principal = std::move(now.request.network.principal)};

@@ -11,19 +11,19 @@ class PerEnvironmentContract : public Contract {
   PerEnvironmentContract(Workshop workshop, Uncovered uncovered)
       : workshop_(std::move(workshop)), uncovered_(uncovered) {}
 
-  std::vector<mcp::Tool> Tools(const Setup& setup) const override;
-  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,
-                                                           std::shared_ptr<const Setup> setup,
-                                                           Trace& trace) override;
+  std::vector<mcp::Tool> Tools(const service::Setup& setup) const override;
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+      service::Trace& trace) override;
 
  private:
   using All = std::shared_ptr<const std::vector<EnvironmentTool>>;  // shared with the calls
-  All ToolsOf(const std::shared_ptr<const Setup>& setup);
+  All ToolsOf(const std::shared_ptr<const service::Setup>& setup);
 
   Workshop workshop_;
   Uncovered uncovered_;
   // Those of the last call: with thousands of sandboxes they take long to make.
-  std::shared_ptr<const Setup> setup_ = {};  // shared, so that no other gets its address
+  std::shared_ptr<const service::Setup> setup_ = {};  // shared, so that no other gets its address
   All tools_ = {};
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tools/clip.h"
+#include "tools/hints.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
@@ -115,9 +116,9 @@ bool HasNetwork(const SandboxSpec& spec) {
   return !spec.security.network.empty() && spec.security.network != "none";
 }
 
-mcp::ToolHints HintsOf(const SandboxSpec& spec, const Rights& rights) {
-  const Rights all{.network = HasNetwork(spec) || rights.network,
-                   .writable_host = rights.writable_host};
+mcp::ToolHints HintsOf(const SandboxSpec& spec, const service::Rights& rights) {
+  const service::Rights all{.network = HasNetwork(spec) || rights.network,
+                            .writable_host = rights.writable_host};
   if (!all.harmless()) return HintsOf(all);
   // Nothing of the host can be changed and all of it ends with the call, so there is nothing that a
   // claim could be wrong about.

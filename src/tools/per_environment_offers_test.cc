@@ -304,8 +304,9 @@ TEST(PerEnvironmentDescribe, HintsNeverClaimLessThanTheTruth) {
   spec.security.network = "none";
   EXPECT_EQ(HintsOf(spec, {}), (mcp::ToolHints{true, false, true, false}));
   EXPECT_EQ(HintsOf(spec, {.network = true}), (mcp::ToolHints{false, true, false, true}));
-  for (const Rights& rights : {Rights{.network = true}, Rights{.writable_host = true},
-                               Rights{.network = true, .writable_host = true}}) {
+  for (const service::Rights& rights :
+       {service::Rights{.network = true}, service::Rights{.writable_host = true},
+        service::Rights{.network = true, .writable_host = true}}) {
     EXPECT_EQ(HintsOf(spec, rights), HintsOf(rights)) << "the same as for igloo's own tools";
   }
   EXPECT_EQ(HintsOf(spec, {.writable_host = true}), (mcp::ToolHints{false, true, false, false}));

@@ -2,8 +2,8 @@
 
 #include "base/text.h"
 #include "mcp/service.h"
+#include "service/runner.h"
 #include "tools/per_environment.h"
-#include "tools/runner.h"
 
 namespace igloo::tools {
 namespace {
@@ -61,7 +61,7 @@ std::string FailureText(const EnvironmentTool& tool, const RunResult& result) {
                                              result.exit_code, limit.empty() ? "" : ": ", limit));
   }
   const bool could_have = tool.spec.security.network == "bridge" && !tool.raw_sockets;
-  return Join(std::move(text), could_have ? RawSocketsHint(tool.environment, result) : "");
+  return Join(std::move(text), could_have ? service::RawSocketsHint(tool.environment, result) : "");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::string Limit(std::uint64_t milliseconds) {
 }
 
 /// A wait that somebody noticed: it is not the code that was slow.
-std::string Waited(const Finished& finished) {
+std::string Waited(const service::Finished& finished) {
   constexpr std::int64_t kNoticed = 100'000;
   if (finished.queued_micros <= kNoticed) return "";
   return ", after " + Seconds(static_cast<std::uint64_t>(finished.queued_micros)) +
@@ -155,7 +155,7 @@ struct Streams {
   std::optional<Shown> value = {};
 };
 
-Streams ClipAll(const Finished& finished, const Room& room, const Named& named,
+Streams ClipAll(const service::Finished& finished, const Room& room, const Named& named,
                 Sequences sequences) {
   const session::RunResult& run = finished.run;
   Streams streams{
@@ -169,7 +169,7 @@ Streams ClipAll(const Finished& finished, const Room& room, const Named& named,
   return streams;
 }
 
-mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
+mcp::JsonObject Structured(const service::Finished& finished, const Presentation& how,
                            const Streams& streams, const Named& named) {
   const session::RunResult& run = finished.run;
   mcp::JsonObject o{{"verdict", session::Name(run.verdict)},
@@ -192,7 +192,7 @@ mcp::JsonObject Structured(const Finished& finished, const Presentation& how,
   if (!finished.session.empty()) o["session"] = finished.session;
   if (streams.value) o["value"] = streams.value->text;
   if (!named.parts.empty()) o["parts"] = PartsJson(named.parts, how.sequences);
-  if (const auto notes = NotesOf(finished); !notes.empty()) o["notes"] = Texts(notes);
+  if (const auto notes = service::NotesOf(finished); !notes.empty()) o["notes"] = Texts(notes);
   std::vector<std::string> kept = named.output;
   kept.insert(kept.end(), named.error.begin(), named.error.end());
   kept.insert(kept.end(), named.value.begin(), named.value.end());
@@ -213,12 +213,12 @@ void AddSection(std::string& text, std::string_view heading, const std::string& 
   text += section;
 }
 
-std::string Text(const Finished& finished, const Streams& streams, const Named& named) {
+std::string Text(const service::Finished& finished, const Streams& streams, const Named& named) {
   std::string text = streams.output.text;
   AddSection(text, text.empty() ? "" : "--- stderr ---\n", streams.error.text);
   if (streams.value) AddSection(text, "", streams.value->text + "\n");
   std::string footer;
-  for (const std::string& note : NotesOf(finished)) footer += "[" + note + "]\n";
+  for (const std::string& note : service::NotesOf(finished)) footer += "[" + note + "]\n";
   footer += FileLines(named.files);
   if (!finished.looked_for_files) {
     footer += "[files are not returned: the environment's backend, bubblewrap, cannot]\n";
@@ -230,7 +230,7 @@ std::string Text(const Finished& finished, const Streams& streams, const Named& 
   return text;
 }
 
-Room RoomFor(const Finished& finished, std::size_t room) {
+Room RoomFor(const service::Finished& finished, std::size_t room) {
   const std::uint64_t output = finished.run.output.total(), error = finished.run.error.total();
   // The value of an expression is to output what errors are: short as a rule, and it matters.
   const std::uint64_t value = finished.value ? finished.value->size() : 0;
@@ -244,7 +244,7 @@ Room RoomFor(const Finished& finished, std::size_t room) {
 
 }  // namespace
 
-std::string HowItEnded(const Finished& finished) {
+std::string HowItEnded(const service::Finished& finished) {
   const session::RunResult& run = finished.run;
   switch (run.verdict) {
     case Verdict::kOk:
@@ -282,7 +282,8 @@ bool EndedFromOutside(session::Verdict verdict) {
   return verdict != Verdict::kOk && verdict != Verdict::kExit;
 }
 
-mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& store) {
+mcp::ToolResult RenderRun(service::Finished finished, const Presentation& how,
+                          service::OutputStore& store) {
   const Room room = RoomFor(finished, how.room);
   Named named = NameAll(finished, room, store);
   const Streams streams = ClipAll(finished, room, named, how.sequences);

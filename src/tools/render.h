@@ -17,11 +17,12 @@ struct Presentation {
 
 /// A run as igloo tells it: the text and the structured half each say everything. What is not
 /// shown whole goes into the store and is named. Whatever the run did, it fits into an answer.
-mcp::ToolResult RenderRun(Finished finished, const Presentation& how, Store& store);
+mcp::ToolResult RenderRun(service::Finished finished, const Presentation& how,
+                          service::OutputStore& store);
 
 /// How a run ended, and what can be done about it, in words: "exit code 3", "killed: it used more
 /// than its 512 MB of memory; work on less at a time".
-std::string HowItEnded(const Finished& finished);
+std::string HowItEnded(const service::Finished& finished);
 /// Whether something else than its own code decided how a run ended: a limit, a signal, somebody.
 bool EndedFromOutside(session::Verdict verdict);
 

@@ -20,16 +20,16 @@ using ::testing::Not;
 using testing::TextOf;
 
 /// Descriptors cannot be copied; no result tells of them.
-Finished Copy(const Finished& from) {
-  Finished to{.left = from.left,
-              .looked_for_files = from.looked_for_files,
-              .time_limit_ms = from.time_limit_ms,
-              .memory_limit_bytes = from.memory_limit_bytes,
-              .queued_micros = from.queued_micros,
-              .session = from.session,
-              .value = from.value,
-              .parts = from.parts,
-              .notes = from.notes};
+service::Finished Copy(const service::Finished& from) {
+  service::Finished to{.left = from.left,
+                       .looked_for_files = from.looked_for_files,
+                       .time_limit_ms = from.time_limit_ms,
+                       .memory_limit_bytes = from.memory_limit_bytes,
+                       .queued_micros = from.queued_micros,
+                       .session = from.session,
+                       .value = from.value,
+                       .parts = from.parts,
+                       .notes = from.notes};
   to.run.verdict = from.run.verdict;
   to.run.exit_code = from.run.exit_code;
   to.run.signal = from.run.signal;
@@ -41,7 +41,7 @@ Finished Copy(const Finished& from) {
 
 class RenderRunTest : public ::testing::Test {
  protected:
-  mcp::ToolResult Render(const Finished& finished, std::size_t room = 10'000) {
+  mcp::ToolResult Render(const service::Finished& finished, std::size_t room = 10'000) {
     mcp::ToolResult result =
         RenderRun(Copy(finished), {.environment = "python", .room = room}, store_);
     CheckSchema(result);
@@ -84,7 +84,7 @@ class RenderRunTest : public ::testing::Test {
         result.content, [](const auto& each) { return std::holds_alternative<Kind>(each); }));
   }
 
-  Store store_ = {};
+  service::OutputStore store_ = {};
 };
 
 TEST_F(RenderRunTest, BothHalvesTellEverything) {
@@ -117,27 +117,27 @@ TEST_F(RenderRunTest, WhatIsCutIsKeptAndNamedInBothHalves) {
   const std::string uri(kept[0].as_string());
   EXPECT_THAT(text, HasSubstr("[... 40000 of 50000 bytes left out; all of it is in " + uri + "]"));
   EXPECT_THAT(std::string(result.structured->at("stdout").as_string()), HasSubstr(uri));
-  EXPECT_EQ(std::get<std::string>(store_.Read(uri)->body), output);
+  EXPECT_EQ(store_.Read(uri)->bytes, output);
   EXPECT_EQ(Field(result, "truncated"), "true");
   EXPECT_EQ(Field(result, "stdout_bytes"), "50000");
   EXPECT_EQ(std::get<mcp::content::Link>(result.content.at(1)).resource.uri, uri);
 }
 
 TEST_F(RenderRunTest, LongOutputIsKeptInPartsThatCanBeRead) {
-  Finished finished = Ended(std::string(7U << 20, 'x'));
+  service::Finished finished = Ended(std::string(7U << 20, 'x'));
   finished.run.output.Append(std::string(20U << 20, 'y') + "end");
   const mcp::ToolResult result = Render(finished);
   const auto& kept = result.structured->at("full_output").as_array();
   ASSERT_EQ(kept.size(), 3U);
   for (const auto& uri : kept) {
-    EXPECT_LE(std::get<std::string>(store_.Read(uri.as_string())->body).size(), 3U << 20);
+    EXPECT_LE(store_.Read(uri.as_string())->bytes.size(), 3U << 20);
   }
   EXPECT_THAT(TextOf(result), HasSubstr("its first and last parts are in igloo://run/"));
-  EXPECT_THAT(std::get<std::string>(store_.Read(kept[2].as_string())->body), EndsWith("end"));
+  EXPECT_THAT(store_.Read(kept[2].as_string())->bytes, EndsWith("end"));
 }
 
 TEST_F(RenderRunTest, FilesAreNamedPicturesAreShown) {
-  Finished finished = Ended("done\n");
+  service::Finished finished = Ended("done\n");
   const std::string png = Png("123");
   finished.left.files = {Left("data.csv", "a,b\n"),
                          {.path = "huge.bin", .size = 1ULL << 40, .state = State::kTooLarge},
@@ -156,11 +156,11 @@ TEST_F(RenderRunTest, FilesAreNamedPicturesAreShown) {
   EXPECT_FALSE(files[1].as_object().contains("uri"));
   const std::string uri(files[3].at("uri").as_string());
   EXPECT_EQ(std::get<mcp::content::Link>(result.content[3]).resource.uri, uri);
-  EXPECT_EQ(std::get<mcp::Blob>(store_.Read(uri)->body).bytes, png);
+  EXPECT_EQ(store_.Read(uri)->bytes, png);
 }
 
 TEST_F(RenderRunTest, AWaitIsToldWhenItWasOne) {
-  Finished finished = Ended("");
+  service::Finished finished = Ended("");
   finished.queued_micros = 90'000;
   EXPECT_EQ(TextOf(Render(finished)), "[exit code 0, 1.23 s]");
   EXPECT_EQ(Field(Render(finished), "queued_ms"), "90");
@@ -170,13 +170,13 @@ TEST_F(RenderRunTest, AWaitIsToldWhenItWasOne) {
 }
 
 TEST_F(RenderRunTest, WhereFilesCannotBeHadItSaysSo) {
-  Finished finished = Ended("x\n");
+  service::Finished finished = Ended("x\n");
   finished.looked_for_files = false;
   EXPECT_THAT(TextOf(Render(finished)), HasSubstr("[files are not returned: "));
 }
 
 TEST_F(RenderRunTest, PicturesAreFewWholeAndNotTooLarge) {
-  Finished finished = Ended("");
+  service::Finished finished = Ended("");
   for (int i = 0; i < 12; ++i) finished.left.files.push_back(Left(std::to_string(i), Png("x")));
   EXPECT_EQ(Count<mcp::content::Image>(Render(finished)), 8U);
   EXPECT_EQ(Count<mcp::content::Link>(Render(finished)), 12U);
@@ -188,7 +188,7 @@ TEST_F(RenderRunTest, PicturesAreFewWholeAndNotTooLarge) {
 }
 
 TEST_F(RenderRunTest, PicturesOfASessionThatAreNotShownCanBeRead) {
-  Finished finished = Ended("");
+  service::Finished finished = Ended("");
   for (int i = 0; i < 9; ++i) finished.parts.push_back({"image/png", Png("x")});
   finished.parts.push_back({"text/html", "<b>"});
   finished.parts.push_back({"text/html", std::string(20'000, 'x')});
@@ -197,7 +197,7 @@ TEST_F(RenderRunTest, PicturesOfASessionThatAreNotShownCanBeRead) {
   EXPECT_EQ(Count<mcp::content::Text>(result), 2U) << "with the first";
   ASSERT_EQ(Count<mcp::content::Link>(result), 2U);
   const auto& uri = std::get<mcp::content::Link>(result.content.back()).resource.uri;
-  EXPECT_EQ(std::get<std::string>(store_.Read(uri)->body).size(), 20'000U);
+  EXPECT_EQ(store_.Read(uri)->bytes.size(), 20'000U);
   // Clients show a model either half.
   const auto& parts = result.structured->at("parts").as_array();
   ASSERT_EQ(parts.size(), 11U);
@@ -208,19 +208,19 @@ TEST_F(RenderRunTest, PicturesOfASessionThatAreNotShownCanBeRead) {
 }
 
 TEST_F(RenderRunTest, AValueSharesTheRoom) {
-  Finished finished = Ended("out\n");
+  service::Finished finished = Ended("out\n");
   finished.value = std::string(1U << 20, '\x01');
   const mcp::ToolResult result = Render(finished);
   EXPECT_LT(TextOf(result).size(), 10'500U);
   const auto& kept = result.structured->at("full_output").as_array();
   ASSERT_EQ(kept.size(), 1U);
-  EXPECT_EQ(std::get<mcp::Blob>(store_.Read(kept[0].as_string())->body).bytes, finished.value);
+  EXPECT_EQ(store_.Read(kept[0].as_string())->bytes, finished.value);
   finished.value = "42";
   EXPECT_EQ(TextOf(Render(finished)), "out\n42\n[exit code 0, 1.23 s]");
 }
 
 TEST_F(RenderRunTest, ManyFilesAreCountedAndNotListed) {
-  Finished finished = Ended("");
+  service::Finished finished = Ended("");
   for (int i = 0; i < 100; ++i) finished.left.files.push_back(Left("f" + std::to_string(i), "x"));
   const mcp::ToolResult result = Render(finished);
   EXPECT_THAT(TextOf(result), HasSubstr("[and 80 more files: resources/list]"));
@@ -235,18 +235,18 @@ TEST_F(RenderRunTest, EveryAnswerFits) {
   const std::string controls(400'000, '\x01');
   std::string deep;
   for (int i = 0; i < 15; ++i) deep += std::string(255, '\x01') + "/";
-  Finished loud = Ended(controls, controls);
-  Finished files = Ended("");
+  service::Finished loud = Ended(controls, controls);
+  service::Finished files = Ended("");
   for (int i = 0; i < 100; ++i) files.left.files.push_back(Left(deep + std::to_string(i), "x"));
-  Finished pictures = Ended("");
+  service::Finished pictures = Ended("");
   pictures.parts.assign(8, {"image/png", Png(std::string(3'000'000, 'x'))});
   pictures.parts.push_back({"text/html", controls});
-  Finished all = Copy(loud);
+  service::Finished all = Copy(loud);
   all.left = files.left;
   all.parts = pictures.parts;
   all.value = controls;
   EXPECT_GT(Count<mcp::content::Image>(Render(pictures)), 0U);
-  for (const Finished* each : {&loud, &files, &pictures, &all}) {
+  for (const service::Finished* each : {&loud, &files, &pictures, &all}) {
     const mcp::ToolResult result = Render(*each, 400'000);
     EXPECT_LT(boost::json::serialize(mcp::Encode(result, {})).size(), (8U << 20) - 4096);
     const mcp::ToolResult usual = Render(*each);
@@ -255,7 +255,7 @@ TEST_F(RenderRunTest, EveryAnswerFits) {
 }
 
 TEST_F(RenderRunTest, EveryVerdictSaysWhatToDo) {
-  Finished finished = Ended("x");
+  service::Finished finished = Ended("x");
   finished.run.verdict = session::Verdict::kTimeout;
   finished.run.exit_code = 124;
   const mcp::ToolResult timeout = Render(finished);

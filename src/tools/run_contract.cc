@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/arguments.h"
+#include "tools/hints.h"
 #include "tools/instructions.h"
 #include "tools/render.h"
 #include "tools/schema.h"
@@ -19,17 +20,17 @@ namespace asio = boost::asio;
 namespace {
 
 /// The environments that a tool serves.
-std::vector<const Offered*> Served(const Setup& setup, std::string_view tool) {
-  std::vector<const Offered*> served;
-  for (const Offered& each : setup.offered()) {
+std::vector<const service::Offered*> Served(const service::Setup& setup, std::string_view tool) {
+  std::vector<const service::Offered*> served;
+  for (const service::Offered& each : setup.offered()) {
     if (each.rights.harmless() == (tool == kRun)) served.push_back(&each);
   }
   return served;
 }
 
-Rights Together(const std::vector<const Offered*>& served) {
-  Rights rights;
-  for (const Offered* each : served) {
+service::Rights Together(const std::vector<const service::Offered*>& served) {
+  service::Rights rights;
+  for (const service::Offered* each : served) {
     rights.network = rights.network || each->rights.network;
     rights.writable_host = rights.writable_host || each->rights.writable_host;
   }
@@ -49,7 +50,7 @@ mcp::JsonObject FilesProperty() {
   return files;
 }
 
-mcp::JsonObject InputSchema(const std::vector<const Offered*>& served) {
+mcp::JsonObject InputSchema(const std::vector<const service::Offered*>& served) {
   mcp::JsonObject seconds = Property(
       "number",
       fmt::format("time limit, at most {}; the environment's own if absent", kLongestSeconds));
@@ -93,7 +94,7 @@ mcp::JsonObject InputSchema(const std::vector<const Offered*>& served) {
           {"additionalProperties", false}};
 }
 
-std::string Description(std::string_view tool, const std::vector<const Offered*>& served) {
+std::string Description(std::string_view tool, const std::vector<const service::Offered*>& served) {
   std::string text =
       "Run code in a fresh, isolated sandbox and get its output, exit code, files and pictures. ";
   if (tool == kRun) {
@@ -103,7 +104,7 @@ std::string Description(std::string_view tool, const std::vector<const Offered*>
         "editing the user's files, for git, or for anything "
         "that needs the user's own environment: use other tools for that.";
   } else {
-    const Rights rights = Together(served);
+    const service::Rights rights = Together(served);
     text += "These environments can do more than compute: ";
     text += rights.network ? "they reach the network" : "";
     text += rights.network && rights.writable_host ? ", and " : "";
@@ -111,14 +112,14 @@ std::string Description(std::string_view tool, const std::vector<const Offered*>
     text += ".";
   }
   text += "\nEnvironments:\n";
-  for (const Offered* each : served) {
+  for (const service::Offered* each : served) {
     text += fmt::format("- {}: {}\n", each->name, Printable(each->description));
   }
   return FitToClients(text);
 }
 
-mcp::Tool MakeTool(std::string_view name, const std::vector<const Offered*>& served) {
-  const Rights rights = Together(served);
+mcp::Tool MakeTool(std::string_view name, const std::vector<const service::Offered*>& served) {
+  const service::Rights rights = Together(served);
   const bool harmless = rights.harmless();
   return {
       .name = std::string(name),
@@ -132,9 +133,9 @@ mcp::Tool MakeTool(std::string_view name, const std::vector<const Offered*>& ser
 }
 
 /// The environment is served by this tool, or the error says by which one it is.
-Result<const Offered*> CheckServed(const Setup& setup, std::string_view tool,
-                                   const std::string& name) {
-  const Offered* offered = setup.Find(name);
+Result<const service::Offered*> CheckServed(const service::Setup& setup, std::string_view tool,
+                                            const std::string& name) {
+  const service::Offered* offered = setup.Find(name);
   const bool here = offered != nullptr && offered->rights.harmless() == (tool == kRun);
   if (here) return offered;
   if (offered != nullptr) {
@@ -159,7 +160,7 @@ Result<const Offered*> CheckServed(const Setup& setup, std::string_view tool,
 
 }  // namespace
 
-std::vector<mcp::Tool> RunContract::Tools(const Setup& setup) const {
+std::vector<mcp::Tool> RunContract::Tools(const service::Setup& setup) const {
   std::vector<mcp::Tool> tools;
   const auto connected = Served(setup, kConnected);
   const auto harmless = Served(setup, kRun);
@@ -172,10 +173,9 @@ std::vector<mcp::Tool> RunContract::Tools(const Setup& setup) const {
   return tools;
 }
 
-asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
-                                                               mcp::ToolCall request,
-                                                               std::shared_ptr<const Setup> setup,
-                                                               Trace& trace) {
+asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(
+    mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+    service::Trace& trace) {
   const auto refuse = [&](const Error& error) {
     trace.error = error.what;
     return RenderFailure(error, trace.environment);
@@ -187,7 +187,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
     co_return co_await Act(workshop_.sessions, *arguments->action, id, call.cancellation(), trace);
   }
   setup = co_await AwaitEnvironment(workshop_, call, setup, arguments->environment, trace);
-  const Offered* known = setup->Find(arguments->environment);
+  const service::Offered* known = setup->Find(arguments->environment);
   trace.environment = known != nullptr ? known->name : kUnknownEnvironment;
   trace.code = arguments->code;
   const auto offered = CheckServed(*setup, request.name, arguments->environment);
@@ -204,7 +204,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
                                           : Sequences::kRemove};
   if (arguments->session) {
     const bool named = *arguments->session != kNewSession;
-    Sessions::Asked asked{
+    service::Sessions::Asked asked{
         .id = named ? *std::move(arguments->session) : workshop_.sessions.NewName(),
         .code = std::move(arguments->code),
         .time_ms = arguments->time_ms,
@@ -224,7 +224,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> RunContract::Run(mcp::Call& call,
                                 .time_ms = arguments->time_ms,
                                 .files = std::move(arguments->files)});
   if (!order) co_return refuse(order.error());
-  Order now = *std::move(order);
+  service::Order now = *std::move(order);
   auto finished = co_await Execute(workshop_, call, std::move(now), trace);
   if (!finished) co_return RenderFailure(finished.error(), trace.environment);
   co_return RenderRun(*std::move(finished), how, workshop_.store);

@@ -13,10 +13,10 @@ class RunContract : public Contract {
  public:
   explicit RunContract(Workshop workshop) : workshop_(std::move(workshop)) {}
 
-  std::vector<mcp::Tool> Tools(const Setup& setup) const override;
-  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(mcp::Call& call, mcp::ToolCall request,
-                                                           std::shared_ptr<const Setup> setup,
-                                                           Trace& trace) override;
+  std::vector<mcp::Tool> Tools(const service::Setup& setup) const override;
+  boost::asio::awaitable<mcp::Answer<mcp::ToolResult>> Run(
+      mcp::Call& call, mcp::ToolCall request, std::shared_ptr<const service::Setup> setup,
+      service::Trace& trace) override;
 
  private:
   Workshop workshop_;

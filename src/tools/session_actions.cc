@@ -14,10 +14,10 @@ namespace {
 
 std::int64_t Seconds(std::chrono::milliseconds time) { return time.count() / 1000; }
 
-mcp::ToolResult RenderList(const std::vector<Sessions::Listed>& sessions) {
+mcp::ToolResult RenderList(const std::vector<service::Sessions::Listed>& sessions) {
   std::string text = sessions.empty() ? "there are no sessions" : "";
   boost::json::array list;
-  for (const Sessions::Listed& each : sessions) {
+  for (const service::Sessions::Listed& each : sessions) {
     const std::string state = each.busy ? "busy" : fmt::format("idle for {} s", Seconds(each.idle));
     text += fmt::format("{}: {}, {} s old, {}\n", Printable(each.id), each.environment,
                         Seconds(each.age), state);
@@ -33,7 +33,7 @@ mcp::ToolResult RenderList(const std::vector<Sessions::Listed>& sessions) {
 }
 
 /// What was done, as a sentence.
-asio::awaitable<Result<std::string>> Do(Sessions& sessions, SessionAction action,
+asio::awaitable<Result<std::string>> Do(service::Sessions& sessions, SessionAction action,
                                         const std::string& id, Cancellation cancellation) {
   const std::string name = Printable(Quoted(id));
   if (action == SessionAction::kClose) {
@@ -55,8 +55,9 @@ asio::awaitable<Result<std::string>> Do(Sessions& sessions, SessionAction action
 
 }  // namespace
 
-asio::awaitable<mcp::ToolResult> Act(Sessions& sessions, SessionAction action, std::string id,
-                                     Cancellation cancellation, Trace& trace) {
+asio::awaitable<mcp::ToolResult> Act(service::Sessions& sessions, SessionAction action,
+                                     std::string id, Cancellation cancellation,
+                                     service::Trace& trace) {
   trace.session = Quoted(id);
   trace.environment = sessions.EnvironmentOf(id).value_or("");
   if (action == SessionAction::kList) {

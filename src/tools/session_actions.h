@@ -8,8 +8,8 @@
 namespace igloo::tools {
 
 /// Does something to a session, or lists all; what it says is the tool's result.
-boost::asio::awaitable<mcp::ToolResult> Act(Sessions& sessions, SessionAction action,
+boost::asio::awaitable<mcp::ToolResult> Act(service::Sessions& sessions, SessionAction action,
                                             std::string id, Cancellation cancellation,
-                                            Trace& trace);
+                                            service::Trace& trace);
 
 }  // namespace igloo::tools

@@ -28,7 +28,7 @@ bool IsSet(const mcp::JsonObject& request, std::string_view name) {
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
-mcp::JsonObject Describe(const Finished& finished) {
+mcp::JsonObject Describe(const service::Finished& finished) {
   mcp::JsonObject out{{"ok", true},
                       {"session", finished.session},
                       {"verdict", session::Name(finished.run.verdict)},
@@ -36,7 +36,7 @@ mcp::JsonObject Describe(const Finished& finished) {
                       {"duration_ms", finished.run.usage.wall_micros / 1000}};
   if (finished.value) out["value"] = ToUtf8(*finished.value);
   boost::json::array notes, parts, files;
-  for (const std::string& note : NotesOf(finished)) notes.emplace_back(ToUtf8(note));
+  for (const std::string& note : service::NotesOf(finished)) notes.emplace_back(ToUtf8(note));
   for (const session::Part& part : finished.parts) {
     parts.push_back(mcp::JsonObject{{"type", ToUtf8(part.type)}, {"size", part.bytes.size()}});
   }
@@ -57,8 +57,8 @@ mcp::JsonObject Describe(const Error& error) {
 
 mcp::JsonObject SessionControl::ListAll() const {
   boost::json::array list;
-  for (const Sessions* sessions : sessions_) {
-    for (const Sessions::Listed& each : sessions->List()) {
+  for (const service::Sessions* sessions : sessions_) {
+    for (const service::Sessions::Listed& each : sessions->List()) {
       list.push_back(mcp::JsonObject{{"id", sessions->QualifiedName(each.id)},
                                      {"env", each.environment},
                                      {"interpreter", each.interpreter},
@@ -72,7 +72,7 @@ mcp::JsonObject SessionControl::ListAll() const {
 }
 
 Result<SessionControl::Place> SessionControl::Find(const std::string& name) const {
-  for (Sessions* sessions : sessions_) {
+  for (service::Sessions* sessions : sessions_) {
     const std::string prefix = sessions->QualifiedName("");
     if (name.starts_with(prefix)) return Place{sessions, name.substr(prefix.size())};
   }
@@ -139,51 +139,11 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Allow(mcp::JsonObject r
   }
   // In its one form: what is written down, compared and shown later is the same everywhere.
   const std::string text = ToText(*parsed);
-  const Lasting how = *lasting == "once" ? Lasting::kOnce : Lasting::kSession;
+  const service::Lasting how =
+      *lasting == "once" ? service::Lasting::kOnce : service::Lasting::kSession;
   const auto said = co_await allow_(*sandbox, text, how);
   if (!said) co_return std::unexpected(said.error());
   co_return mcp::JsonObject{{"ok", true}, {"rule", text}, {"said", ToUtf8(*said)}};
-}
-
-namespace {
-
-asio::awaitable<Result<std::string>> AllowMore(session::Proxy& proxy, std::string sandbox,
-                                               std::string rule, Lasting lasting) {
-  session::Connection* connection = proxy.Find(sandbox);
-  if (connection == nullptr) {
-    co_return Fail(Errc::kNotFound,
-                   fmt::format("no sandbox '{}' has a network", Printable(Quoted(sandbox))));
-  }
-  using Duration = session::Connection::Duration;
-  // Shared with the answer, which may come when nobody waits any more.
-  struct Waiting {
-    explicit Waiting(const asio::any_io_executor& executor)
-        : come(executor, asio::steady_timer::time_point::max()) {}
-    asio::steady_timer come;
-    std::optional<Result<void>> answer = {};
-  };
-  const auto waiting = std::make_shared<Waiting>(co_await asio::this_coro::executor);
-  connection->Allow(rule, lasting == Lasting::kOnce ? Duration::kOnce : Duration::kSession,
-                    [waiting](Result<void> done) {
-                      waiting->answer = std::move(done);
-                      waiting->come.cancel();
-                    });
-  if (!waiting->answer) {
-    boost::system::error_code ignored;
-    auto token = asio::redirect_error(asio::use_awaitable, ignored);
-    co_await waiting->come.async_wait(token);
-  }
-  if (!waiting->answer) co_return Fail(Errc::kTimeout, "the proxy did not answer");
-  if (!*waiting->answer) co_return std::unexpected(waiting->answer->error());
-  co_return std::string();
-}
-
-}  // namespace
-
-AllowRule AllowIn(session::Proxy& proxy) {
-  return [&proxy](std::string sandbox, std::string rule, Lasting lasting) {
-    return AllowMore(proxy, std::move(sandbox), std::move(rule), lasting);
-  };
 }
 
 asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject request,
@@ -193,7 +153,7 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
   if (!id || !code) co_return std::unexpected(id ? code.error() : id.error());
   const auto place = Find(*id);
   if (!place) co_return std::unexpected(place.error());
-  Sessions& sessions = *place->sessions;
+  service::Sessions& sessions = *place->sessions;
   auto environment = sessions.EnvironmentOf(place->id);
   if (!environment && request.contains("env")) environment = TextIn(request, "env").value_or("");
   if (!environment) {
@@ -202,25 +162,26 @@ asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject req
   }
   const auto setup = current_();
   if (!setup) co_return std::unexpected(setup.error());
-  const Offered* offered = (*setup)->Find(*environment);
+  const service::Offered* offered = (*setup)->Find(*environment);
   if (offered == nullptr) {
     co_return Fail(Errc::kNotFound,
                    fmt::format("there is no environment '{}'", Printable(Quoted(*environment))),
                    "'igloo env list' shows those that can be used");
   }
-  for (const Sessions::Listed& each : sessions.List()) {
+  for (const service::Sessions::Listed& each : sessions.List()) {
     if (each.id != place->id || !each.busy) continue;
     if (IsSet(request, "if_idle")) co_return Fail(Errc::kExhausted, "the session is busy");
     emit({{"waiting", true}});
   }
   const mcp::Json* limit = request.if_contains("timeout_ms");
-  Sessions::Asked asked{.id = place->id,
-                        .code = *code,
-                        .time_ms = limit != nullptr && limit->is_int64() && limit->as_int64() > 0
-                                       ? static_cast<std::uint64_t>(limit->as_int64())
-                                       : 0,
-                        .echo = IsSet(request, "echo")};
-  Listener listener{
+  service::Sessions::Asked asked{
+      .id = place->id,
+      .code = *code,
+      .time_ms = limit != nullptr && limit->is_int64() && limit->as_int64() > 0
+                     ? static_cast<std::uint64_t>(limit->as_int64())
+                     : 0,
+      .echo = IsSet(request, "echo")};
+  service::Listener listener{
       .heard = [emit](std::string_view bytes) { emit({{"output", ToBase64(bytes)}}); }};
   auto finished = co_await sessions.Execute(std::move(asked), *offered, *setup,
                                             std::move(cancellation), std::move(listener));

@@ -9,24 +9,11 @@
 
 #include "base/cancellation.h"
 #include "mcp/types.h"
-#include "session/proxy.h"
-#include "tools/sessions.h"
-#include "tools/setup.h"
+#include "service/network_rules.h"
+#include "service/sessions.h"
+#include "service/setup.h"
 
 namespace igloo::tools {
-
-/// How long a rule counts that somebody adds to a living sandbox.
-enum class Lasting {
-  kOnce,     ///< for one connection
-  kSession,  ///< while the sandbox lives
-};
-
-/// Lets a living sandbox reach more. What is said to whoever asked for it, or why it cannot be; an
-/// unknown sandbox is kNotFound.
-using AllowRule = std::function<boost::asio::awaitable<Result<std::string>>(
-    std::string sandbox, std::string rule, Lasting lasting)>;
-/// In this process's own sandboxes; `proxy` outlives it.
-AllowRule AllowIn(session::Proxy& proxy);
 
 /// Sessions for the person whose server this is: what `igloo session` and `igloo repl` ask for.
 ///
@@ -38,17 +25,18 @@ AllowRule AllowIn(session::Proxy& proxy);
 /// to everything has "ok" or "error" with "what" and "hint".
 class SessionControl {
  public:
-  using Current = std::function<Result<std::shared_ptr<const Setup>>()>;
+  using Current = std::function<Result<std::shared_ptr<const service::Setup>>()>;
   using Emit = std::function<void(const mcp::JsonObject&)>;
 
   /// `sessions` outlives it. Without `allow`, no sandbox has a network that could be changed.
-  SessionControl(Sessions& sessions, Current current, AllowRule allow = {})
+  SessionControl(service::Sessions& sessions, Current current, service::AllowRule allow = {})
       : SessionControl(std::vector{&sessions}, std::move(current), std::move(allow)) {}
   /// Of all principals of a server; ids are `PRINCIPAL/ID` if there are several.
-  SessionControl(std::vector<Sessions*> sessions, Current current, AllowRule allow)
+  SessionControl(std::vector<service::Sessions*> sessions, Current current,
+                 service::AllowRule allow)
       : sessions_(std::move(sessions)), current_(std::move(current)), allow_(std::move(allow)) {}
   /// Of a process that has no sessions.
-  explicit SessionControl(AllowRule allow) : allow_(std::move(allow)) {}
+  explicit SessionControl(service::AllowRule allow) : allow_(std::move(allow)) {}
 
   boost::asio::awaitable<void> Handle(std::string request, Cancellation cancellation, Emit emit);
 
@@ -64,14 +52,14 @@ class SessionControl {
   mcp::JsonObject ListAll() const;
   /// Where a session is or would be, and its id there.
   struct Place {
-    Sessions* sessions;
+    service::Sessions* sessions;
     std::string id;
   };
   Result<Place> Find(const std::string& name) const;
 
-  std::vector<Sessions*> sessions_ = {};
+  std::vector<service::Sessions*> sessions_ = {};
   Current current_ = {};
-  AllowRule allow_;
+  service::AllowRule allow_;
 };
 
 }  // namespace igloo::tools

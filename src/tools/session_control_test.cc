@@ -19,8 +19,8 @@ using ::testing::IsEmpty;
 class SessionControlTest : public ::testing::Test {
  protected:
   /// The last answer to a request, as text.
-  std::string Ask(std::string request, AllowRule allow) {
-    SessionControl control(sessions_, [] { return Setup::Nothing(); }, std::move(allow));
+  std::string Ask(std::string request, service::AllowRule allow) {
+    SessionControl control(sessions_, [] { return service::Setup::Nothing(); }, std::move(allow));
     std::string last;
     boost::asio::co_spawn(loop_,
                           control.Handle(std::move(request), {},
@@ -32,17 +32,18 @@ class SessionControlTest : public ::testing::Test {
     loop_.run();
     return last;
   }
-  AllowRule Note() {
+  service::AllowRule Note() {
     return [this](std::string sandbox, std::string rule,
-                  Lasting lasting) -> boost::asio::awaitable<Result<std::string>> {
-      allowed_.push_back(sandbox + " " + rule + (lasting == Lasting::kOnce ? " once" : ""));
+                  service::Lasting lasting) -> boost::asio::awaitable<Result<std::string>> {
+      allowed_.push_back(sandbox + " " + rule +
+                         (lasting == service::Lasting::kOnce ? " once" : ""));
       co_return "noted";
     };
   }
 
   boost::asio::io_context loop_ = {};
-  Runner runner_{loop_, {}, {}};
-  Sessions sessions_{loop_, runner_, {}};
+  service::Runner runner_{loop_, {}, {}};
+  service::Sessions sessions_{loop_, runner_, {}};
   std::vector<std::string> allowed_ = {};
 };
 
@@ -72,12 +73,12 @@ TEST_F(SessionControlTest, WhatIsNoRuleOpensNothing) {
 TEST_F(SessionControlTest, ASandboxWithoutANetworkStaysSo) {
   const char* request = R"({"do":"net-allow","sandbox":"data","rule":"a.example","for":"once"})";
   EXPECT_THAT(Ask(request, {}), HasSubstr("no sandbox 'data' has a network"));
-  EXPECT_THAT(
-      Ask(request,
-          [](std::string, std::string, Lasting) -> boost::asio::awaitable<Result<std::string>> {
-            co_return Fail(Errc::kNotFound, "there is no such sandbox", "look for it");
-          }),
-      HasSubstr(R"("what":"there is no such sandbox","hint":"look for it")"));
+  EXPECT_THAT(Ask(request,
+                  [](std::string, std::string,
+                     service::Lasting) -> boost::asio::awaitable<Result<std::string>> {
+                    co_return Fail(Errc::kNotFound, "there is no such sandbox", "look for it");
+                  }),
+              HasSubstr(R"("what":"there is no such sandbox","hint":"look for it")"));
 }
 
 }  // namespace

@@ -4,14 +4,15 @@
 #include <string_view>
 
 #include "mcp/types.h"
-#include "tools/runner.h"
-#include "tools/setup.h"
+#include "service/runner.h"
+#include "service/setup.h"
 
 namespace igloo::tools::testing {
 
 /// A run that printed this and ended well, in 1.23 seconds.
-inline Finished Ended(std::string_view output, std::string_view error = {}, int exit_code = 0) {
-  Finished finished{
+inline service::Finished Ended(std::string_view output, std::string_view error = {},
+                               int exit_code = 0) {
+  service::Finished finished{
       .looked_for_files = true, .time_limit_ms = 30'000, .memory_limit_bytes = 512U << 20};
   finished.run.verdict = exit_code == 0 ? session::Verdict::kOk : session::Verdict::kExit;
   finished.run.exit_code = exit_code;
