@@ -15,8 +15,8 @@
 #include "bench/process.h"
 #include "bench/ready.h"
 #include "bench/stopwatch.h"
-#include "cli/programs.h"
 #include "environment/run_policy.h"
+#include "service/programs.h"
 #include "session/prepare.h"
 
 namespace igloo::bench {
@@ -66,7 +66,7 @@ Field::Field(std::unique_ptr<Shared> shared) : shared_(std::move(shared)) {}
 Field::~Field() = default;
 
 Result<std::unique_ptr<Field>> Field::Make(std::string cache, Words mcp) {
-  IGLOO_ASSIGN(const auto programs, cli::FindPrograms());
+  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   IGLOO_ASSIGN(Ground ground,
                Ground::Make(programs.jail.substr(0, programs.jail.rfind('/')), std::move(cache)));
   std::unique_ptr<Field> field(new Field(std::make_unique<Shared>(programs, std::move(ground))));

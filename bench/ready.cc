@@ -53,7 +53,7 @@ while True:
     os.write(1, struct.pack("<I", len(answer)) + answer)
 )py";
 
-/// As the server makes it (tools/runner.cc).
+/// As the server makes it (service/runner.cc).
 Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& language, ReadyRuns::Of of,
                                                          std::size_t most) {
   const bool programs = of == ReadyRuns::Of::kPrograms;

@@ -11,12 +11,12 @@
 #include "base/clock.h"
 #include "base/temp_dir.h"
 #include "base/text.h"
-#include "cli/caller.h"
 #include "cli/console.h"
-#include "cli/environments.h"
 #include "cli/mcp_peer.h"
-#include "cli/programs.h"
 #include "cli/settings.h"
+#include "service/caller.h"
+#include "service/environments.h"
+#include "service/programs.h"
 #include "service/setup.h"
 
 namespace igloo::cli {
@@ -68,7 +68,7 @@ struct Call {
 Result<Call> CallOfRun(const ParsedArgs& args, const std::vector<std::string>& tools,
                        Console& console) {
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
-  const service::Setup setup(std::move(config), ReadEnvironments, TheCaller());
+  const service::Setup setup(std::move(config), service::ReadEnvironments, service::TheCaller());
   for (const service::Offered& each : setup.offered()) {
     const auto order = setup.OrderFor({}, each.name, {});
     if (!order) continue;
@@ -144,7 +144,7 @@ class Conversation {
   }
 
   Result<void> Start(std::string& detail) {
-    IGLOO_ASSIGN(const std::string program, FindIgloo());
+    IGLOO_ASSIGN(const std::string program, service::FindIgloo());
     std::vector<std::string> command = {program, "mcp"};
     for (const char* flag : {"--config", "--project", "--tools"}) {
       if (const auto value = args_.Get(flag)) command.insert(command.end(), {flag, *value});

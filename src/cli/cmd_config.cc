@@ -5,13 +5,14 @@
 #include "cli/commands.h"
 #include "cli/config_output.h"
 #include "cli/console.h"
-#include "cli/environments.h"
-#include "cli/flakes.h"
-#include "cli/images.h"
 #include "cli/settings.h"
 #include "config/example.h"
 #include "config/load.h"
 #include "config/problem.h"
+#include "service/environments.h"
+#include "service/flakes.h"
+#include "service/images.h"
+#include "service/places.h"
 
 namespace igloo::cli {
 namespace {
@@ -25,10 +26,10 @@ std::string DirectoryOf(const nix::Reference& reference) {
 }
 
 Result<void> ResolveFlake(const config::Config& config, const config::EnvironmentConfig& own) {
-  const auto flake = FindFlake(config, own.name);
+  const auto flake = service::FindFlake(config, own.name);
   if (!flake) return {};
   IGLOO_TRY(flake->wanted);
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  IGLOO_ASSIGN(const nix::Settings settings, service::NixSettings(config));
   if (settings.program.empty()) {
     return Fail(Errc::kNotFound, "Nix, which would make it, is not installed");
   }
@@ -46,11 +47,11 @@ Result<void> Resolve(const config::Config& config, const config::EnvironmentConf
   }
   if (own.source.kind == SourceKind::kArtifact) {
     IGLOO_ASSIGN(const environment::Artifact artifact,
-                 environment::ReadArtifact(own.source.value, NixStore(config)));
+                 environment::ReadArtifact(own.source.value, service::NixStore(config)));
     if (artifact.unavailable) return std::unexpected(*artifact.unavailable);
   }
   if (own.source.kind == SourceKind::kImage) {
-    IGLOO_ASSIGN(const image::Reference reference, ReferenceOf(own));
+    IGLOO_ASSIGN(const image::Reference reference, service::ReferenceOf(own));
     const bool here = reference.kind != image::Reference::Kind::kRegistry;
     if (here && ::access(reference.path.c_str(), F_OK) != 0) {
       return Fail(Errc::kNotFound, "there is no '" + reference.path + "'");
@@ -72,8 +73,8 @@ void NoteUnresolved(const config::Config& config, Console& console) {
 }
 
 Result<int> Check(const config::Choice& choice, bool json, Console& console) {
-  const config::Variables variables = ReadVariables();
-  const auto presets = PresetNames();
+  const config::Variables variables = service::ReadVariables();
+  const auto presets = service::PresetNames();
   config::Decoded decoded;
   if (choice.reason == config::Reason::kUser && ::access(choice.path.c_str(), F_OK) != 0) {
     if (!json) console.Out(fmt::format("there is no '{}': all is default\n", choice.path));
@@ -109,7 +110,7 @@ Result<int> RunConfig(const ParsedArgs& args, Console& console) {
   const std::string_view verb = args.words.empty() ? std::string_view() : args.words[0];
   const std::size_t words = args.words.size();
   const auto choose = [&](const std::optional<std::string>& file) {
-    return config::ChooseFile(file, ReadVariables());
+    return config::ChooseFile(file, service::ReadVariables());
   };
   if (verb == "check" && words <= 2) {
     const auto flag = args.Get("--config");

@@ -14,12 +14,12 @@
 #include "cli/check_mcp.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/environments.h"
 #include "cli/machine.h"
 #include "cli/probe.h"
-#include "cli/programs.h"
 #include "cli/settings.h"
 #include "cli/weaker.h"
+#include "service/environments.h"
+#include "service/programs.h"
 
 namespace igloo::cli {
 namespace {
@@ -45,7 +45,7 @@ std::vector<Finding> FindEnvironments(const ParsedArgs& args, Console& console) 
   std::vector<Finding> findings = {
       {.name = "configuration",
        .detail = config->file.empty() || config->out_of_reach ? "none" : config->file}};
-  for (const environment::Listing& each : ReadEnvironments(*config).List()) {
+  for (const environment::Listing& each : service::ReadEnvironments(*config).List()) {
     const std::string name = "environment " + each.name;
     findings.push_back(each.unavailable ? Missing(name, *each.unavailable, each.name == "shell")
                                         : Finding{.name = name, .detail = each.description});
@@ -86,7 +86,7 @@ Finding DescribeIds(const Ids& ids) {
 
 std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   const cgroup::Found groups = cgroup::Find();
-  const auto programs = FindPrograms();
+  const auto programs = service::FindPrograms();
   backend::jail::JailBackend prepared(programs.value_or(backend::jail::Programs{}),
                                       backend::jail::Mode::kPrepared);
   const auto ids = programs ? prepared.host_ids() : std::unexpected(programs.error());

@@ -11,10 +11,10 @@
 #include "cli/console.h"
 #include "cli/env_commands.h"
 #include "cli/env_pull.h"
-#include "cli/environments.h"
 #include "cli/settings.h"
 #include "environment/conveniences.h"
 #include "environment/etc.h"
+#include "service/environments.h"
 
 namespace igloo::cli {
 namespace {
@@ -72,7 +72,7 @@ void AddColumn(std::string_view text, std::size_t width, std::string& out) {
   out.append(width > text.size() ? width - text.size() + 1 : 1, ' ');
 }
 
-void ListText(const Listed& listed, Console& console) {
+void ListText(const service::Listed& listed, Console& console) {
   std::string usable, unavailable;
   for (const Listing& each : listed.environments) {
     if (each.unavailable) {
@@ -93,7 +93,7 @@ void ListText(const Listed& listed, Console& console) {
   if (!unavailable.empty()) console.Out("\nNot available:\n" + unavailable);
 }
 
-void ListJson(const Listed& listed, Console& console) {
+void ListJson(const service::Listed& listed, Console& console) {
   json::array rows, problems;
   for (const Listing& each : listed.environments) {
     json::object row{{"name", each.name},
@@ -280,7 +280,7 @@ Result<int> List(const ParsedArgs& args, Console& console) {
                 "for one of them: igloo env show " + ShellQuote(args.words[1]));
   }
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  const Listed listed = ListEnvironments(config);
+  const service::Listed listed = service::ListEnvironments(config);
   if (args.Has("--names")) {
     std::string names;
     for (const Listing& each : listed.environments) {
@@ -306,7 +306,7 @@ Result<int> ShowOne(const ParsedArgs& args, Console& console) {
                 "for example: igloo env show python");
   }
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  const Catalogue catalogue = ReadEnvironments(config);
+  const Catalogue catalogue = service::ReadEnvironments(config);
   const auto configured = catalogue.Find(args.words[1]);
   if (!configured) {
     // The name may be one of those that were skipped.

@@ -11,11 +11,12 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/mcp_output.h"
-#include "cli/programs.h"
 #include "cli/serve_mcp.h"
 #include "cli/settings.h"
 #include "clients/apply.h"
 #include "config/toml.h"
+#include "service/places.h"
+#include "service/programs.h"
 
 namespace igloo::cli {
 namespace {
@@ -46,7 +47,7 @@ std::string Variable(std::string_view name) {
 
 /// igloo as it can be written into a client's file, where it stands for years.
 Result<std::string> OwnPath() {
-  IGLOO_ASSIGN(std::string path, FindCalledIgloo());
+  IGLOO_ASSIGN(std::string path, service::FindCalledIgloo());
   if (IsUtf8(path)) return path;
   return Fail(Errc::kFailedPrecondition, "igloo's own path is not UTF-8",
               "clients cannot write it down: install igloo elsewhere");
@@ -179,7 +180,7 @@ Result<int> RunInstall(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(order.file, ClientFileOf(args, *order.client, order.scope));
   order.foreign = args.Has("--force") ? clients::Foreign::kReplace : clients::Foreign::kKeep;
   order.dry_run = args.Has("--dry-run");
-  const std::string state = config::StateDirectory(ReadVariables());
+  const std::string state = config::StateDirectory(service::ReadVariables());
   const clients::UndoStore store(state.empty() ? "" : state + "/clients");
   IGLOO_ASSIGN(const clients::Done done, clients::Apply(order, store, CheckFor(*order.client)));
   if (done.edit.change == clients::Change::kForeign) {

@@ -16,10 +16,10 @@
 #include "cli/execute.h"
 #include "cli/network_options.h"
 #include "cli/options.h"
-#include "cli/programs.h"
 #include "cli/run_output.h"
 #include "cli/wall.h"
 #include "environment/run_policy.h"
+#include "service/programs.h"
 #include "session/device.h"
 #include "session/parts.h"
 #include "session/run.h"
@@ -168,7 +168,7 @@ Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kNames, options.request, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   if (options.as_bwrap) {
-    IGLOO_ASSIGN(const auto programs, FindPrograms());
+    IGLOO_ASSIGN(const auto programs, service::FindPrograms());
     IGLOO_ASSIGN(const auto rendered, backend::bubblewrap::Render(plan, programs.init));
     console.Out(backend::bubblewrap::ToShell(rendered));
   } else {
@@ -189,7 +189,7 @@ Parts ReadDisplayed(const session::RunResult& result, const environment::Environ
 
 Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& console,
                        std::uint64_t main_micros) {
-  IGLOO_ASSIGN(const auto programs, FindPrograms());
+  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   Wall wall(programs);
   // It starts while we read and plan.
   if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
@@ -208,7 +208,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   if (!unlimited.empty()) console.Note(unlimited);
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
-                           ProxyFor(programs, chosen.resolver), chosen.audit, console));
+                           service::ProxyFor(programs, chosen.resolver), chosen.audit, console));
   // A person is told of them; whoever reads the output by a program has not lost any of it.
   const bool for_person = ::isatty(STDERR_FILENO) == 1;
   const bool read = displays && (options.json || for_person);

@@ -10,14 +10,14 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/agent_protocol.h"
-#include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/environments.h"
 #include "cli/network_desk.h"
-#include "cli/programs.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "service/caller.h"
+#include "service/environments.h"
+#include "service/programs.h"
 #include "service/sessions.h"
 #include "session/asio.h"
 #include "tools/render.h"
@@ -181,12 +181,13 @@ Result<int> RunAgent(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "it takes the directory of one artifact",
                 "for example: igloo session-agent --artifact ./result");
   }
-  IGLOO_ASSIGN(auto programs, FindPrograms());
+  IGLOO_ASSIGN(auto programs, service::FindPrograms());
   const ParsedArgs named =
       WithNamedProject(args, [&](std::string_view note) { console.Note(note); });
   IGLOO_ASSIGN(config::Config config, ReadConfig(named, ProjectUse::kShow, console));
-  IGLOO_ASSIGN(const std::string name, UseArtifact(*directory, config));
-  auto setup = std::make_shared<const service::Setup>(std::move(config), ReadNamed, TheCaller());
+  IGLOO_ASSIGN(const std::string name, service::UseArtifact(*directory, config));
+  auto setup = std::make_shared<const service::Setup>(std::move(config), service::ReadNamed,
+                                                      service::TheCaller());
   IGLOO_ASSIGN(const service::Order order, setup->OrderFor({}, name, {}));
   const service::Offered* offered = setup->Find(name);
   if (offered == nullptr || service::InterpreterOf(order.where).empty()) {

@@ -9,11 +9,11 @@
 #include "cli/execute.h"
 #include "cli/network_options.h"
 #include "cli/options.h"
-#include "cli/programs.h"
 #include "cli/relay.h"
 #include "cli/run_output.h"
 #include "cli/terminal.h"
 #include "cli/wall.h"
+#include "service/programs.h"
 #include "session/device.h"
 
 namespace igloo::cli {
@@ -83,14 +83,14 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
                 "'igloo shell' needs a terminal on standard input and output",
                 "without one, use 'igloo run --env NAME -- PROGRAM'");
   }
-  IGLOO_ASSIGN(const auto programs, FindPrograms());
+  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   Wall wall(programs);
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
   WarnOfRights(prepared.network, console);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
-  session::RunIo io{
-      .network = session::OwnNetwork{prepared.network, ProxyFor(programs, prepared.resolver)}};
+  session::RunIo io{.network = session::OwnNetwork{prepared.network,
+                                                   service::ProxyFor(programs, prepared.resolver)}};
   const std::string unlimited = session::UnlimitedCpus(groups.found(), prepared.plan);
   if (!unlimited.empty()) console.Note(unlimited);
   IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));

@@ -6,9 +6,10 @@
 #include "cli/commands.h"
 #include "cli/config_output.h"
 #include "cli/console.h"
-#include "cli/flakes.h"
 #include "cli/settings.h"
 #include "config/trust.h"
+#include "service/flakes.h"
+#include "service/places.h"
 
 namespace igloo::cli {
 namespace {
@@ -22,7 +23,7 @@ std::string ProjectOfFlake(const std::string& entry) {
 }
 
 Result<int> AddFlake(const std::string& directory, config::TrustStore& store, Console& console) {
-  IGLOO_ASSIGN(const ProjectFlake flake, ReadProjectFlake(directory, store));
+  IGLOO_ASSIGN(const service::ProjectFlake flake, service::ReadProjectFlake(directory, store));
   if (flake.trust == config::Trust::kNoFile) {
     return Fail(Errc::kNotFound, "the project '" + flake.directory + "' has no flake.nix",
                 "without one there is nothing to trust");
@@ -39,7 +40,7 @@ Result<int> List(config::TrustStore& store, Console& console) {
   IGLOO_ASSIGN(const auto all, store.List());
   for (const config::Trusted& each : all) {
     if (const std::string project = ProjectOfFlake(each.directory); !project.empty()) {
-      const auto flake = ReadProjectFlake(project, store);
+      const auto flake = service::ReadProjectFlake(project, store);
       const bool same = flake && flake->trust == config::Trust::kTrusted;
       console.Out(Printable(each.directory) + (same ? "\n" : "  (changed: not trusted)\n"));
       continue;
@@ -72,7 +73,7 @@ Result<int> Add(const std::string& directory, config::TrustStore& store, Console
     return Fail(Errc::kNotFound, "the project '" + file.directory + "' has no igloo.toml",
                 "without one there is nothing to trust");
   }
-  const config::Decoded decoded = config::DecodeProjectFile(file, PresetNames());
+  const config::Decoded decoded = config::DecodeProjectFile(file, service::PresetNames());
   if (!decoded.problems.empty()) {
     console.Err(ProblemsText(decoded));
     return Fail(Errc::kInvalidArgument, "'" + file.path + "' is not trusted: it has mistakes");
@@ -88,7 +89,7 @@ Result<int> Add(const std::string& directory, config::TrustStore& store, Console
 }
 
 Result<int> RunTrust(const ParsedArgs& args, Console& console) {
-  const std::string state = config::StateDirectory(ReadVariables());
+  const std::string state = config::StateDirectory(service::ReadVariables());
   if (state.empty()) {
     return Fail(Errc::kFailedPrecondition, "there is no place for what is trusted",
                 "set HOME or XDG_STATE_HOME");

@@ -1,13 +1,14 @@
 #include "cli/configure.h"
 
-#include "cli/caller.h"
-#include "cli/environments.h"
-#include "cli/flakes.h"
+#include "cli/build_for_use.h"
 #include "cli/network_options.h"
 #include "cli/options.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "config/request.h"
+#include "service/caller.h"
+#include "service/environments.h"
+#include "service/flakes.h"
 
 namespace igloo::cli {
 namespace {
@@ -16,13 +17,13 @@ namespace {
 Result<void> Complete(const config::Config& config, const config::Configured& configured,
                       Inherit inherit, environment::RunRequest& request) {
   if (inherit == Inherit::kValues) {
-    const config::Caller caller = TheCaller();
+    const config::Caller caller = service::TheCaller();
     return config::Complete(config, configured, caller.variable, config::Secrets(caller.secret),
                             request);
   }
-  const config::Caller caller = NamesOfCaller();
+  const config::Caller caller = service::NamesOfCaller();
   return config::Complete(config, configured, caller.variable,
-                          config::Secrets(caller.secret, ShownPlaceholder), request);
+                          config::Secrets(caller.secret, service::ShownPlaceholder), request);
 }
 
 }  // namespace
@@ -36,13 +37,13 @@ Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
   IGLOO_ASSIGN(config::Config config, ReadConfig(named, ProjectUse::kShow, console));
   std::string name = args.Get("--env").value_or("");
   if (artifact) {
-    IGLOO_ASSIGN(name, UseArtifact(*artifact, config));
+    IGLOO_ASSIGN(name, service::UseArtifact(*artifact, config));
   }
   // A plan that is only shown is no reason to build anything.
   if (inherit == Inherit::kValues) {
     IGLOO_TRY(BuildForUse(config, name, console));
   }
-  IGLOO_ASSIGN(config::Configured configured, ReadEnvironment(config, name));
+  IGLOO_ASSIGN(config::Configured configured, service::ReadEnvironment(config, name));
   if (const auto backend = args.Get("--backend")) {
     IGLOO_ASSIGN(configured.backend, ParseBackend(*backend));
   }

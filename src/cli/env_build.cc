@@ -16,13 +16,14 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/env_commands.h"
-#include "cli/flakes.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "config/problem.h"
 #include "environment/host.h"
 #include "environment/names.h"
 #include "nix/build.h"
+#include "service/flakes.h"
+#include "service/places.h"
 
 namespace igloo::cli {
 namespace {
@@ -58,8 +59,8 @@ void TellPrograms(int fd, const std::string& name, std::string_view line) {
   static_cast<void>(WriteAll(fd, name + "\t" + Printable(line) + "\n"));
 }
 
-Outcome BuildOne(const nix::Settings& settings, const Flake& flake, nix::Pins pins, int told,
-                 Console& console) {
+Outcome BuildOne(const nix::Settings& settings, const service::Flake& flake, nix::Pins pins,
+                 int told, Console& console) {
   Outcome outcome{.name = flake.name};
   if (!flake.wanted) {
     outcome.built = std::unexpected(flake.wanted.error());
@@ -126,13 +127,13 @@ int Finish(const std::vector<Outcome>& outcomes, const ParsedArgs& args, Console
 }
 
 /// Those that are named, or all.
-Result<std::vector<Flake>> Chosen(const ParsedArgs& args, const Config& config) {
-  std::vector<Flake> all = FlakesOf(config);
+Result<std::vector<service::Flake>> Chosen(const ParsedArgs& args, const Config& config) {
+  std::vector<service::Flake> all = service::FlakesOf(config);
   if (args.words.size() < 2) return all;
-  std::vector<Flake> chosen;
+  std::vector<service::Flake> chosen;
   for (std::size_t i = 1; i < args.words.size(); ++i) {
     const std::string name = config::Canonical(config, args.words[i]);
-    const auto found = std::ranges::find(all, name, &Flake::name);
+    const auto found = std::ranges::find(all, name, &service::Flake::name);
     if (found == all.end()) {
       return Fail(Errc::kNotFound,
                   "'" + Printable(args.words[i]) + "' is no environment that Nix makes",
@@ -145,14 +146,14 @@ Result<std::vector<Flake>> Chosen(const ParsedArgs& args, const Config& config) 
 
 Result<int> BuildAll(const ParsedArgs& args, nix::Pins pins, Console& console) {
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  IGLOO_ASSIGN(const std::vector<Flake> flakes, Chosen(args, config));
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  IGLOO_ASSIGN(const std::vector<service::Flake> flakes, Chosen(args, config));
+  IGLOO_ASSIGN(const nix::Settings settings, service::NixSettings(config));
   if (flakes.empty() && !args.Has("--json")) {
     console.Note("no environment is made by Nix; igloo env add FLAKE adds one");
   }
   IGLOO_ASSIGN(const int told, ProgressFd(args));
   std::vector<Outcome> outcomes;
-  for (const Flake& flake : flakes) {
+  for (const service::Flake& flake : flakes) {
     outcomes.push_back(BuildOne(settings, flake, pins, told, console));
     const Result<nix::Built>& built = outcomes.back().built;
     if (!built && built.error().sys_errno == EINTR) break;
@@ -200,7 +201,7 @@ std::string AddHint(const ParsedArgs& args) {
 Result<int> PrintNames(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
   std::string names;
-  for (const Flake& flake : FlakesOf(config)) names += flake.name + "\n";
+  for (const service::Flake& flake : service::FlakesOf(config)) names += flake.name + "\n";
   console.Out(names);
   return 0;
 }
@@ -226,17 +227,17 @@ Result<int> EnvAdd(const ParsedArgs& args, Console& console) {
   const std::string here = std::filesystem::current_path(failure).string();
   IGLOO_ASSIGN(const nix::Reference reference, nix::ParseReference(args.words[1], here));
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  IGLOO_ASSIGN(const nix::Settings settings, service::NixSettings(config));
   const std::string name = args.Get("--name").value_or(nix::NameFor(reference));
   IGLOO_TRY(CheckNewName(name, args, config, reference, settings));
-  IGLOO_TRY(StatePlace());
+  IGLOO_TRY(service::StatePlace());
   const nix::Place place(settings, name);
   const bool fresh = !place.ReadAdded();
   IGLOO_TRY(place.Make());
   // First of all: a server looks when the record changes, and then it must know the name.
   IGLOO_TRY(place.WriteAdded(ToText(reference)));
-  Flake flake{.name = name,
-              .wanted = nix::Wanted{.key = name, .name = name, .reference = reference}};
+  service::Flake flake{.name = name,
+                       .wanted = nix::Wanted{.key = name, .name = name, .reference = reference}};
   Outcome outcome = BuildOne(settings, flake, nix::Pins::kKeep, -1, console);
   if (!outcome.built) {
     Error error = std::move(outcome.built).error();

@@ -11,10 +11,10 @@
 #include "base/spawn.h"
 #include "base/text.h"
 #include "cli/console.h"
-#include "cli/images.h"
-#include "cli/programs.h"
 #include "clients/render.h"
 #include "environment/names.h"
+#include "service/images.h"
+#include "service/programs.h"
 
 namespace igloo::cli {
 namespace {
@@ -36,7 +36,7 @@ Result<void> FetchWithSkopeo(const Reference& reference, const std::string& layo
                                    .argv = {"skopeo", "copy", "--", "docker://" + reference.path,
                                             "oci:" + layout + ":latest"},
                                    // Registries ask for names and passwords: it finds its own.
-                                   .env = OwnVariables(),
+                                   .env = service::OwnVariables(),
                                    .fds = {{2, 1}, {2, 2}}}));
   IGLOO_ASSIGN(const int status, child.Wait());
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
@@ -45,8 +45,8 @@ Result<void> FetchWithSkopeo(const Reference& reference, const std::string& layo
 }
 
 Result<Image> Take(const Reference& reference, Console& console) {
-  IGLOO_ASSIGN(const image::Store store, OpenImages());
-  IGLOO_ASSIGN(const std::string program, FindProgram("igloo-image"));
+  IGLOO_ASSIGN(const image::Store store, service::OpenImages());
+  IGLOO_ASSIGN(const std::string program, service::FindProgram("igloo-image"));
   if (reference.kind == Reference::Kind::kRegistry) {
     console.Note("fetching " + reference.path);
     const auto fetch = [&](const std::string& layout) {
@@ -90,7 +90,7 @@ Result<int> PullImage(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(name) + "' cannot be a name",
                 std::string(environment::kNameRule));
   }
-  IGLOO_ASSIGN(const Reference reference, ReferenceHere(args.words[1]));
+  IGLOO_ASSIGN(const Reference reference, service::ReferenceHere(args.words[1]));
   if (reference.kind == Reference::Kind::kDirectory) {
     return Fail(Errc::kInvalidArgument, "a directory needs no pulling",
                 "name it in the configuration: image = " + TomlText(reference.path));

@@ -13,14 +13,15 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/env_commands.h"
-#include "cli/flakes.h"
-#include "cli/images.h"
 #include "cli/progress.h"
-#include "cli/sandbox_images.h"
 #include "cli/settings.h"
 #include "config/problem.h"
 #include "environment/names.h"
 #include "nix/command.h"
+#include "service/flakes.h"
+#include "service/images.h"
+#include "service/places.h"
+#include "service/sandbox_images.h"
 
 namespace igloo::cli {
 namespace {
@@ -34,7 +35,7 @@ constexpr const char* kFreeHint =
 /// A project that is still there and trusted may be used again tomorrow.
 bool KeptForProject(const std::string& project) {
   if (project.empty()) return false;
-  config::TrustDirectory store(config::StateDirectory(ReadVariables()) + "/trust");
+  config::TrustDirectory store(config::StateDirectory(service::ReadVariables()) + "/trust");
   const auto file = store.Find(project);
   const auto flake = store.Find(project + "/flake.nix");
   std::error_code ignored;
@@ -59,7 +60,7 @@ struct Collected {
 
 Collected Collect(const Config& config, const nix::Settings& settings) {
   std::set<std::string> wanted;
-  for (const Flake& flake : FlakesOf(config)) {
+  for (const service::Flake& flake : service::FlakesOf(config)) {
     // One that is not even asked for keeps its place: the reason may go away again.
     wanted.insert(flake.wanted ? flake.wanted->key : flake.name);
   }
@@ -103,7 +104,7 @@ Result<std::string> RunCollector(const nix::Settings& settings, Console& console
 /// For shells: what was added, unless a file has the last word on its name.
 Result<int> PrintAdded(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  IGLOO_ASSIGN(const nix::Settings settings, service::NixSettings(config));
   std::string names;
   for (const nix::Wanted& added : nix::Added(settings)) {
     const auto own = config.environments.find(added.name);
@@ -131,10 +132,10 @@ Result<int> EnvRemove(const ParsedArgs& args, Console& console) {
                             config::Place(own->second.file, own->second.where)),
                 "remove it there, then: igloo env gc");
   }
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  IGLOO_ASSIGN(const nix::Settings settings, service::NixSettings(config));
   const nix::Place place(settings, name);
   const bool added = environment::IsName(name) && place.ReadAdded();
-  IGLOO_ASSIGN(const bool image, added ? Result<bool>(false) : RemoveImage(name));
+  IGLOO_ASSIGN(const bool image, added ? Result<bool>(false) : service::RemoveImage(name));
   if (!added && !image) {
     return Fail(Errc::kNotFound,
                 "'" + Printable(name) + "' is none that 'igloo env add' added or 'pull' fetched",
@@ -158,9 +159,9 @@ Result<int> EnvGc(const ParsedArgs& args, Console& console) {
                 "for one of them: igloo env remove " + ShellQuote(args.words[1]));
   }
   IGLOO_ASSIGN(const Config config, ReadConfig(args, ProjectUse::kNames, console));
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
+  IGLOO_ASSIGN(const nix::Settings settings, service::NixSettings(config));
   Collected collected = Collect(config, settings);
-  IGLOO_ASSIGN(const auto images, CollectImages(config));
+  IGLOO_ASSIGN(const auto images, service::CollectImages(config));
   for (const std::string& digest : images) {
     collected.removed.push_back("the image sha256:" + digest);
   }

@@ -60,14 +60,4 @@ LogLevel WantedLevel(const config::DaemonConfig& daemon) {
   return FindLogLevel(daemon.log_level).value_or(LogLevel::kInfo);
 }
 
-std::string CallLine(const service::Trace& trace) {
-  std::string line =
-      fmt::format("call of '{}' in '{}'", Printable(trace.tool), Printable(trace.environment));
-  if (!trace.session.empty()) line += fmt::format(", session '{}'", Printable(trace.session));
-  line += fmt::format(": {}", trace.verdict);
-  if (trace.exit_code) line += fmt::format(", exit code {}", *trace.exit_code);
-  line += fmt::format(", {} ms", trace.run_micros / 1000);
-  return trace.error.empty() ? line : line + ": " + Printable(trace.error);
-}
-
 }  // namespace igloo::cli

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "config/config.h"
-#include "tools/contract.h"
 
 namespace igloo::cli {
 
@@ -21,8 +20,5 @@ std::optional<LogLevel> FilterLevel(std::string_view filter, std::string_view pr
 
 /// What [daemon] wants.
 LogLevel WantedLevel(const config::DaemonConfig& daemon);
-
-/// A call in a line, for LogLevel::kDebug: what the journal has, without a word of its code.
-std::string CallLine(const service::Trace& trace);
 
 }  // namespace igloo::cli

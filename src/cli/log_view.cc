@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/settings.h"
 #include "config/load.h"
+#include "service/places.h"
 #include "session/asio.h"
 #include "watch/watch.h"
 
@@ -132,7 +133,7 @@ Result<void> Follow(const std::string& directory, const LogView& view, Console& 
 }  // namespace
 
 Result<void> ShowLog(const ParsedArgs& args, const LogView& view, Console& console) {
-  const std::string directory = config::StateDirectory(ReadVariables());
+  const std::string directory = config::StateDirectory(service::ReadVariables());
   if (directory.empty()) {
     return Fail(Errc::kNotFound, "there is no place for a log: HOME is not set",
                 "set HOME or XDG_STATE_HOME");

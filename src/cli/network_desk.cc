@@ -1,28 +1,18 @@
 #include "cli/network_desk.h"
 
-#include "cli/programs.h"
 #include "cli/settings.h"
+#include "service/decision_log.h"
+#include "service/places.h"
+#include "service/programs.h"
 
 namespace igloo::cli {
-
-std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& config,
-                                                std::function<void(std::string_view)> say) {
-  if (!config.enabled) return std::nullopt;
-  auto place = StatePlace();
-  if (!place) return std::nullopt;
-  return audit::NetworkLog(
-      {.directory = *std::move(place), .rotate_bytes = config.rotate_bytes, .keep = config.keep},
-      [say = std::move(say)](const Error& error) {
-        say("decisions about the network are not written down: " + error.what);
-      });
-}
 
 service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
                                         const config::AuditConfig& config,
                                         std::function<void(std::string_view)> say) {
-  service::Runner::Options options{.note = say, .proxy = ProxyFor(programs)};
-  const auto log =
-      std::make_shared<std::optional<audit::NetworkLog>>(OpenNetworkLog(config, std::move(say)));
+  service::Runner::Options options{.note = say, .proxy = service::ProxyFor(programs)};
+  const auto log = std::make_shared<std::optional<audit::NetworkLog>>(
+      service::OpenNetworkLog(config, std::move(say)));
   options.proxy.record = [log](const network::Record& record) {
     if (*log) (*log)->Add(record);
   };
@@ -31,7 +21,7 @@ service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
 
 NetworkDesk::NetworkDesk(boost::asio::io_context& loop, const config::AuditConfig& audit,
                          std::function<void(std::string_view)> say)
-    : loop_(loop), say_(std::move(say)), log_(OpenNetworkLog(audit, say_)) {}
+    : loop_(loop), say_(std::move(say)), log_(service::OpenNetworkLog(audit, say_)) {}
 
 void NetworkDesk::Attend(session::RunIo& io) {
   if (!io.network || !io.network->wanted.connected()) return;
@@ -44,7 +34,7 @@ void NetworkDesk::Attend(session::RunIo& io) {
 void NetworkDesk::Open() {
   if (control_ || run_ == nullptr || run_->proxy() == nullptr) return;
   control_.emplace(service::AllowIn(*run_->proxy()));
-  const auto place = StatePlace();
+  const auto place = service::StatePlace();
   if (!place) return;
   auto opened = tools::ControlSocket::Open(loop_, *place, *control_);
   if (opened) {

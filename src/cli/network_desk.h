@@ -6,16 +6,12 @@
 #include <optional>
 #include <string_view>
 
-#include "audit/network_log.h"
 #include "config/config.h"
+#include "service/decision_log.h"
 #include "session/run.h"
 #include "tools/control_socket.h"
 
 namespace igloo::cli {
-
-/// A log of decisions as the configuration wants it; none where it wants none, or has no place.
-std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& config,
-                                                std::function<void(std::string_view)> say);
 
 /// For runs of a process whose decisions are written down.
 service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,

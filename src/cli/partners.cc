@@ -7,13 +7,14 @@
 #include <cstdlib>
 
 #include "base/interrupts.h"
-#include "cli/caller.h"
-#include "cli/environments.h"
-#include "cli/flakes.h"
+#include "cli/build_for_use.h"
 #include "cli/network_desk.h"
-#include "cli/programs.h"
 #include "cli/repl.h"
 #include "cli/settings.h"
+#include "service/caller.h"
+#include "service/environments.h"
+#include "service/flakes.h"
+#include "service/programs.h"
 #include "session/asio.h"
 #include "tools/session_control.h"
 
@@ -135,11 +136,11 @@ std::unique_ptr<Partner> AttachTo(const FoundSession& session) {
 
 Result<std::unique_ptr<Partner>> BeginAlone(const ParsedArgs& args, const std::string& environment,
                                             Console& console) {
-  IGLOO_ASSIGN(auto programs, FindPrograms());
+  IGLOO_ASSIGN(auto programs, service::FindPrograms());
   IGLOO_ASSIGN(config::Config config, ReadConfig(args, ProjectUse::kShow, console));
   IGLOO_TRY(BuildForUse(config, environment, console));
-  auto setup =
-      std::make_shared<const service::Setup>(std::move(config), ReadEnvironments, TheCaller());
+  auto setup = std::make_shared<const service::Setup>(std::move(config), service::ReadEnvironments,
+                                                      service::TheCaller());
   IGLOO_ASSIGN(const service::Order order, setup->OrderFor({}, environment, {}));
   const std::string interpreter(service::InterpreterOf(order.where));
   const service::Offered* offered = setup->Find(environment);

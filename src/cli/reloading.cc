@@ -3,16 +3,17 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "cli/environments.h"
-#include "cli/flakes.h"
-#include "cli/images.h"
 #include "cli/settings.h"
 #include "config/sandbox_mcp_scan.h"
+#include "service/environments.h"
+#include "service/flakes.h"
+#include "service/images.h"
+#include "service/places.h"
 
 namespace igloo::cli {
 
 std::vector<watch::Watched> ConfigurationFiles(const ParsedArgs& args) {
-  const config::Choice choice = config::ChooseFile(args.Get("--config"), ReadVariables());
+  const config::Choice choice = config::ChooseFile(args.Get("--config"), service::ReadVariables());
   if (choice.path.empty()) return {};
   return {{.path = choice.path}};
 }
@@ -23,7 +24,7 @@ std::vector<watch::Watched> OtherConfigurationFiles(const config::Config& config
   // A project's file counts only while it is trusted as it is.
   if (!config.project.path.empty()) files.push_back({.path = config.project.path + "/igloo.toml"});
   if (sandboxes != Sandboxes::kServe) return files;
-  const auto own = config::LoadSandboxMcpConfig(ReadVariables());
+  const auto own = config::LoadSandboxMcpConfig(service::ReadVariables());
   if (own && !own->file.empty()) files.push_back({.path = own->file});
   return files;
 }
@@ -42,20 +43,21 @@ std::string StampOf(const std::vector<watch::Watched>& files) {
 
 std::vector<watch::Watched> SourcesOf(const ParsedArgs& args, const config::Config& config,
                                       Sandboxes sandboxes) {
-  const config::Variables variables = ReadVariables();
+  const config::Variables variables = service::ReadVariables();
   std::vector<watch::Watched> sources = ConfigurationFiles(args);
   for (watch::Watched& file : OtherConfigurationFiles(config, sandboxes)) {
     sources.push_back(std::move(file));
   }
-  for (const std::string& place : ArtifactPlaces(config)) {
+  for (const std::string& place : service::ArtifactPlaces(config)) {
     sources.push_back({.path = place, .in_each = "metadata.json"});
   }
   // Whoever builds or adds one writes its record.
-  if (const std::string home = NixHome(); !home.empty()) {
+  if (const std::string home = service::NixHome(); !home.empty()) {
     sources.push_back({.path = home, .in_each = "record.json"});
   }
   // Presets and artifacts may be made of images, too.
-  if (const std::string images = ImagesFile(); !images.empty()) sources.push_back({.path = images});
+  if (const std::string images = service::ImagesFile(); !images.empty())
+    sources.push_back({.path = images});
   for (const auto& [name, own] : config.environments) {
     if (own.source.kind != config::SourceKind::kArtifact) continue;
     sources.push_back({.path = own.source.value + "/metadata.json"});

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/repl_language.h"
 #include "cli/settings.h"
+#include "service/places.h"
 
 namespace igloo::cli {
 namespace {
@@ -52,7 +53,7 @@ std::string HistoryFile(Language language) {
                                                               {Language::kNode, "node"},
                                                               {Language::kShell, "shell"},
                                                               {Language::kOther, "other"}};
-  const auto place = StatePlace();
+  const auto place = service::StatePlace();
   if (!place) return "";
   if (!OpenPrivateDirectory(*place)) return "";
   const auto row =

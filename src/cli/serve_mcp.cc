@@ -7,6 +7,7 @@
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "mcp/http_token.h"
+#include "service/places.h"
 #include "tools/instructions.h"
 #include "tools/per_environment_contract.h"
 #include "tools/run_contract.h"
@@ -41,7 +42,7 @@ class Chosen : public tools::Contract {
 /// Where the token is that HTTP clients must bring.
 Result<std::string> TokenFile(const ParsedArgs& args) {
   if (auto file = args.Get("--token-file")) return *std::move(file);
-  auto place = StatePlace();
+  auto place = service::StatePlace();
   if (!place) {
     Error error = Wrap("there is no place for a token", std::move(place).error()).error();
     error.hint += ", or name a file with --token-file";

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/settings.h"
+#include "service/places.h"
 #include "tools/control_socket.h"
 
 namespace igloo::cli {
@@ -72,7 +73,7 @@ std::int64_t NumberOf(const json::object& object, std::string_view name) {
 
 Result<std::vector<SessionServer>> FindSessionServers() {
   std::vector<SessionServer> servers;
-  const auto place = StatePlace();
+  const auto place = service::StatePlace();
   if (!place) return servers;
   const std::string directory = tools::ControlSocket::DirectoryIn(*place);
   std::error_code missing;

@@ -9,15 +9,16 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "cli/caller.h"
 #include "cli/console.h"
-#include "cli/flakes.h"
 #include "cli/options.h"
-#include "cli/programs.h"
 #include "config/problem.h"
 #include "config/trust.h"
 #include "environment/registry.h"
 #include "sandbox/path.h"
+#include "service/caller.h"
+#include "service/flakes.h"
+#include "service/places.h"
+#include "service/programs.h"
 
 namespace igloo::cli {
 namespace {
@@ -52,7 +53,7 @@ std::filesystem::path RealPath(const std::filesystem::path& path) {
 
 /// Directories that decide what code may do, or hold the keys of servers.
 std::vector<std::string> OwnDirectories() {
-  const config::Variables variables = ReadVariables();
+  const config::Variables variables = service::ReadVariables();
   std::vector<std::string> own;
   const bool xdg = variables.xdg_config_home.starts_with('/');
   if (xdg || variables.home.starts_with('/')) {
@@ -125,49 +126,11 @@ Result<config::Config> AddProjectFile(config::Config config, const config::Varia
 
 }  // namespace
 
-config::Variables ReadVariables() {
-  const auto get = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value != nullptr ? value : "");
-  };
-  return {.igloo_config = get("IGLOO_CONFIG"),
-          .xdg_config_home = get("XDG_CONFIG_HOME"),
-          .xdg_state_home = get("XDG_STATE_HOME"),
-          .home = get("HOME"),
-          .installed = InstalledFile("config.toml")};
-}
-
-Result<std::string> StatePlace() {
-  const config::Variables variables = ReadVariables();
-  std::string place = config::StateDirectory(variables);
-  if (place.empty()) {
-    return Fail(Errc::kFailedPrecondition, "neither HOME nor XDG_STATE_HOME names a directory",
-                "set HOME or XDG_STATE_HOME");
-  }
-  const bool at_home = !variables.xdg_state_home.starts_with('/');
-  if (at_home && ::access(variables.home.c_str(), F_OK) != 0) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "HOME is '" + Printable(variables.home) + "', which is not there",
-                   "make it, or set XDG_STATE_HOME");
-  }
-  return place;
-}
-
-std::vector<std::string_view> PresetNames() {
-  std::vector<std::string_view> names;
-  for (const auto& each : environment::HostEnvironments()) names.push_back(each.name);
-  names.insert(names.end(), std::begin(environment::kInstalledPresets),
-               std::end(environment::kInstalledPresets));
-  static const std::vector<environment::Artifact> images = environment::ImagePresets();
-  for (const auto& each : images) names.push_back(each.metadata.name);
-  return names;
-}
-
 ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::string_view)>& say) {
   if (args.Has("--project") || args.Has("--no-project")) return args;
-  const std::string mount_point = CallersVariable("PROJECT_MOUNT").value_or("");
+  const std::string mount_point = service::CallersVariable("PROJECT_MOUNT").value_or("");
   if (!mount_point.empty()) args.flags[kProjectMountFlag] = mount_point;
-  const std::string named = CallersVariable("PROJECT_DIR").value_or("");
+  const std::string named = service::CallersVariable("PROJECT_DIR").value_or("");
   if (named.empty()) return args;
   struct stat info{};
   const bool there = ::stat(named.c_str(), &info) == 0;
@@ -181,9 +144,9 @@ ParsedArgs WithNamedProject(ParsedArgs args, const std::function<void(std::strin
 }
 
 config::DaemonConfig ReadDaemon(const ParsedArgs& args) {
-  const config::Variables variables = ReadVariables();
-  const auto config =
-      config::Load(config::ChooseFile(args.Get("--config"), variables), variables, PresetNames());
+  const config::Variables variables = service::ReadVariables();
+  const auto config = config::Load(config::ChooseFile(args.Get("--config"), variables), variables,
+                                   service::PresetNames());
   return config ? config->daemon : config::DaemonConfig{};
 }
 
@@ -197,8 +160,8 @@ Result<void> RefuseHttp(const config::DaemonConfig& daemon, std::string_view pro
 }
 
 Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Console& console) {
-  const config::Variables variables = ReadVariables();
-  const auto presets = PresetNames();
+  const config::Variables variables = service::ReadVariables();
+  const auto presets = service::PresetNames();
   IGLOO_ASSIGN(
       config::Config config,
       config::Load(config::ChooseFile(args.Get("--config"), variables), variables, presets));
@@ -208,12 +171,12 @@ Result<config::Config> ReadConfig(const ParsedArgs& args, ProjectUse use, Consol
   IGLOO_TRY(TakeProjectFlags(args, config));
   if (config.project.path.empty()) {
     config.project = {};
-    AddFlakes(config);
+    service::AddFlakes(config);
     return config;
   }
   if (use == ProjectUse::kShow) IGLOO_TRY(CheckShownProject(config));
   IGLOO_ASSIGN(config, AddProjectFile(std::move(config), variables, presets, console));
-  AddFlakes(config);
+  service::AddFlakes(config);
   return config;
 }
 

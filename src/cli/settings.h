@@ -10,16 +10,6 @@
 
 namespace igloo::cli {
 
-/// What of the caller's environment decides which configuration counts.
-config::Variables ReadVariables();
-
-/// Where the server keeps what it writes down. Fails when there is no such place: a home that is
-/// not there stays so, and nothing is made outside of what the user has.
-Result<std::string> StatePlace();
-
-/// Names of the environments that igloo brings along.
-std::vector<std::string_view> PresetNames();
-
 /// Where code sees the project, beside --project. Nobody types it: PROJECT_MOUNT says it.
 inline constexpr const char* kProjectMountFlag = "--project-mount";
 

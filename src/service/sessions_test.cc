@@ -83,11 +83,11 @@ class SessionsTest : public ::testing::Test {
             .now = [this] { return now_; },
             .begun = [this] { ++begun_; }};
   }
-  static std::shared_ptr<const service::Setup> MakeSetup() {
+  static std::shared_ptr<const Setup> MakeSetup() {
     const auto read = [](const config::Config& config) {
       return config::Catalogue(config, {.registry = {environment::ReadHostLayout(), {}}});
     };
-    return std::make_shared<service::Setup>(config::Config{}, read, config::Caller{});
+    return std::make_shared<Setup>(config::Config{}, read, config::Caller{});
   }
 
   struct Asked {
@@ -134,7 +134,7 @@ class SessionsTest : public ::testing::Test {
   UniqueFd directory_ = {};
   asio::io_context loop_;
   Sessions::Clock::time_point now_ = Sessions::Clock::time_point(std::chrono::hours(1000));
-  std::shared_ptr<const service::Setup> setup_ = MakeSetup();
+  std::shared_ptr<const Setup> setup_ = MakeSetup();
   Fake* last_ = nullptr;
   int begun_ = 0;
   Sessions sessions_;

@@ -1,5 +1,9 @@
 #include "service/trace.h"
 
+#include <fmt/format.h>
+
+#include "base/text.h"
+
 namespace igloo::service {
 
 void Trace::Take(const Result<Finished>& finished) {
@@ -16,6 +20,16 @@ void Trace::Take(const Result<Finished>& finished) {
   cpu_micros = run.usage.cpu_micros;
   peak_kib = run.usage.peak_kib;
   output_bytes = run.output.total() + run.error.total();
+}
+
+std::string CallLine(const Trace& trace) {
+  std::string line =
+      fmt::format("call of '{}' in '{}'", Printable(trace.tool), Printable(trace.environment));
+  if (!trace.session.empty()) line += fmt::format(", session '{}'", Printable(trace.session));
+  line += fmt::format(": {}", trace.verdict);
+  if (trace.exit_code) line += fmt::format(", exit code {}", *trace.exit_code);
+  line += fmt::format(", {} ms", trace.run_micros / 1000);
+  return trace.error.empty() ? line : line + ": " + Printable(trace.error);
 }
 
 }  // namespace igloo::service

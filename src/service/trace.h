@@ -26,4 +26,7 @@ struct Trace {
   void Take(const Result<Finished>& finished);
 };
 
+/// A call in a line: what the journal has, without a word of its code.
+std::string CallLine(const Trace& trace);
+
 }  // namespace igloo::service

@@ -11,8 +11,17 @@ namespace igloo::tools {
 
 namespace asio = boost::asio;
 
-ToolService::Served ToolService::Make(std::shared_ptr<const service::Setup> setup) const {
-  Served served{.setup = std::move(setup)};
+namespace {
+
+std::string WhyBroken(const Error& error) {
+  return "igloo cannot run anything with its configuration: " + error.what + "; " + error.hint;
+}
+
+}  // namespace
+
+ToolService::Served ToolService::Make() const {
+  const auto& current = setup_.Current();
+  Served served{.setup = current ? *current : service::Setup::Nothing()};
   for (std::size_t i = 0; i < parts_.contracts.size(); ++i) {
     for (mcp::Tool& tool : parts_.contracts[i]->Tools(*served.setup)) {
       // Of one name the first counts: a user's sandbox may be called 'run', too.
@@ -27,49 +36,31 @@ ToolService::Served ToolService::Make(std::shared_ptr<const service::Setup> setu
       served.owners.push_back(i);
     }
   }
-  served.instructions = parts_.face.instructions(*served.setup, served.tools);
+  if (current) {
+    served.instructions = parts_.face.instructions(*served.setup, served.tools);
+  } else {
+    // Nothing can be run, and whoever asks is told why; the file may be mended meanwhile.
+    served.broken = current.error();
+    served.instructions = WhyBroken(*served.broken);
+  }
   return served;
 }
 
-std::string ToolService::WhyBroken() const {
-  return "igloo cannot run anything with its configuration: " + broken_->what + "; " +
-         broken_->hint;
-}
-
 const ToolService::Served& ToolService::Now() const {
-  if (!served_) {
-    auto loaded = parts_.load();
-    if (loaded) {
-      served_ = Make(*std::move(loaded));
-      broken_.reset();
-    } else {
-      // Nothing can be run, and whoever asks is told why; the file may be mended meanwhile.
-      broken_ = std::move(loaded).error();
-      served_ = Make(service::Setup::Nothing());
-      served_->instructions = WhyBroken();
-    }
-  }
+  if (!served_) served_ = Make();
   return *served_;
 }
 
-Result<std::shared_ptr<const service::Setup>> ToolService::Current() const {
-  const Served& now = Now();
-  if (broken_) return std::unexpected(*broken_);
-  return now.setup;
-}
-
-Result<bool> ToolService::Reload() {
-  IGLOO_ASSIGN(auto loaded, parts_.load());
-  Served fresh = Make(std::move(loaded));
+bool ToolService::Refresh() {
+  Served fresh = Make();
   const auto same = [](const mcp::Tool& a, const mcp::Tool& b) {
     return a.name == b.name && a.title == b.title && a.description == b.description &&
            a.input_schema == b.input_schema && a.output_schema == b.output_schema &&
            a.hints == b.hints && a.background == b.background && a.meta == b.meta;
   };
   const bool changed =
-      !served_ || broken_ || !std::ranges::equal(served_->tools, fresh.tools, same);
+      !served_ || served_->broken || !std::ranges::equal(served_->tools, fresh.tools, same);
   served_ = std::move(fresh);
-  broken_.reset();
   return changed;
 }
 
@@ -123,7 +114,9 @@ asio::awaitable<mcp::Answer<mcp::Outcome<mcp::ToolResult>>> ToolService::Run(
   }
   const auto index = static_cast<std::size_t>(tool - served_->tools.begin());
   Contract& contract = *parts_.contracts[served_->owners[index]];
-  if (broken_) co_return mcp::Outcome<mcp::ToolResult>(mcp::ToolFailure(WhyBroken()));
+  if (served_->broken) {
+    co_return mcp::Outcome<mcp::ToolResult>(mcp::ToolFailure(WhyBroken(*served_->broken)));
+  }
   service::Trace trace{.came = std::chrono::system_clock::now(),
                        .tool = request.name,
                        .client = call.facts().client_name};

@@ -2,10 +2,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "mcp/service.h"
+#include "service/live_setup.h"
 #include "tools/contract.h"
 
 namespace igloo::tools {
@@ -24,22 +27,19 @@ struct Face {
 /// Serves the tools of its contracts over the configuration as it is now.
 class ToolService : public mcp::Service {
  public:
-  /// Reads the configuration and looks what this machine has; slow enough to be done only when
-  /// somebody asks.
-  using Load = std::function<Result<std::shared_ptr<const service::Setup>>()>;
   using Observe = std::function<void(const service::Trace&)>;
 
   struct Parts {
     Face face = {};
     std::vector<std::unique_ptr<Contract>> contracts = {};
-    Load load = {};
     service::Sessions* sessions = nullptr;            ///< whose files can be read; null: none
     Observe observe = {};                             ///< called once for every call of a tool
     std::function<void()> kept = {};                  ///< a run left something that can be read now
     std::function<void(std::string_view)> note = {};  ///< something that its user should know
   };
 
-  ToolService(Parts parts, service::OutputStore& store) : parts_(std::move(parts)), store_(store) {}
+  ToolService(Parts parts, service::LiveSetup& setup, service::OutputStore& store)
+      : parts_(std::move(parts)), setup_(setup), store_(store) {}
 
   mcp::ServerInfo Info() const override;
   mcp::Features Offers() const override;
@@ -51,11 +51,8 @@ class ToolService : public mcp::Service {
   boost::asio::awaitable<mcp::Answer<mcp::Outcome<std::vector<mcp::ResourceContents>>>> Read(
       mcp::Call& call, mcp::ReadResource request) override;
 
-  /// Reads the configuration again. One that is broken changes nothing: the old one serves on.
-  /// Says whether clients see other tools now.
-  Result<bool> Reload();
-  /// The configuration that counts; an error when there has been no good one yet.
-  Result<std::shared_ptr<const service::Setup>> Current() const;
+  /// Serves the setup that counts now. Says whether clients see other tools.
+  bool Refresh();
 
  private:
   /// One state of the configuration and the tools made of it.
@@ -64,18 +61,18 @@ class ToolService : public mcp::Service {
     std::vector<mcp::Tool> tools = {};
     std::vector<std::size_t> owners = {};  ///< which contract each of them belongs to
     std::string instructions = {};
+    std::optional<Error> broken = {};  ///< why there is no configuration at all
   };
-  Served Make(std::shared_ptr<const service::Setup> setup) const;
+  Served Make() const;
   /// Another number whenever there are other resources.
   std::uint64_t Generation() const;
   /// Loads at the first need.
   const Served& Now() const;
-  std::string WhyBroken() const;
 
   Parts parts_;
+  service::LiveSetup& setup_;
   service::OutputStore& store_;
   mutable std::optional<Served> served_ = {};
-  mutable std::optional<Error> broken_ = {};  ///< why there is no configuration at all
 };
 
 }  // namespace igloo::tools

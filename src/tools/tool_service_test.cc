@@ -25,12 +25,11 @@ class Fixed : public Contract {
   const std::vector<mcp::Tool>& tools_;
 };
 
-class ServiceTest : public ::testing::Test {
+class ToolServiceTest : public ::testing::Test {
  protected:
   ToolService::Parts Parts() {
     ToolService::Parts parts{
         .face = {.instructions = [](const auto&, const auto&) { return std::string(); }},
-        .load = [] { return service::Setup::Nothing(); },
         .note = [this](std::string_view note) { notes_.emplace_back(note); }};
     parts.contracts.push_back(std::make_unique<Fixed>(first_));
     parts.contracts.push_back(std::make_unique<Fixed>(second_));
@@ -39,31 +38,46 @@ class ServiceTest : public ::testing::Test {
 
   std::vector<mcp::Tool> first_ = {{.name = "run"}}, second_ = {};
   std::vector<std::string> notes_ = {};
+  bool broken_ = false;
+  service::LiveSetup setup_{[this]() -> Result<std::shared_ptr<const service::Setup>> {
+    if (broken_) return Fail(Errc::kInvalidArgument, "line 3 is wrong", "mend it");
+    return service::Setup::Nothing();
+  }};
   service::OutputStore store_ = {};
 };
 
-TEST_F(ServiceTest, OfOneNameTheFirstCountsAndTheUserIsTold) {
+TEST_F(ToolServiceTest, OfOneNameTheFirstCountsAndTheUserIsTold) {
   first_[0].title = "igloo's";
   second_ = {{.name = "python"}, {.name = "run", .title = "the user's"}};
-  ToolService service(Parts(), store_);
+  ToolService service(Parts(), setup_, store_);
   const auto tools = service.Tools();
   ASSERT_EQ(tools.size(), 2U);
   EXPECT_EQ(tools[0].title, "igloo's");
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("two tools have the name 'run'")));
 }
 
-TEST_F(ServiceTest, EverythingThatClientsSeeIsAChange) {
-  ToolService service(Parts(), store_);
-  EXPECT_TRUE(service.Reload().value()) << "the first";
-  EXPECT_FALSE(service.Reload().value());
+TEST_F(ToolServiceTest, EverythingThatClientsSeeIsAChange) {
+  ToolService service(Parts(), setup_, store_);
+  EXPECT_TRUE(service.Refresh()) << "the first";
+  EXPECT_FALSE(service.Refresh());
   first_[0].title = "another";
-  EXPECT_TRUE(service.Reload().value());
-  EXPECT_FALSE(service.Reload().value());
+  EXPECT_TRUE(service.Refresh());
+  EXPECT_FALSE(service.Refresh());
   first_[0].output_schema = mcp::JsonObject{{"type", "object"}};
-  EXPECT_TRUE(service.Reload().value());
+  EXPECT_TRUE(service.Refresh());
   first_[0].meta = {{"a", 1}};
-  EXPECT_TRUE(service.Reload().value());
-  EXPECT_FALSE(service.Reload().value());
+  EXPECT_TRUE(service.Refresh());
+  EXPECT_FALSE(service.Refresh());
+}
+
+TEST_F(ToolServiceTest, SaysWhyNothingRunsUntilTheConfigurationIsMended) {
+  broken_ = true;
+  ToolService service(Parts(), setup_, store_);
+  EXPECT_THAT(service.Info().instructions, HasSubstr("line 3 is wrong; mend it"));
+  broken_ = false;
+  ASSERT_TRUE(setup_.Reload());
+  EXPECT_TRUE(service.Refresh()) << "the same tools, but now they run";
+  EXPECT_EQ(service.Info().instructions, "");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::RunRequest more) {
   const drivers::Driver* driver = drivers::FindDriver(interpreter);
   if (driver == nullptr) throw std::logic_error("there is no driver for " + interpreter);
-  // As the server makes it (tools/recipes.cc).
+  // As the server makes it (service/recipes.cc).
   const auto host = environment::MakeHostEnvironment(interpreter == "bash" ? "shell" : interpreter,
                                                      environment::ReadHostLayout());
   more.what = environment::Driver{.text = std::string(driver->text),

@@ -18,7 +18,7 @@ namespace igloo::testing {
 namespace asio = boost::asio;
 
 sandbox::Plan PlanForProgram(const std::string& environment, environment::RunRequest more) {
-  // As the server makes it (tools/recipes.cc).
+  // As the server makes it (service/recipes.cc).
   const auto host =
       environment::MakeHostEnvironment(environment, environment::ReadHostLayout()).value();
   more.what = environment::AwaitedCode{};

@@ -5,15 +5,15 @@
 #include <charconv>
 
 #include "base/text.h"
-#include "cli/caller.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/environments.h"
 #include "cli/log_level.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "config/load.h"
 #include "config/nix_sandbox_mcp.h"
+#include "service/caller.h"
+#include "service/environments.h"
 #include "tools/original.h"
 
 namespace igloo::cli {
@@ -40,7 +40,7 @@ constexpr const char* kVersion = "0.1.0";
 
 /// Seconds in a variable of the caller's, in milliseconds; what is no number says nothing.
 std::optional<std::uint64_t> Milliseconds(const char* name, Console& console) {
-  const auto text = CallersVariable(name);
+  const auto text = service::CallersVariable(name);
   if (!text || text->empty()) return std::nullopt;
   std::uint64_t seconds = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
@@ -64,8 +64,8 @@ struct SessionTimes {
 
 /// Its own file with the same content, which was there before the variable.
 std::string UsualMetadataFile() {
-  const std::string xdg = CallersVariable("XDG_CONFIG_HOME").value_or("");
-  const std::string home = CallersVariable("HOME").value_or("");
+  const std::string xdg = service::CallersVariable("XDG_CONFIG_HOME").value_or("");
+  const std::string home = service::CallersVariable("HOME").value_or("");
   if (!xdg.starts_with('/') && !home.starts_with('/')) return "";
   return (xdg.starts_with('/') ? xdg : home + "/.config") + "/nix-sandbox-mcp/environments.json";
 }
@@ -74,7 +74,7 @@ std::string UsualMetadataFile() {
 /// file that the variable names, or in environments.json.
 Result<config::NixSandboxMetadata> ReadMetadata() {
   constexpr const char* kVariable = "NIX_SANDBOX_METADATA";
-  std::string text = CallersVariable(kVariable).value_or("");
+  std::string text = service::CallersVariable(kVariable).value_or("");
   std::string from = kVariable;
   const bool named = text.starts_with('/');
   if (named || text.empty()) {
@@ -88,7 +88,7 @@ Result<config::NixSandboxMetadata> ReadMetadata() {
     }
     text = *std::move(read);
   }
-  return config::ReadNixSandboxMetadata(text, NixStore({}), from);
+  return config::ReadNixSandboxMetadata(text, service::NixStore({}), from);
 }
 
 /// PROJECT_DIR beats what the metadata names, and PROJECT_MOUNT its place.
@@ -103,7 +103,8 @@ ParsedArgs WithProjectOf(const config::NixSandboxMetadata& metadata, ParsedArgs 
 
 /// RUST_LOG, then --log-level, then igloo's configuration, which is read again with every change.
 std::optional<LogLevel> LevelFor(const ParsedArgs& args) {
-  const auto filtered = FilterLevel(CallersVariable("RUST_LOG").value_or(""), "nix_sandbox_mcp");
+  const auto filtered =
+      FilterLevel(service::CallersVariable("RUST_LOG").value_or(""), "nix_sandbox_mcp");
   if (filtered) return filtered;
   const auto word = args.Get("--log-level");
   return word ? FindLogLevel(*word) : std::nullopt;

@@ -8,13 +8,15 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/build_for_use.h"
 #include "cli/console.h"
-#include "cli/environments.h"
-#include "cli/flakes.h"
 #include "cli/personalities/pull.h"
-#include "cli/sandbox_images.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "service/environments.h"
+#include "service/flakes.h"
+#include "service/places.h"
+#include "service/sandbox_images.h"
 #include "tools/per_environment.h"
 #include "tools/per_environment_contract.h"
 
@@ -123,9 +125,9 @@ Result<int> Pull(const std::string& place, Existing existing, Console& console) 
 std::set<std::string> UnpackImages(const config::SandboxScan& scan, Console& console) {
   std::set<std::string> unpacked;
   for (const config::FoundSandbox& each : scan.found) {
-    const auto made = BuildSandboxImage(each);
+    const auto made = service::BuildSandboxImage(each);
     if (!made) LogError(console, Wrap("'" + each.spec.id + "'", made.error()).error());
-    if (made && *made == Built::kUnpacked) unpacked.insert(each.spec.id);
+    if (made && *made == service::Built::kUnpacked) unpacked.insert(each.spec.id);
   }
   return unpacked;
 }
@@ -134,13 +136,13 @@ std::set<std::string> UnpackImages(const config::SandboxScan& scan, Console& con
 /// them cannot be made, which is said and keeps nobody else's back.
 bool BuildFlakes(const config::Config& config, Console& console) {
   bool all = true;
-  for (const Flake& flake : FlakesOf(config)) {
-    if (ReadFlake(config, flake)) {
+  for (const service::Flake& flake : service::FlakesOf(config)) {
+    if (service::ReadFlake(config, flake)) {
       Log(console, "'" + flake.name + "' needs no build: Nix has made it already");
       continue;
     }
     auto made = BuildForUse(config, flake.name, console);
-    const auto read = ReadFlake(config, flake);
+    const auto read = service::ReadFlake(config, flake);
     if (made && !read) made = std::unexpected(read.error());
     if (made) {
       Log(console, fmt::format("'{}': Nix has built it from {}", flake.name, read->source));
@@ -162,8 +164,8 @@ Result<int> Build(const config::SandboxMcpConfig& own, Console& console) {
   for (const config::SandboxProblem& each : scan.problems) LogError(console, each.error);
   const std::set<std::string> unpacked = UnpackImages(scan, console);
   const bool built = BuildFlakes(config, console);
-  AddSandboxImages(scan, config);
-  const config::Catalogue catalogue = ReadEnvironments(config);
+  service::AddSandboxImages(scan, config);
+  const config::Catalogue catalogue = service::ReadEnvironments(config);
   bool missing = !built || !scan.problems.empty();
   for (const auto& tool :
        tools::MakeEnvironmentTools(scan, catalogue, tools::Uncovered::kLeaveOut)) {
@@ -211,7 +213,7 @@ Result<int> ServeSandboxes(const config::SandboxMcpConfig& config, Transport tra
 
 Result<int> Run(const std::set<std::string_view>& given, Console& console) {
   IGLOO_ASSIGN(const config::SandboxMcpConfig config,
-               config::LoadSandboxMcpConfig(ReadVariables()));
+               config::LoadSandboxMcpConfig(service::ReadVariables()));
   if (given.contains("pull")) {
     return Pull(config.sandboxes_path,
                 given.contains("force") ? Existing::kOverwrite : Existing::kSkip, console);

@@ -10,7 +10,7 @@
 #include "base/cancellation.h"
 #include "service/setup.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// Runs the commands that print secrets beside everything else that a server does: somebody may
 /// have to type a password first. One thread; ends before the loop does.
@@ -21,13 +21,13 @@ class SecretReader {
       : loop_(loop), say_(std::move(say)) {}
 
   /// Begins with all that a setup has.
-  void Begin(const std::shared_ptr<const service::Setup>& setup);
+  void Begin(const std::shared_ptr<const Setup>& setup);
   /// Until those of one environment were read, or cannot be.
-  boost::asio::awaitable<void> Wait(std::shared_ptr<const service::Setup> setup,
-                                    std::string environment, Cancellation cancellation);
+  boost::asio::awaitable<void> Wait(std::shared_ptr<const Setup> setup, std::string environment,
+                                    Cancellation cancellation);
 
  private:
-  boost::asio::awaitable<void> Read(std::shared_ptr<const service::Setup> setup,
+  boost::asio::awaitable<void> Read(std::shared_ptr<const Setup> setup,
                                     config::SecretConfig secret);
 
   boost::asio::io_context& loop_;
@@ -36,4 +36,4 @@ class SecretReader {
   boost::asio::steady_timer come_{loop_, boost::asio::steady_timer::time_point::max()};
 };
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -1,4 +1,4 @@
-#include "cli/caller.h"
+#include "service/caller.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,11 +13,11 @@
 #include "base/file.h"
 #include "base/spawn.h"
 #include "base/text.h"
-#include "cli/programs.h"
 #include "config/schema.h"
+#include "service/programs.h"
 #include "session/asio.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 namespace asio = boost::asio;
 
@@ -197,4 +197,4 @@ Result<std::string> ShownPlaceholder(std::string_view secret) {
          "-00000000000000000000000000000000";
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -1,4 +1,4 @@
-#include "cli/caller.h"
+#include "service/caller.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "base/temp_dir.h"
 #include "support/igloo.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 namespace {
 
 using config::SecretSource;
@@ -118,4 +118,4 @@ TEST_F(CallerTest, WhatIsShownHasNoValues) {
 }
 
 }  // namespace
-}  // namespace igloo::cli
+}  // namespace igloo::service

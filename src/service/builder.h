@@ -15,10 +15,9 @@
 
 #include "base/cancellation.h"
 #include "base/spawn.h"
-#include "cli/args.h"
 #include "config/config.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// Has Nix make the environments that a server serves, in a process beside it: whoever calls for
 /// another one does not wait. Everything on the loop's thread.
@@ -31,8 +30,9 @@ class Builder {
   Builder(boost::asio::io_context& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 
   /// Starts with what is not there yet and was not tried before, unless it is at work already; then
-  /// whoever hears `done` asks again. `args` are those of the server: --config, --project.
-  void Consider(const config::Config& config, const ParsedArgs& args);
+  /// whoever hears `done` asks again. `flags` are what its igloo is told about the configuration:
+  /// --config FILE, --project DIR.
+  void Consider(const config::Config& config, const std::vector<std::string>& flags);
   /// Whether it is at work on the environment of this name.
   bool Builds(std::string_view name) const { return names_.contains(name); }
   /// Until it is at work on that no more, and `done` was heard; at once if it is not. `said` is
@@ -43,7 +43,7 @@ class Builder {
   void Forget() { tried_.clear(); }
 
  private:
-  Result<void> Start(const std::vector<std::string>& names, const ParsedArgs& args);
+  Result<void> Start(const std::vector<std::string>& names, const std::vector<std::string>& flags);
   void Ended();
   void Hear();
   void Tell(std::string_view line);
@@ -66,4 +66,4 @@ class Builder {
   std::vector<std::weak_ptr<Waiting>> waiting_ = {};  ///< their calls have them
 };
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -10,7 +10,7 @@
 
 #include "config/request.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// A variable of the caller's, if it is set.
 std::optional<std::string> CallersVariable(const std::string& name);
@@ -35,4 +35,4 @@ config::Caller NamesOfCaller();
 /// The placeholder in what is shown: the same every time.
 Result<std::string> ShownPlaceholder(std::string_view secret);
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

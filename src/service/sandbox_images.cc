@@ -1,16 +1,16 @@
-#include "cli/sandbox_images.h"
+#include "service/sandbox_images.h"
 
 #include <optional>
 #include <set>
 
 #include "base/text.h"
-#include "cli/environments.h"
-#include "cli/images.h"
-#include "cli/programs.h"
-#include "cli/settings.h"
 #include "environment/host.h"
+#include "service/environments.h"
+#include "service/images.h"
+#include "service/places.h"
+#include "service/programs.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 namespace {
 
 using image::Reference;
@@ -89,4 +89,4 @@ Result<Built> BuildSandboxImage(const config::FoundSandbox& sandbox) {
   return Built::kUnpacked;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "config/catalogue.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// Everything this machine and the configuration offer: the host's programs, the user's artifacts,
 /// and what the file makes of them. `config` outlives it.
@@ -52,4 +52,4 @@ config::Catalogue ReadNamed(const config::Config& config);
 /// that lies on this machine is unpacked with its first use.
 Result<config::Configured> ReadEnvironment(const config::Config& config, std::string_view name);
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

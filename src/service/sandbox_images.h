@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "config/sandbox_mcp_scan.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// Gives every sandbox whose "image" is one (a path, or a name that was pulled) an environment of
 /// its own, which it then names. What igloo has an environment for stays as it is.
@@ -22,4 +22,4 @@ enum class Built { kNothing, kUnpacked };
 /// fetches it when it is elsewhere.
 Result<Built> BuildSandboxImage(const config::FoundSandbox& sandbox);
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

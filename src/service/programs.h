@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "session/proxy.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// igloo's helper programs: beside igloo itself in a build tree, in libexec once installed.
 Result<backend::jail::Programs> FindPrograms();
@@ -35,4 +35,4 @@ Result<std::string> FindCalledIgloo();
 /// share/igloo; empty: there is none. Found from the running program, never from a variable.
 std::string InstalledFile(std::string_view name);
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

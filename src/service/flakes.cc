@@ -1,4 +1,4 @@
-#include "cli/flakes.h"
+#include "service/flakes.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,16 +7,13 @@
 #include <memory>
 
 #include "base/text.h"
-#include "cli/console.h"
-#include "cli/environments.h"
-#include "cli/progress.h"
-#include "cli/settings.h"
 #include "config/load.h"
 #include "config/problem.h"
 #include "environment/artifact.h"
-#include "nix/build.h"
+#include "service/environments.h"
+#include "service/places.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 namespace {
 
 using config::EnvironmentConfig;
@@ -228,18 +225,6 @@ Result<environment::Environment> ReadFlake(const config::Config& config, const F
   return made;
 }
 
-Result<void> BuildForUse(const config::Config& config, std::string_view name, Console& console) {
-  const auto flake = FindFlake(config, name);
-  // What cannot be asked for at all says so when it is looked for.
-  if (!flake || !flake->wanted) return {};
-  IGLOO_ASSIGN(const nix::Settings settings, NixSettings(config));
-  Progress progress(console, "building '" + flake->name + "'");
-  const auto built = nix::Build(settings, *flake->wanted,
-                                {.progress = [&](std::string_view line) { progress.Show(line); }});
-  if (!built) return Wrap("building environment '" + flake->name + "'", built.error());
-  return {};
-}
-
 Result<ProjectFlake> ReadProjectFlake(const std::string& directory, config::TrustStore& store) {
   ProjectFlake flake{.directory = RealPath(directory)};
   flake.entry = flake.directory + "/flake.nix";
@@ -253,4 +238,4 @@ Result<ProjectFlake> ReadProjectFlake(const std::string& directory, config::Trus
   return flake;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

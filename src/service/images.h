@@ -11,7 +11,7 @@
 #include "image/reference.h"
 #include "image/store.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// The user's images. Fails when there is no place for them.
 Result<image::Store> OpenImages();
@@ -40,4 +40,4 @@ Result<bool> RemoveImage(std::string_view text);
 /// Which images a configuration uses, by image::ToText: what `igloo env gc` must keep.
 std::set<std::string> WantedImages(const config::Config& config);
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

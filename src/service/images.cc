@@ -1,4 +1,4 @@
-#include "cli/images.h"
+#include "service/images.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -6,12 +6,12 @@
 #include <mutex>
 
 #include "base/text.h"
-#include "cli/programs.h"
-#include "cli/settings.h"
 #include "image/environment.h"
 #include "image/unpacker.h"
+#include "service/places.h"
+#include "service/programs.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 namespace {
 
 using image::Image;
@@ -128,4 +128,4 @@ std::set<std::string> WantedImages(const config::Config& config) {
   return wanted;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -1,4 +1,4 @@
-#include "cli/environments.h"
+#include "service/environments.h"
 
 #include <unistd.h>
 
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/flakes.h"
-#include "cli/images.h"
-#include "cli/programs.h"
-#include "cli/settings.h"
 #include "config/load.h"
 #include "nix/closure.h"
+#include "service/flakes.h"
+#include "service/images.h"
+#include "service/places.h"
+#include "service/programs.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 namespace {
 
 std::string Variable(const char* name) {
@@ -205,4 +205,4 @@ Result<config::Configured> ReadEnvironment(const config::Config& config, std::st
   return config::Catalogue(config, std::move(found)).Find(name);
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -1,4 +1,4 @@
-#include "cli/programs.h"
+#include "service/programs.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "cli/settings.h"
 #include "environment/artifact.h"
+#include "service/places.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 Result<std::string> FindProgram(std::string_view name) {
   IGLOO_ASSIGN(const std::string self, ReadLink("/proc/self/exe"));
@@ -150,4 +150,4 @@ std::vector<std::string> OwnVariables() {
   return all;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

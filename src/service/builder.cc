@@ -1,4 +1,4 @@
-#include "cli/builder.h"
+#include "service/builder.h"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -6,17 +6,17 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/flakes.h"
-#include "cli/programs.h"
+#include "service/flakes.h"
+#include "service/programs.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 namespace {
 
 constexpr std::size_t kLongestLine = 1024;
 
 }  // namespace
 
-void Builder::Consider(const config::Config& config, const ParsedArgs& args) {
+void Builder::Consider(const config::Config& config, const std::vector<std::string>& flags) {
   if (child_) return;
   const auto settings = NixSettings(config);
   if (!settings) return;
@@ -35,19 +35,18 @@ void Builder::Consider(const config::Config& config, const ParsedArgs& args) {
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   events_.say("Nix builds in the background: " + all);
   names_ = {names.begin(), names.end()};
-  if (const auto started = Start(names, args); !started) {
+  if (const auto started = Start(names, flags); !started) {
     names_.clear();
     events_.say("cannot build environments: " + started.error().what);
   }
 }
 
-Result<void> Builder::Start(const std::vector<std::string>& names, const ParsedArgs& args) {
+Result<void> Builder::Start(const std::vector<std::string>& names,
+                            const std::vector<std::string>& flags) {
   IGLOO_ASSIGN(const std::string igloo, FindIgloo());
   std::vector<std::string> argv = {igloo, "env", "build"};
   argv.insert(argv.end(), names.begin(), names.end());
-  for (const char* flag : {"--config", "--project"}) {
-    if (const auto value = args.Get(flag)) argv.insert(argv.end(), {flag, *value});
-  }
+  argv.insert(argv.end(), flags.begin(), flags.end());
   // SECURITY: 3 is the child's; what it starts itself does not get it.
   argv.insert(argv.end(), {"--progress-fd", "3"});
   IGLOO_ASSIGN(FdPair words, MakePipe());
@@ -124,4 +123,4 @@ boost::asio::awaitable<void> Builder::Wait(std::string name,
   co_await waiting->until_then.async_wait(token);
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -1,10 +1,10 @@
-#include "cli/trace_record.h"
+#include "service/trace_record.h"
 
 #include <chrono>
 
-namespace igloo::cli {
+namespace igloo::service {
 
-audit::Record RecordOf(const service::Trace& trace) {
+audit::Record RecordOf(const Trace& trace) {
   const auto millis = [](std::int64_t micros) { return static_cast<std::uint64_t>(micros) / 1000; };
   audit::Record record{.time = std::chrono::floor<std::chrono::milliseconds>(trace.came),
                        .tool = trace.tool,
@@ -25,4 +25,4 @@ audit::Record RecordOf(const service::Trace& trace) {
   return record;
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

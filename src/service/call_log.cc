@@ -1,11 +1,11 @@
-#include "cli/call_log.h"
+#include "service/call_log.h"
 
 #include <utility>
 
-#include "cli/settings.h"
-#include "cli/trace_record.h"
+#include "service/places.h"
+#include "service/trace_record.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 void CallLog::Set(const config::AuditConfig& config) {
   journal_.reset();
@@ -24,7 +24,7 @@ void CallLog::Set(const config::AuditConfig& config) {
                             .code = config.code ? audit::KeepCode::kYes : audit::KeepCode::kNo});
 }
 
-void CallLog::Add(const service::Trace& trace) {
+void CallLog::Add(const Trace& trace) {
   if (!journal_ && !nowhere_) return;
   const auto written = journal_ ? journal_->Write(RecordOf(trace)) : std::unexpected(*nowhere_);
   if (written) {
@@ -35,4 +35,4 @@ void CallLog::Add(const service::Trace& trace) {
   }
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -1,23 +1,23 @@
-#include "cli/secret_reader.h"
+#include "service/secret_reader.h"
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "cli/caller.h"
+#include "service/caller.h"
 #include "session/asio.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 namespace asio = boost::asio;
 
-void SecretReader::Begin(const std::shared_ptr<const service::Setup>& setup) {
+void SecretReader::Begin(const std::shared_ptr<const Setup>& setup) {
   for (const config::SecretConfig& secret : setup->slow_secrets()) {
     setup->secrets().Expect(secret);
     asio::co_spawn(loop_, Read(setup, secret), asio::detached);
   }
 }
 
-asio::awaitable<void> SecretReader::Read(std::shared_ptr<const service::Setup> setup,
+asio::awaitable<void> SecretReader::Read(std::shared_ptr<const Setup> setup,
                                          config::SecretConfig secret) {
   auto value = co_await AwaitSecretCommand(secret.source.value);
   if (!value) {
@@ -28,7 +28,7 @@ asio::awaitable<void> SecretReader::Read(std::shared_ptr<const service::Setup> s
   come_.cancel();
 }
 
-asio::awaitable<void> SecretReader::Wait(std::shared_ptr<const service::Setup> setup,
+asio::awaitable<void> SecretReader::Wait(std::shared_ptr<const Setup> setup,
                                          std::string environment, Cancellation cancellation) {
   const auto hook = cancellation.OnRequest([this] { come_.cancel(); });
   while (setup->AwaitsSecrets(environment) && !cancellation.requested()) {
@@ -38,4 +38,4 @@ asio::awaitable<void> SecretReader::Wait(std::shared_ptr<const service::Setup> s
   }
 }
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -7,9 +7,9 @@
 #include "audit/journal.h"
 #include "base/error.h"
 #include "config/config.h"
-#include "tools/contract.h"
+#include "service/trace.h"
 
-namespace igloo::cli {
+namespace igloo::service {
 
 /// Writes a server's calls down, as its configuration wants it. What keeps it from that is said
 /// once, and again when it had worked in between.
@@ -19,7 +19,7 @@ class CallLog {
 
   /// From now on.
   void Set(const config::AuditConfig& config);
-  void Add(const service::Trace& trace);
+  void Add(const Trace& trace);
 
  private:
   std::function<void(std::string_view)> say_;
@@ -28,4 +28,4 @@ class CallLog {
   bool complained_ = false;
 };
 
-}  // namespace igloo::cli
+}  // namespace igloo::service

@@ -13,9 +13,7 @@
 #include "nix/settings.h"
 #include "nix/wanted.h"
 
-namespace igloo::cli {
-
-class Console;
+namespace igloo::service {
 
 /// Nix as the configuration and this machine have it. Without a place for state there is none.
 Result<nix::Settings> NixSettings(const config::Config& config);
@@ -42,10 +40,6 @@ std::optional<Flake> FindFlake(const config::Config& config, std::string_view na
 /// What was made of it, or why it cannot be used. Starts nothing.
 Result<environment::Environment> ReadFlake(const config::Config& config, const Flake& flake);
 
-/// Has Nix make the environment of this name, if Nix makes it and it is not there yet; on a
-/// terminal with Nix's last words as progress. Any other name is fine.
-Result<void> BuildForUse(const config::Config& config, std::string_view name, Console& console);
-
 /// What a project's flake is made of, and whether the user trusts it as it is.
 struct ProjectFlake {
   config::Trust trust = config::Trust::kNoFile;
@@ -56,4 +50,4 @@ struct ProjectFlake {
 };
 Result<ProjectFlake> ReadProjectFlake(const std::string& directory, config::TrustStore& store);
 
-}  // namespace igloo::cli
+}  // namespace igloo::service
