@@ -18,10 +18,10 @@ if [[ $1 && ${BASH_SOURCE[0]} == "$0" ]]; then . ./bash "$@"; builtin set --; wh
 #
 # Numbers for the channel that nobody chooses: bash takes what is marked close-on-exec for its own, and would undo
 # the user's `exec 12>file`. Below 64, where its table would have to grow, and below those that `<(...)` gets; or
-# where few are allowed, the last of 16.
+# where few are allowed, the last of 15. The highest allowed one is not among them: there bash has its script.
 if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
-  if { exec 59>&4; } 2>/dev/null; then __igloo_fd=58 __igloo_out=59; else __igloo_fd=14 __igloo_out=15; fi
-  exec 59>&-
+  if { exec 60>&4; } 2>/dev/null; then __igloo_fd=58 __igloo_out=59; else __igloo_fd=13 __igloo_out=14; fi
+  exec 60>&-
   __igloo_place=$PWD
   cd -- "${0%/*}"
   exec "$BASH" --norc --noprofile bash "$__igloo_fd" "$__igloo_out" "$__igloo_place"

@@ -8,10 +8,10 @@ namespace {
 class LiveSetupTest : public ::testing::Test {
  protected:
   LiveSetup Make() {
-    return LiveSetup([this]() -> Result<std::shared_ptr<const Setup>> {
+    return LiveSetup([this]() -> Result<std::shared_ptr<const service::Setup>> {
       ++loads_;
       if (broken_) return Fail(Errc::kInvalidArgument, "line 3 is wrong");
-      return Setup::Nothing();
+      return service::Setup::Nothing();
     });
   }
   bool broken_ = false;

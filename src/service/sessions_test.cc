@@ -83,11 +83,11 @@ class SessionsTest : public ::testing::Test {
             .now = [this] { return now_; },
             .begun = [this] { ++begun_; }};
   }
-  static std::shared_ptr<const Setup> MakeSetup() {
+  static std::shared_ptr<const service::Setup> MakeSetup() {
     const auto read = [](const config::Config& config) {
       return config::Catalogue(config, {.registry = {environment::ReadHostLayout(), {}}});
     };
-    return std::make_shared<Setup>(config::Config{}, read, config::Caller{});
+    return std::make_shared<service::Setup>(config::Config{}, read, config::Caller{});
   }
 
   struct Asked {
@@ -134,7 +134,7 @@ class SessionsTest : public ::testing::Test {
   UniqueFd directory_ = {};
   asio::io_context loop_;
   Sessions::Clock::time_point now_ = Sessions::Clock::time_point(std::chrono::hours(1000));
-  std::shared_ptr<const Setup> setup_ = MakeSetup();
+  std::shared_ptr<const service::Setup> setup_ = MakeSetup();
   Fake* last_ = nullptr;
   int begun_ = 0;
   Sessions sessions_;
@@ -286,7 +286,7 @@ TEST_F(SessionsTest, FilesOfLaterCallsAreWrittenAndAreNoNews) {
   EXPECT_TRUE((*given->result)->left.files.empty());
   const auto read = sessions_.Read({.session = "s", .path = "a/in.txt"});
   ASSERT_TRUE(read) << read.error().what;
-  EXPECT_EQ(std::get<std::string>(read->body), "in");
+  EXPECT_EQ(read->bytes, "in");
   EXPECT_EQ(read->mime_type, "text/plain");
   const auto files = sessions_.Files();
   ASSERT_EQ(files.size(), 1U);

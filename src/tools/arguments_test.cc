@@ -4,6 +4,8 @@
 
 #include <boost/json/parse.hpp>
 
+#include "service/given_path.h"
+
 namespace igloo::tools {
 namespace {
 

@@ -5,6 +5,7 @@
 
 #include "config/sandbox_mcp_builtin.h"
 #include "environment/host.h"
+#include "tools/hints.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
