@@ -316,16 +316,17 @@ atexit.register(print, "left")
 def handle(*_):
     global child
     child = os.fork()
+    if child: open(os.environ["HOME"] + "/forked", "w").close()
 signal.signal(signal.SIGUSR1, handle)
 me = os.getpid()
 if os.fork() == 0:
     while open(f"/proc/{me}/stat").read().rpartition(")")[2].split()[0] != "S": pass
     os.kill(me, signal.SIGUSR1)
-    open(os.environ["HOME"] + "/sent", "w").close()
     os._exit(0)
 )py");
-  const std::string sent = driven_.directory() + "/sent";
-  ASSERT_TRUE(igloo::testing::WaitFor([&] { return std::filesystem::exists(sent); }));
+  // By the handler: a run that came before it would be the one that it forks.
+  const std::string forked = driven_.directory() + "/forked";
+  ASSERT_TRUE(igloo::testing::WaitFor([&] { return std::filesystem::exists(forked); }));
   const DrivenRun run = driven_.Run("os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])");
   EXPECT_EQ(run.value, "1");
   EXPECT_EQ(run.out + run.err, "");
