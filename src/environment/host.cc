@@ -89,7 +89,7 @@ Result<void> CheckPrograms(const HostEnvironment& row, const HostLayout& layout)
 void NameLanguage(const HostEnvironment& row, Environment& environment) {
   const language::Language* found = language::Find(row.language);
   if (found == nullptr) return;
-  if (environment.code_file.empty()) environment.code_file = found->code_file;
+  environment.code_file = found->code_file;
   if (found->driver) environment.language = found->name;
 }
 
@@ -142,7 +142,6 @@ Result<Environment> MakeHostEnvironment(const HostEnvironment& row, const HostLa
       .contents = Contents(layout),
       .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}},
       .interpreter = {row.start.begin(), row.start.end()},
-      .code_file = std::string(row.code_file),
       .shell = {layout.programs.contains(std::string(kBash)) ? std::string(kBash) : "/bin/sh"},
       .limits = LimitsOf(row)};
   NameLanguage(row, environment);

@@ -14,6 +14,9 @@ constexpr std::string_view kShPrograms[] = {"sh"};
 constexpr std::string_view kDashPrograms[] = {"dash"};
 constexpr std::string_view kRubyPrograms[] = {"ruby"};
 constexpr std::string_view kPerlPrograms[] = {"perl"};
+constexpr std::string_view kGoPrograms[] = {"go"};
+constexpr std::string_view kRustPrograms[] = {"rustc"};
+constexpr std::string_view kJavaPrograms[] = {"java"};
 
 constexpr Conveniences kPythonConveniences = {
     .description = "display(), figures and pictures come back, output is not held back",
@@ -92,6 +95,7 @@ constexpr Language kLanguages[] = {
      .programs = kPythonPrograms,
      .versioned = "python3",
      .code_file = "main.py",
+     .shortest = "print('igloo-ok')",
      .argument = "-c",
      .input = "-",
      .waits = true,
@@ -109,6 +113,7 @@ constexpr Language kLanguages[] = {
      .title = "Node",
      .programs = kNodePrograms,
      .code_file = "main.js",
+     .shortest = "console.log('igloo-ok')",
      .argument = "-e",
      .input = "-",
      .waits = true,
@@ -123,6 +128,7 @@ constexpr Language kLanguages[] = {
      .title = "Bash",
      .programs = kBashPrograms,
      .code_file = "main.sh",
+     .shortest = "echo igloo-ok",
      .argument = "-c",
      .input = "-s",
      .waits = true,
@@ -138,6 +144,7 @@ constexpr Language kLanguages[] = {
      .title = "the shell",
      .programs = kShPrograms,
      .code_file = "main.sh",
+     .shortest = "echo igloo-ok",
      .argument = "-c",
      .input = "-s",
      .waits = true,
@@ -146,6 +153,7 @@ constexpr Language kLanguages[] = {
      .title = "dash",
      .programs = kDashPrograms,
      .code_file = "main.sh",
+     .shortest = "echo igloo-ok",
      .argument = "-c",
      .input = "-s",
      .waits = true},
@@ -154,6 +162,7 @@ constexpr Language kLanguages[] = {
      .title = "Ruby",
      .programs = kRubyPrograms,
      .code_file = "main.rb",
+     .shortest = "puts 'igloo-ok'",
      .argument = "-e",
      .input = "-",
      .driver = Driver{.interpreter = "ruby", .file = "driver.rb", .text = k_driver_rb},
@@ -162,9 +171,26 @@ constexpr Language kLanguages[] = {
      .title = "Perl",
      .programs = kPerlPrograms,
      .code_file = "main.pl",
+     .shortest = "print qq(igloo-ok\n)",
      .argument = "-e",
      .input = "-",
      .waits = true},
+    {.name = "go",
+     .title = "Go",
+     .programs = kGoPrograms,
+     .code_file = "main.go",
+     .shortest = "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"igloo-ok\") }\n"},
+    {.name = "rust",
+     .title = "Rust",
+     .programs = kRustPrograms,
+     .code_file = "main.rs",
+     .shortest = "fn main() { println!(\"igloo-ok\"); }\n"},
+    {.name = "java",
+     .title = "Java",
+     .programs = kJavaPrograms,
+     .code_file = "main.java",
+     .shortest = "class Main { public static void main(String[] a) { "
+                 "System.out.println(\"igloo-ok\"); } }\n"},
 };
 
 template <class Row>
@@ -191,6 +217,12 @@ std::span<const Language> All() { return kLanguages; }
 
 const Language* Find(std::string_view name) {
   return Orderly(std::ranges::find(kLanguages, name, &Language::name));
+}
+
+const Language* FindByEnding(std::string_view ending) {
+  return Orderly(std::ranges::find_if(kLanguages, [&](const Language& row) {
+    return row.code_file.substr(row.code_file.find('.') + 1) == ending;
+  }));
 }
 
 const Language* FindByProgram(std::string_view program) {

@@ -18,6 +18,8 @@ struct Language {
   /// The one of them that may have a version behind it: "python3" for "python3.11".
   std::string_view versioned = {};
   std::string_view code_file = {};  ///< "main.py": interpreters look at the ending
+  /// The smallest program that prints "igloo-ok".
+  std::string_view shortest = {};
   /// The words behind a program with which it takes code as an argument, and on its input.
   std::string_view argument = {}, input = {};
   /// A program that was started on a named pipe has done all that it does before it runs code when
@@ -36,6 +38,8 @@ std::span<const Language> All();
 
 /// Null: none of igloo's.
 const Language* Find(std::string_view name);
+/// By the ending of its code's file ("py").
+const Language* FindByEnding(std::string_view ending);
 /// By the name of a program ("python3"), without a directory.
 const Language* FindByProgram(std::string_view program);
 

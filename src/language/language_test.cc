@@ -15,6 +15,7 @@ TEST(LanguageTest, EveryRowIsWhole) {
     EXPECT_FALSE(row.title.empty()) << row.name;
     EXPECT_TRUE(row.code_file.starts_with("main.")) << row.name;
     ASSERT_FALSE(row.programs.empty()) << row.name;
+    EXPECT_THAT(row.shortest, ::testing::HasSubstr("igloo-ok")) << row.name;
     EXPECT_EQ(Find(row.name), &row);
     for (const std::string_view program : row.programs) EXPECT_EQ(FindByProgram(program), &row);
     EXPECT_TRUE(!row.in_artifacts || row.driver) << row.name << ": artifacts have sessions";
@@ -32,6 +33,8 @@ TEST(LanguageTest, OthersAreNone) {
   for (const char* name : {"", "cobol", "/usr/bin/node"}) {
     EXPECT_EQ(FindByProgram(name), nullptr) << name;
   }
+  EXPECT_EQ(FindByEnding("cob"), nullptr);
+  EXPECT_EQ(FindByEnding("rb"), Find("ruby"));
   EXPECT_EQ(PromptOf("command").whole, Whole::kEmptyLine);
 }
 

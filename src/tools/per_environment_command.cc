@@ -58,10 +58,9 @@ void Append(Words& words, const Words& more, std::size_t from = 0) {
 
 Words Adapt(const config::SandboxSpec& spec) {
   Words command = spec.command;
-  if (const auto* known = language::FindByProgram(command[0])) {
-    // Debian has no program 'python'.
-    command[0] = known->programs[0];
-  } else if (NeedsSource(command)) {
+  // Debian has no program 'python'.
+  if (const auto* known = language::FindByProgram(command[0])) command[0] = known->programs[0];
+  if (NeedsSource(command)) {
     const std::uint64_t heap = spec.resources.memory_mb.value_or(512) / 2;
     Words java = Script(kJava, command[0], std::to_string(heap));
     Append(java, command, 1);
