@@ -202,7 +202,9 @@ int BlocksOf(std::string_view line) {
     loop = loop || (opens_first && word != "if" && word != "unless");
     const bool leads = plain && (word == "then" || word == "else" || word == "do");
     const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
-    first = (blank && word.empty() && first) || leads || (!blank && c != ')' && c != ']');
+    // Behind what ends a value or a name, `if` is a condition of it.
+    const bool ends = std::string_view(")]}!?").contains(c);
+    first = (blank && word.empty() && first) || leads || (!blank && !ends);
     if (c == ';') loop = false;
     word.clear();
     last = c;

@@ -71,7 +71,12 @@ TEST(PromptTest, RubyAsksForItsEnds) {
                            "x = y if z\n",
                            "\"a\nb\"\n",
                            "case x when 1 then 2 end\n",
-                           "x.each_slice(2).map do |a| a end\n"}) {
+                           "x.each_slice(2).map do |a| a end\n",
+                           "save! if x\n",
+                           "[1].map { |y| y } if z\n",
+                           "f(1) unless x.nil?\n",
+                           "return if x\n",
+                           "'a' if b\n"}) {
     EXPECT_TRUE(whole(text)) << text;
   }
   for (const char* text :
