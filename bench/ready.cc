@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "bench/samples.h"
 #include "bench/stopwatch.h"
-#include "drivers/drivers.h"
 #include "environment/host.h"
+#include "language/driver.h"
 #include "session/asio.h"
 #include "session/pool.h"
 #include "session/prepare.h"
@@ -57,7 +57,7 @@ while True:
 Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& language, ReadyRuns::Of of,
                                                          std::size_t most) {
   const bool programs = of == ReadyRuns::Of::kPrograms;
-  const drivers::Driver* driver = drivers::FindDriver(language.driver);
+  const language::Driver* driver = language::FindDriver(language.driver);
   IGLOO_ASSIGN(const auto host, environment::MakeHostEnvironment(std::string(language.environment),
                                                                  environment::ReadHostLayout()));
   environment::RunRequest request{
@@ -65,7 +65,7 @@ Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Language& languag
   if (!programs) {
     request.what =
         environment::Driver{.text = std::string(driver->text), .file = std::string(driver->file)};
-    request.extra_descriptors = drivers::kDescriptors;
+    request.extra_descriptors = language::kDescriptors;
   }
   session::Recipe recipe{
       .awaits_code = programs, .checkpoint = !programs && driver->checkpoint, .most = most};

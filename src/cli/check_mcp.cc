@@ -14,6 +14,7 @@
 #include "cli/console.h"
 #include "cli/mcp_peer.h"
 #include "cli/settings.h"
+#include "language/language.h"
 #include "service/caller.h"
 #include "service/environments.h"
 #include "service/programs.h"
@@ -29,20 +30,9 @@ constexpr std::chrono::seconds kPatience(30);
 constexpr std::chrono::seconds kPatienceWithCode(120);
 
 /// The smallest program that shows that it ran, by the ending of its file.
-constexpr std::pair<std::string_view, std::string_view> kPrograms[] = {
-    {"sh", "echo igloo-ok"},
-    {"py", "print('igloo-ok')"},
-    {"js", "console.log('igloo-ok')"},
-    {"go", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"igloo-ok\") }\n"},
-    {"rs", "fn main() { println!(\"igloo-ok\"); }\n"},
-    {"java",
-     "class Main { public static void main(String[] a) { System.out.println(\"igloo-ok\"); } }\n"},
-};
-
 std::string_view ProgramFor(std::string_view ending) {
-  const auto* found =
-      std::ranges::find(kPrograms, ending, [](const auto& row) { return row.first; });
-  return found == std::ranges::end(kPrograms) ? "" : found->second;
+  const language::Language* found = language::FindByEnding(ending);
+  return found == nullptr ? "" : found->shortest;
 }
 
 json::object Meta() {

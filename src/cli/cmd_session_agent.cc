@@ -15,6 +15,7 @@
 #include "cli/network_desk.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
+#include "language/language.h"
 #include "service/caller.h"
 #include "service/environments.h"
 #include "service/programs.h"
@@ -29,7 +30,6 @@ namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 
 constexpr std::size_t kReadSize = 64U << 10;
-constexpr std::string_view kKnown[] = {"bash", "node", "python"};
 constexpr const char* kSession = "agent";
 
 class Agent {
@@ -116,8 +116,7 @@ class Agent {
   /// What an interpreter that is not this one's is answered.
   std::optional<std::string> Refusal(const std::string& interpreter) const {
     if (language_.empty() || interpreter == language_) return std::nullopt;
-    const bool known = std::ranges::find(kKnown, interpreter) != std::end(kKnown);
-    if (!known) {
+    if (!language::IsInterpreterType(interpreter)) {
       return "Error: unknown interpreter '" + Quoted(interpreter) +
              "'. Valid: bash, node, python\n";
     }

@@ -13,8 +13,8 @@
 #include "base/base64.h"
 #include "base/private_directory.h"
 #include "base/text.h"
-#include "cli/repl_language.h"
 #include "cli/settings.h"
+#include "language/language.h"
 #include "service/places.h"
 
 namespace igloo::cli {
@@ -48,17 +48,11 @@ std::int64_t SizeOf(const json::object& object) {
 }
 
 /// Where lines are kept, by language; nowhere when there is no place for it.
-std::string HistoryFile(Language language) {
-  constexpr std::pair<Language, std::string_view> kNames[] = {{Language::kPython, "python"},
-                                                              {Language::kNode, "node"},
-                                                              {Language::kShell, "shell"},
-                                                              {Language::kOther, "other"}};
+std::string HistoryFile(const language::Prompt& prompt) {
   const auto place = service::StatePlace();
   if (!place) return "";
   if (!OpenPrivateDirectory(*place)) return "";
-  const auto row =
-      std::ranges::find(kNames, language, &std::pair<Language, std::string_view>::first);
-  return fmt::format("{}/repl-history-{}", *place, row->second);
+  return fmt::format("{}/repl-history-{}", *place, prompt.history);
 }
 
 /// What people type to leave.
@@ -70,7 +64,7 @@ bool IsFarewell(std::string_view line) {
 class Conversation {
  public:
   Conversation(Partner& partner, Console& console)
-      : partner_(partner), console_(console), language_(LanguageOf(partner.interpreter())) {}
+      : partner_(partner), console_(console), prompt_(language::PromptOf(partner.interpreter())) {}
 
   /// What was typed so far is whole.
   Result<void> Run(const std::string& code) {
@@ -91,7 +85,7 @@ class Conversation {
   }
 
   editor::Completion Complete(std::string_view before) {
-    const std::string word(WordAtEnd(language_, before));
+    const std::string word(language::WordAtEnd(prompt_, before));
     std::set<std::string> words;
     for (const std::string& each : seen_) {
       if (each.starts_with(word) && each != word) words.insert(each);
@@ -122,7 +116,7 @@ class Conversation {
   }
 
   void AskForNames(const std::string& word, std::set<std::string>& words) {
-    const std::string code = CompletionCode(language_, word);
+    const std::string code = language::CompletionCode(prompt_, word);
     if (code.empty()) return;
     std::string output;
     const auto heard = [&](const json::object& answer) {
@@ -157,19 +151,19 @@ class Conversation {
 
   Partner& partner_;
   Console& console_;
-  Language language_;
+  const language::Prompt& prompt_;
   std::set<std::string> seen_ = {};
   std::vector<std::string> late_ = {};
 };
 
 /// A program that writes lines, with no prompt between its answers.
 Result<int> Obey(Partner& partner, Conversation& conversation) {
-  const Language language = LanguageOf(partner.interpreter());
+  const language::Prompt& prompt = language::PromptOf(partner.interpreter());
   std::string text, line;
   while (std::getline(std::cin, line)) {
     text += line + "\n";
     // A program has empty lines inside, too.
-    if (language == Language::kOther || !IsWhole(language, text)) continue;
+    if (prompt.whole == language::Whole::kEmptyLine || !language::IsWhole(prompt, text)) continue;
     if (text.find_first_not_of(" \t\r\n") != std::string::npos) {
       IGLOO_TRY(conversation.Run(text));
     }
@@ -186,10 +180,9 @@ Result<int> Converse(Partner& partner, Console& console) {
   if (::isatty(STDIN_FILENO) != 1 || !console.editor()) return Obey(partner, conversation);
   // Between a line and its answer nobody catches it.
   ::signal(SIGINT, SIG_IGN);
-  const Language language = LanguageOf(partner.interpreter());
-  const auto reader = console.editor()(HistoryFile(language), [&](std::string_view before) {
-    return conversation.Complete(before);
-  });
+  const language::Prompt& prompt = language::PromptOf(partner.interpreter());
+  const auto reader = console.editor()(
+      HistoryFile(prompt), [&](std::string_view before) { return conversation.Complete(before); });
   const std::string first = partner.environment() + "> ";
   const std::string more = std::string(std::max<std::size_t>(first.size(), 4) - 4, '.') + ".   ";
   std::string text;
@@ -204,7 +197,7 @@ Result<int> Converse(Partner& partner, Console& console) {
       break;
     text += read.line + "\n";
     if (text.find_first_not_of(" \t\n") == std::string::npos) text.clear();
-    if (text.empty() || !IsWhole(language, text)) continue;
+    if (text.empty() || !language::IsWhole(prompt, text)) continue;
     IGLOO_TRY(conversation.Run(std::exchange(text, {})));
   }
   console.Out(partner.stays()

@@ -261,8 +261,8 @@ TEST_F(CatalogueTest, WhatNixMadeIsListedWithItsSource) {
 }
 
 TEST_F(CatalogueTest, TheFileChoosesTheInterpreter) {
-  const auto made = Read("[environments.g]\nflake = 'x'\ninterpreter = 'ruby -e'\n").Find("g");
-  EXPECT_THAT(made->environment.interpreter, ElementsAre("ruby", "-e"));
+  const auto made = Read("[environments.g]\nflake = 'x'\ninterpreter = 'lua -e'\n").Find("g");
+  EXPECT_THAT(made->environment.interpreter, ElementsAre("lua", "-e"));
   EXPECT_EQ(made->environment.passing, environment::CodePassing::kArgument);
   EXPECT_EQ(made->environment.language, "");
   const auto known = Read("[environments.g]\nflake = 'x'\ninterpreter = 'python3 -c'\n").Find("g");

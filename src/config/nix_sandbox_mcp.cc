@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "config/json_reader.h"
+#include "language/language.h"
 
 namespace igloo::config {
 namespace {
@@ -26,7 +27,7 @@ environment::Artifact ReadOne(const std::string& name, JsonReader& reader,
   const std::string directory = place ? place->prefix + place->path : "";
   environment::Artifact artifact = environment::Assess(directory, std::move(metadata), store);
   const std::string& type = artifact.metadata.interpreter_type;
-  if (!artifact.unavailable && type != "python" && type != "bash" && type != "node") {
+  if (!artifact.unavailable && !language::IsInterpreterType(type)) {
     artifact.unavailable = Error{Errc::kFailedPrecondition,
                                  "environment '" + name + "': Unknown interpreter_type: '" +
                                      Printable(type) + "'. Must be one of: python, bash, node",
@@ -64,7 +65,7 @@ void ReadEnvironments(std::string_view text, const boost::json::object& object,
 }  // namespace
 
 std::string InterpreterByName(std::string_view name) {
-  return name == "python" || name == "node" ? std::string(name) : "bash";
+  return language::IsInterpreterType(name) ? std::string(name) : "bash";
 }
 
 Result<NixSandboxMetadata> ReadNixSandboxMetadata(std::string_view text,

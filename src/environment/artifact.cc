@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "environment/basics.h"
 #include "environment/interpreter.h"
+#include "language/language.h"
 
 namespace igloo::environment {
 namespace {
@@ -22,7 +23,8 @@ std::string RebuildHint(const ArtifactMetadata& metadata, const std::string& dir
 std::vector<std::string> InterpreterOf(const ArtifactMetadata& metadata) {
   if (!metadata.interpreter.empty()) return metadata.interpreter;
   if (metadata.interpreter_type.empty()) return {};  // that of its image
-  return {metadata.interpreter_type == "python" ? "python3" : metadata.interpreter_type};
+  const language::Language* found = language::Find(metadata.interpreter_type);
+  return {found == nullptr ? metadata.interpreter_type : std::string(found->programs[0])};
 }
 
 /// The interpreter and PATH, looked for in a closure.

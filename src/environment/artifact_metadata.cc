@@ -9,6 +9,7 @@
 #include "environment/artifact.h"
 #include "environment/interpreter.h"
 #include "environment/names.h"
+#include "language/language.h"
 
 namespace igloo::environment {
 namespace {
@@ -199,8 +200,7 @@ Result<void> TakeInterpreter(const json::object& object, ArtifactMetadata& metad
   const bool brought = line || !metadata.interpreter.empty() || !metadata.image.empty();
   const Need need = brought ? Need::kOptional : Need::kRequired;
   IGLOO_ASSIGN(metadata.interpreter_type, TakeText(object, "interpreter_type", need));
-  constexpr std::string_view kTypes[] = {"python", "bash", "node"};
-  const bool known = std::ranges::find(kTypes, metadata.interpreter_type) != std::end(kTypes);
+  const bool known = language::IsInterpreterType(metadata.interpreter_type);
   if (!known && (need == Need::kRequired || !metadata.interpreter_type.empty())) {
     return Bad("Unknown interpreter_type: '" + Printable(metadata.interpreter_type) +
                "'. Must be one of: python, bash, node");

@@ -45,10 +45,10 @@ struct Environment {
   /// The interpreter and its options; what `passing` says comes behind them.
   std::vector<std::string> interpreter = {};
   CodePassing passing = CodePassing::kFile;
-  /// "python", "node" or "bash" where the interpreter is that one and takes files: igloo can keep
-  /// it alive then. Empty: it runs one piece of code and ends.
+  /// The name of the interpreter's language where it takes files and that language has a driver:
+  /// igloo can keep it alive then. Empty: it runs one piece of code and ends.
   std::string language = {};
-  bool conveniences = true;    ///< what igloo adds to some interpreters (FindConveniences)
+  bool conveniences = true;    ///< what igloo adds to some interpreters (ConveniencesOf)
   std::string code_file = {};  ///< its name, e.g. "main.py": interpreters look at the ending
   std::vector<std::string> shell = {};  ///< what a person gets at a terminal
   /// Of an image: what its builder puts before every command. For whoever runs commands as a

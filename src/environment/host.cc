@@ -13,19 +13,22 @@
 #include "environment/host/java.h"
 #include "environment/host/network_tools.h"
 #include "environment/host/node.h"
+#include "environment/host/perl.h"
 #include "environment/host/python.h"
+#include "environment/host/ruby.h"
 #include "environment/host/rust.h"
 #include "environment/host/shell.h"
 #include "environment/registry.h"
+#include "language/language.h"
 
 namespace igloo::environment {
 namespace {
 
 using sandbox::Presence;
 
-constexpr std::array<HostEnvironment, 7> kEnvironments = {
-    host::kShell, host::kPython, host::kNode,        host::kGo,
-    host::kRust,  host::kJava,   host::kNetworkTools};
+constexpr std::array<HostEnvironment, 9> kEnvironments = {
+    host::kShell, host::kPython, host::kNode, host::kGo,          host::kRust,
+    host::kJava,  host::kRuby,   host::kPerl, host::kNetworkTools};
 
 constexpr std::string_view kBash = "/usr/bin/bash";
 
@@ -82,6 +85,14 @@ Result<void> CheckPrograms(const HostEnvironment& row, const HostLayout& layout)
       "install it: sudo apt install" + packages);
 }
 
+/// What it runs, and whether igloo can keep that alive.
+void NameLanguage(const HostEnvironment& row, Environment& environment) {
+  const language::Language* found = language::Find(row.language);
+  if (found == nullptr) return;
+  environment.code_file = found->code_file;
+  if (found->driver) environment.language = found->name;
+}
+
 sandbox::Limits LimitsOf(const HostEnvironment& row) {
   sandbox::Limits limits;
   limits.time_ms = row.seconds * 1000;
@@ -131,10 +142,9 @@ Result<Environment> MakeHostEnvironment(const HostEnvironment& row, const HostLa
       .contents = Contents(layout),
       .variables = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}},
       .interpreter = {row.start.begin(), row.start.end()},
-      .language = std::string(row.language),
-      .code_file = std::string(row.code_file),
       .shell = {layout.programs.contains(std::string(kBash)) ? std::string(kBash) : "/bin/sh"},
       .limits = LimitsOf(row)};
+  NameLanguage(row, environment);
   for (const HostVariable& variable : row.variables) {
     environment.variables[std::string(variable.name)] = variable.value;
   }

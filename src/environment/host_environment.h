@@ -25,8 +25,7 @@ struct HostEnvironment {
   std::string_view description = {};
   std::span<const HostProgram> needs = {};   ///< all must exist for the environment to be offered
   std::span<const HostProgram> extras = {};  ///< nice to have; the details name what is missing
-  std::string_view code_file = {};           ///< its name: interpreters look at the ending
-  std::string_view language = {};            ///< as in Environment
+  std::string_view language = {};            ///< a name in language::All: names the code's file
   std::span<const std::string_view> start = {};  ///< the path of the code's file goes behind it
   std::span<const HostVariable> variables = {};
   std::uint64_t seconds = 30;

@@ -2,21 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "language/language.h"
 
 namespace igloo::environment {
 namespace {
-
-/// The interpreters that igloo can keep alive, and the words by which they take code.
-struct Known {
-  std::string_view program, language, argument, input;
-};
-constexpr Known kKnown[] = {{"python3", "python", "-c", "-"},
-                            {"python", "python", "-c", "-"},
-                            {"node", "node", "-e", "-"},
-                            {"bash", "bash", "-c", "-s"}};
 
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -26,43 +16,31 @@ std::string Quoted(const std::vector<std::string>& words) {
   return out;
 }
 
-/// Programs whose way to their file was looked at, system call by system call.
-constexpr std::string_view kWaiting[] = {"bash", "dash", "sh", "node", "perl", "python", "python3"};
-
-/// "python3" for "/usr/bin/python3.11".
-std::string_view WithoutVersion(std::string_view path) {
-  const std::string_view name = NameOf(path);
-  return name.starts_with("python3.") ? name.substr(0, name.find('.')) : name;
-}
-
 }  // namespace
 
 bool WaitsForFile(const Environment& environment) {
   // With options, an interpreter may do anything with its file before it opens it.
   if (environment.passing != CodePassing::kFile || environment.interpreter.size() != 1)
     return false;
-  const std::string_view name = WithoutVersion(environment.interpreter[0]);
-  return std::ranges::find(kWaiting, name) != std::end(kWaiting);
+  return language::Waits(NameOf(environment.interpreter[0]));
 }
 
 std::string_view CodeFileOf(std::string_view language) {
-  return language == "python" ? "main.py"
-         : language == "node" ? "main.js"
-         : language == "bash" ? "main.sh"
-                              : "code";
+  const language::Language* found = language::Find(language);
+  return found == nullptr ? "code" : found->code_file;
 }
 
 Start StartFor(std::vector<std::string> words) {
   if (words.empty()) return {};
-  const auto known = std::ranges::find(kKnown, NameOf(words[0]), &Known::program);
-  if (known != std::end(kKnown)) {
+  const language::Language* known = language::FindByProgram(NameOf(words[0]));
+  if (known != nullptr && known->driver) {
     const bool flagged =
         words.size() > 1 && (words.back() == known->argument || words.back() == known->input);
     if (flagged) words.pop_back();
     if (flagged || words.size() == 1) {
       return {.interpreter = std::move(words),
-              .code_file = std::string(CodeFileOf(known->language)),
-              .language = std::string(known->language)};
+              .code_file = std::string(known->code_file),
+              .language = std::string(known->name)};
     }
   }
   const bool argument = words.size() > 1 && (words.back() == "-c" || words.back() == "-e");

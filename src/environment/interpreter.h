@@ -26,7 +26,7 @@ struct Start {
   bool operator==(const Start&) const = default;
 };
 
-/// A command line as people write it ("python3 -c", "bash -s", "ruby"): code is its last argument
+/// A command line as people write it ("python3 -c", "bash -s", "lua"): code is its last argument
 /// where it ends with -c or -e, and its standard input otherwise. Interpreters that igloo can keep
 /// alive get a file instead, which has no limit and comes to the same.
 Start StartFor(std::vector<std::string> words);

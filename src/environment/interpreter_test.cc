@@ -16,16 +16,16 @@ using ::testing::HasSubstr;
 
 TEST(StartForTest, CodeIsAnArgumentBehindMinusCOrMinusE) {
   for (const char* flag : {"-c", "-e"}) {
-    const Start start = StartFor({"ruby", flag});
-    EXPECT_THAT(start.interpreter, ElementsAre("ruby", flag));
+    const Start start = StartFor({"lua", flag});
+    EXPECT_THAT(start.interpreter, ElementsAre("lua", flag));
     EXPECT_EQ(start.passing, CodePassing::kArgument);
     EXPECT_EQ(start.language, "");
   }
 }
 
 TEST(StartForTest, CodeIsInputOtherwise) {
-  EXPECT_EQ(StartFor({"ruby"}),
-            (Start{.interpreter = {"ruby"}, .passing = CodePassing::kInput, .code_file = "code"}));
+  EXPECT_EQ(StartFor({"lua"}),
+            (Start{.interpreter = {"lua"}, .passing = CodePassing::kInput, .code_file = "code"}));
   EXPECT_EQ(StartFor({"sh", "-s"}).passing, CodePassing::kInput);
   EXPECT_EQ(StartFor({"python3", "tool.py"}).passing, CodePassing::kInput)
       << "this one reads something, and not Python";
@@ -42,6 +42,10 @@ TEST(StartForTest, WhatIglooKeepsAliveGetsAFile) {
   EXPECT_EQ(StartFor({"bash", "-s"}),
             (Start{.interpreter = {"bash"}, .code_file = "main.sh", .language = "bash"}));
   EXPECT_EQ(StartFor({"bash"}).language, "bash");
+  EXPECT_EQ(StartFor({"/usr/bin/ruby", "-e"}),
+            (Start{.interpreter = {"/usr/bin/ruby"}, .code_file = "main.rb", .language = "ruby"}));
+  EXPECT_EQ(StartFor({"perl", "-e"}).passing, CodePassing::kArgument)
+      << "igloo knows it, and cannot keep it alive";
 }
 
 /// What a command that gets the path of a file with `code` prints.
@@ -68,11 +72,11 @@ TEST(FileCommandTest, EveryWayOfPassingRunsAFile) {
 }
 
 TEST(CheckArgumentTest, SaysWhatAnArgumentCannotHold) {
-  const Environment environment{.interpreter = {"ruby", "-e"}, .passing = CodePassing::kArgument};
+  const Environment environment{.interpreter = {"lua", "-e"}, .passing = CodePassing::kArgument};
   EXPECT_TRUE(CheckArgument(environment, std::string(kMaxArgument, 'x')));
   const auto large = CheckArgument(environment, std::string(kMaxArgument + 1, 'x'));
   ASSERT_FALSE(large);
-  EXPECT_THAT(large.error().what, HasSubstr("131072 bytes, and 'ruby -e'"));
+  EXPECT_THAT(large.error().what, HasSubstr("131072 bytes, and 'lua -e'"));
   EXPECT_THAT(large.error().what, HasSubstr("131071"));
   const auto zero = CheckArgument(environment, std::string("a\0b", 3));
   ASSERT_FALSE(zero);

@@ -43,7 +43,7 @@ std::vector<std::string> Names(const Registry& registry) {
 TEST(RegistryTest, ListsPresetsInOrder) {
   EXPECT_THAT(Names({FullHost(), {}}),
               ElementsAre("shell:host", "python:host", "node:host", "go:host", "rust:host",
-                          "java:host", "network-tools:host"));
+                          "java:host", "ruby:host", "perl:host", "network-tools:host"));
 }
 
 TEST(RegistryTest, PresetsOfImagesAreListedWithWhatTheirImageNeeds) {
@@ -63,8 +63,9 @@ TEST(RegistryTest, PresetsOfImagesAreListedWithWhatTheirImageNeeds) {
 
 TEST(RegistryTest, WhatIsMissingIsListedWithReasonAndFix) {
   const Registry registry({.programs = {"/usr/bin/bash"}}, {});
-  EXPECT_THAT(Names(registry), ElementsAre("shell:host", "python:host!", "node:host!", "go:host!",
-                                           "rust:host!", "java:host!", "network-tools:host!"));
+  EXPECT_THAT(Names(registry),
+              ElementsAre("shell:host", "python:host!", "node:host!", "go:host!", "rust:host!",
+                          "java:host!", "ruby:host!", "perl:host!", "network-tools:host!"));
   const auto list = registry.List();
   EXPECT_EQ(*list[3].unavailable, (Error{.code = Errc::kFailedPrecondition,
                                          .what = "environment 'go' needs /usr/bin/go, which is "
@@ -82,7 +83,8 @@ TEST(RegistryTest, FindsByNameAndByAlias) {
       {"shell", "shell"},    {"bash", "shell"}, {"python", "python"},
       {"python3", "python"}, {"node", "node"},  {"javascript", "node"},
       {"js", "node"},        {"go", "go"},      {"golang", "go"},
-      {"rust", "rust"},      {"java", "java"},  {"network-tools", "network-tools"}};
+      {"rust", "rust"},      {"java", "java"},  {"ruby", "ruby"},
+      {"rb", "ruby"},        {"perl", "perl"},  {"network-tools", "network-tools"}};
   for (const auto& [asked, found] : names) {
     const auto environment = registry.Find(asked);
     ASSERT_TRUE(environment) << asked;
@@ -95,9 +97,9 @@ TEST(RegistryTest, AnArtifactBeatsThePresetOfItsName) {
   EXPECT_EQ(registry.Find("python")->provider, "artifact");
   EXPECT_EQ(registry.Find("python3")->provider, "artifact") << "an alias stands for the name";
   EXPECT_EQ(registry.Find("node")->provider, "host");
-  EXPECT_THAT(Names(registry),
-              ElementsAre("shell:host", "python:artifact", "node:host", "go:host", "rust:host",
-                          "java:host", "network-tools:host", "ant:artifact", "zoo:artifact"));
+  EXPECT_THAT(Names(registry), ElementsAre("shell:host", "python:artifact", "node:host", "go:host",
+                                           "rust:host", "java:host", "ruby:host", "perl:host",
+                                           "network-tools:host", "ant:artifact", "zoo:artifact"));
 }
 
 TEST(RegistryTest, APresetIsWhatCameWithIglooThenTheHosts) {
@@ -130,9 +132,10 @@ TEST(RegistryTest, AnUnknownNameSaysWhatWasMeant) {
   const Registry registry(FullHost(), {.found = {Own("science")}}, Open);
   EXPECT_EQ(registry.Find("scence").error().hint, "did you mean 'science'?");
   EXPECT_EQ(registry.Find("javascrip").error().hint, "did you mean 'javascript'?");
-  EXPECT_THAT(registry.Find("cobol").error().hint,
-              HasSubstr("choose one of: shell, python, node, go, rust, java, network-tools, "
-                        "science"));
+  EXPECT_THAT(
+      registry.Find("cobol").error().hint,
+      HasSubstr("choose one of: shell, python, node, go, rust, java, ruby, perl, network-tools, "
+                "science"));
   EXPECT_EQ(registry.Find("cobol").error().code, Errc::kNotFound);
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/text.h"
 #include "environment/basics.h"
+#include "language/language.h"
 #include "sandbox/path.h"
 
 namespace igloo::image {
@@ -35,16 +36,6 @@ constexpr std::string_view kOwn[] = {".igloo",  "dev", "proc", "project",  "run"
                                      "sandbox", "sys", "tmp",  "workspace"};
 constexpr std::string_view kOwnEtc[] = {"group",  "hosts",       "mtab",  "nsswitch.conf",
                                         "passwd", "resolv.conf", "shadow"};
-
-/// What an image is looked through for, in this order.
-struct Interpreter {
-  std::string_view program, code_file;
-  std::string_view language;  ///< of those that igloo can keep alive
-};
-constexpr Interpreter kInterpreters[] = {{"python3", "main.py", "python"},
-                                         {"node", "main.js", "node"},
-                                         {"bash", "main.sh", "bash"},
-                                         {"sh", "main.sh", ""}};
 
 /// Each name of the root becomes a mount, or a link; real ones have some twenty.
 constexpr std::size_t kMostTop = 128, kMostEtc = 1024;
@@ -196,9 +187,9 @@ Result<RootLayout> ReadRoot(const std::string& root, const Record& record) {
   IGLOO_TRY(CheckServable(fd.get(), root));
   RootLayout layout;
   for (const std::string& place : ProgramPlaces(PathVariable(record))) {
-    for (const Interpreter& each : kInterpreters) {
-      const std::string path = place + "/" + std::string(each.program);
-      if (IsProgram(fd.get(), path)) layout.programs.insert(path);
+    for (const language::Language& each : language::All()) {
+      const std::string path = place + "/" + std::string(each.programs[0]);
+      if (each.in_images && IsProgram(fd.get(), path)) layout.programs.insert(path);
     }
   }
   UniqueFd etc(::openat(fd.get(), "etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -237,12 +228,13 @@ Result<Environment> MakeEnvironment(const std::string& name, const Image& image,
   }
   environment.variables["PATH"] = PathVariable(image.record);
   environment.variables.emplace("LANG", "C.UTF-8");
-  for (const Interpreter& each : kInterpreters) {
-    const std::string program = FindProgram(each.program, image, layout);
+  for (const language::Language& each : language::All()) {
+    if (!each.in_images) continue;
+    const std::string program = FindProgram(each.programs[0], image, layout);
     if (program.empty()) continue;
     environment.interpreter = {program};
     environment.code_file = each.code_file;
-    environment.language = each.language;
+    if (each.driver) environment.language = each.name;
     break;
   }
   for (const std::string_view each : {"bash", "sh"}) {

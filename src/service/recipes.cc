@@ -17,9 +17,9 @@ constexpr std::size_t kMost = 16;
 decltype(environment::RunRequest::what) WhatFor(const Order& order) {
   const environment::Environment& environment = order.where.environment;
   if (order.driver == nullptr) return environment::AwaitedCode{};
-  if (order.driver->interpreter == "command") {
+  if (order.driver == &language::CommandDriver()) {
     return environment::Program{
-        drivers::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
+        language::DriveByCommand(environment.code_file, environment::FileCommand(environment))};
   }
   return environment::Driver{.text = std::string(order.driver->text),
                              .file = std::string(order.driver->file),
@@ -31,7 +31,7 @@ Result<session::Recipe> Plan(const Order& order) {
   request.what = WhatFor(order);
   request.files.clear();
   request.time_ms = 0;
-  request.extra_descriptors = order.driver == nullptr ? 0 : drivers::kDescriptors;
+  request.extra_descriptors = order.driver == nullptr ? 0 : language::kDescriptors;
   request.hand_out = true;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
   session::Recipe recipe{.awaits_code = order.driver == nullptr,

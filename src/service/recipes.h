@@ -26,7 +26,7 @@ class Recipes {
   struct Key {
     std::uint64_t setup = 0;
     std::string environment = {};
-    const drivers::Driver* driver = nullptr;
+    const language::Driver* driver = nullptr;
     std::optional<std::uint64_t> memory_bytes = {}, millicpus = {}, processes = {}, open_files = {};
     environment::Place place = {};
     std::map<std::string, std::string> variables = {};

@@ -10,7 +10,7 @@ namespace {
 class RecipesTest : public ::testing::Test {
  protected:
   static Order Usual() {
-    Order order{.driver = drivers::FindDriver("bash"), .setup = 1};
+    Order order{.driver = language::FindDriver("bash"), .setup = 1};
     order.where.environment =
         environment::MakeHostEnvironment("shell", environment::ReadHostLayout()).value();
     return order;
@@ -54,7 +54,7 @@ TEST_F(RecipesTest, WhateverAPlanFollowsFromMakesAnother) {
   order = Usual();
   order.where.environment =
       environment::MakeHostEnvironment("python", environment::ReadHostLayout()).value();
-  order.driver = drivers::FindDriver("python");
+  order.driver = language::FindDriver("python");
   EXPECT_NE(For(order)->plan, usual->plan);
   order = Usual();
   order.setup = 2;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "language/language.h"
 #include "session/aside.h"
 #include "session/asio.h"
 #include "session/copy_tree.h"
@@ -13,12 +14,12 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// For a shell to say what it is, and for another to become it.
+/// For a session to say what it is, and for another to become it.
 constexpr std::uint64_t kSnapshotMs = 10'000;
 
 class InterpreterResident : public Resident {
  public:
-  InterpreterResident(Runner& runner, const drivers::Driver& driver,
+  InterpreterResident(Runner& runner, const language::Driver& driver,
                       std::unique_ptr<session::OpenInterpreter> open)
       : runner_(runner), driver_(driver), open_(std::move(open)) {}
 
@@ -44,8 +45,10 @@ class InterpreterResident : public Resident {
   }
 
   Result<std::unique_ptr<Resident>> Sibling() override {
-    if (driver_.interpreter == "node") {
-      return Fail(Errc::kFailedPrecondition, "sessions of Node cannot be forked",
+    if (driver_.fork == language::Fork::kNone) {
+      const language::Language* of = language::Find(driver_.interpreter);
+      return Fail(Errc::kFailedPrecondition,
+                  "sessions of " + std::string(of->title) + " cannot be forked",
                   "begin another session and run the same code there");
     }
     IGLOO_ASSIGN(auto open, runner_.Sibling(*open_));
@@ -60,16 +63,18 @@ class InterpreterResident : public Resident {
     };
     auto files = co_await session::Aside(runner_.loop(), std::move(work));
     if (!files) co_return files;
-    if (driver_.interpreter == "python") {
+    if (driver_.fork == language::Fork::kMemory) {
       co_return co_await open_->interpreter->CopyTo(*other.open_->interpreter);
     }
-    if (driver_.interpreter == "bash") co_return co_await CopyShell(*other.open_->interpreter);
+    if (driver_.fork == language::Fork::kText) {
+      co_return co_await CopyText(*other.open_->interpreter);
+    }
     co_return Result<void>();  // files are all that the others keep
   }
 
  private:
-  asio::awaitable<Result<void>> CopyShell(session::Interpreter& other) {
-    session::Interpreter::Call ask{.code = std::string(drivers::ShellSnapshot()),
+  asio::awaitable<Result<void>> CopyText(session::Interpreter& other) {
+    session::Interpreter::Call ask{.code = std::string(driver_.snapshot),
                                    .time_ms = kSnapshotMs,
                                    .manner = session::Manner::kQuiet};
     auto said = co_await open_->interpreter->Execute(std::move(ask));
@@ -91,7 +96,7 @@ class InterpreterResident : public Resident {
   }
 
   Runner& runner_;
-  const drivers::Driver& driver_;
+  const language::Driver& driver_;
   std::unique_ptr<session::OpenInterpreter> open_;
   std::string name_ = {};
 };

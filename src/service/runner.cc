@@ -30,12 +30,12 @@ asio::awaitable<session::Leftovers> ReadInSlices(int directory,
   co_return reader.Take();
 }
 
-const drivers::Driver* DriverOf(const config::Configured& where) {
+const language::Driver* DriverOf(const config::Configured& where) {
   if (where.backend != config::Backend::kJail) return nullptr;
-  if (!where.environment.language.empty()) return drivers::FindDriver(where.environment.language);
+  if (const language::Driver* own = language::FindDriver(where.environment.language)) return own;
   const bool runs_files =
       !where.environment.code_file.empty() && !where.environment.interpreter.empty();
-  return runs_files ? drivers::FindDriver("command") : nullptr;
+  return runs_files ? &language::CommandDriver() : nullptr;
 }
 
 namespace {

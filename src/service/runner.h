@@ -35,7 +35,7 @@ struct Listener {
 
 /// The driver for the language of an environment's interpreter, or else the one that runs its
 /// command for every call; null if there is none, or its backend cannot have one.
-const drivers::Driver* DriverOf(const config::Configured& where);
+const language::Driver* DriverOf(const config::Configured& where);
 
 /// What is below `directory` now, read in slices between which the event loop goes on. All of these
 /// outlive it.

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
-#include "drivers/drivers.h"
+#include "language/driver.h"
 #include "service/session_entry.h"
 #include "session/asio.h"
 
@@ -45,7 +45,7 @@ Error WasEnded(const std::string& id) {
 }  // namespace
 
 std::string_view InterpreterOf(const config::Configured& where) {
-  const drivers::Driver* driver = DriverOf(where);
+  const language::Driver* driver = DriverOf(where);
   return driver == nullptr ? "" : driver->interpreter;
 }
 
@@ -138,7 +138,7 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   Reap(now);
   if (sessions_.size() >= limits_.most) return std::unexpected(TooMany());
   IGLOO_ASSIGN(Order order, setup.OrderFor(parts_.owner, environment.name, {}));
-  const drivers::Driver* driver = DriverOf(order.where);
+  const language::Driver* driver = DriverOf(order.where);
   if (driver == nullptr) {
     return Fail(Errc::kFailedPrecondition,
                 fmt::format("environment '{}' has no sessions", environment.name),

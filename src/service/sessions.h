@@ -80,7 +80,7 @@ class Sessions {
 
   struct Listed {
     std::string id = {}, environment = {};
-    std::string interpreter = {};  ///< "python", "node", "bash", "command"
+    std::string interpreter = {};  ///< of language::Driver
     std::chrono::milliseconds age{0}, idle{0};
     bool busy = false;
     std::size_t waiting = 0;  ///< calls

@@ -9,7 +9,7 @@
 #include "config/catalogue.h"
 #include "config/request.h"
 #include "config/sandbox_mcp_scan.h"
-#include "drivers/drivers.h"
+#include "language/driver.h"
 #include "sandbox/policy.h"
 
 namespace igloo::service {
@@ -53,7 +53,7 @@ struct Order {
   config::Configured where = {};
   environment::RunRequest request = {};
   /// What makes its environment's interpreter one that takes code again and again; null: it cannot.
-  const drivers::Driver* driver = nullptr;
+  const language::Driver* driver = nullptr;
   std::uint64_t setup = 0;  ///< the number of the Setup that it comes from; 0: from none
 };
 

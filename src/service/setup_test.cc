@@ -50,7 +50,7 @@ TEST(SetupTest, EveryEnvironmentIsOfferedOrSaysWhyNot) {
   ASSERT_NE(python, nullptr);
   EXPECT_EQ(python->name, "python");
   EXPECT_TRUE(python->rights.harmless());
-  EXPECT_EQ(setup->Find("perl"), nullptr);
+  EXPECT_EQ(setup->Find("cobol"), nullptr);
   for (const Unusable& each : setup->unusable()) EXPECT_NE(each.why.what, "") << each.name;
 }
 
@@ -61,7 +61,7 @@ TEST(SetupTest, AnOrderHasWhatTheConfigurationSays) {
   ASSERT_TRUE(order->request.project);
   EXPECT_EQ(order->request.project->path, "/home/ada/code");
   EXPECT_EQ(order->request.variables, (std::map<std::string, std::string>{{"INHERITED", "value"}}));
-  EXPECT_FALSE(setup->OrderFor({}, "perl", {}));
+  EXPECT_FALSE(setup->OrderFor({}, "cobol", {}));
   EXPECT_EQ(order->request.network.principal, "");
   const auto of_alice = setup->OrderFor({.principal = "alice"}, "shell", {});
   ASSERT_TRUE(of_alice) << of_alice.error().what;

@@ -60,8 +60,8 @@ std::string HowToCall(const Offer& offer, const config::SessionConfig& session) 
   text += fmt::format(
       ": it starts afresh in an empty /workspace and keeps nothing. With session=NAME files last "
       "from call to call, and variables and the working directory where an interpreter can keep "
-      "them (python, node, shell). A session belongs to the environment of its first call and "
-      "ends {:g} s after its last one and {:g} s after its first, or with "
+      "them (python, node, ruby, shell). A session belongs to the environment of its first "
+      "call and ends {:g} s after its last one and {:g} s after its first, or with "
       "session_action=\"close\"; session=\"new\" lets the server choose the name. display(x) in "
       "python and igloo.display(x) in node show pictures, tables and JSON.",
       seconds(session.idle_ms), seconds(session.lifetime_ms));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "language/language.h"
 #include "tools/per_environment.h"
 
 namespace igloo::tools {
@@ -57,10 +58,9 @@ void Append(Words& words, const Words& more, std::size_t from = 0) {
 
 Words Adapt(const config::SandboxSpec& spec) {
   Words command = spec.command;
-  if (command[0] == "python") {
-    // Debian has no program of the shorter name.
-    command[0] = "python3";
-  } else if (NeedsSource(command)) {
+  // Debian has no program 'python'.
+  if (const auto* known = language::FindByProgram(command[0])) command[0] = known->programs[0];
+  if (NeedsSource(command)) {
     const std::uint64_t heap = spec.resources.memory_mb.value_or(512) / 2;
     Words java = Script(kJava, command[0], std::to_string(heap));
     Append(java, command, 1);

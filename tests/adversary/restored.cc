@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "backend/jail/jail.h"
-#include "drivers/drivers.h"
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"
+#include "language/driver.h"
 #include "session/asio.h"
 #include "session/checkpoint.h"
 #include "session/interpreter.h"
@@ -47,13 +47,13 @@ asio::awaitable<Outcome> Execute(session::Interpreter& interpreter,
 sandbox::Policy PolicyForRestored(const Scene& scene) {
   const auto environment =
       environment::MakeHostEnvironment("python", environment::ReadHostLayout()).value();
-  const drivers::Driver* driver = drivers::FindDriver("python");
+  const language::Driver* driver = language::FindDriver("python");
   return environment::PolicyForRun(
              environment, {.what = environment::Driver{.text = std::string(driver->text),
                                                        .file = std::string(driver->file),
                                                        .program = std::string(driver->program)},
                            .project = environment::Project{.path = scene.project()},
-                           .extra_descriptors = drivers::kDescriptors})
+                           .extra_descriptors = language::kDescriptors})
       .value();
 }
 

@@ -35,7 +35,7 @@ Outcome RunFile(const std::string& environment, std::string_view code,
 }
 
 TEST(BadInput, EmptyCodeSucceeds) {
-  for (const char* environment : {"shell", "python", "node"}) {
+  for (const char* environment : {"shell", "python", "node", "ruby", "perl"}) {
     const Outcome word = Igloo({"run", "--env", environment, ""});
     EXPECT_EQ(word.status, 0) << environment << ": " << word.err;
     EXPECT_EQ(word.out + word.err, "");

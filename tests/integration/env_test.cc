@@ -44,6 +44,15 @@ TEST(Environments, JavaRuns) {
              "45\n");
 }
 
+TEST(Environments, RubyRuns) {
+  ExpectRuns("ruby", "require 'json'\nputs JSON.generate((0...10).sum) if __FILE__ == $0\n",
+             "45\n");
+}
+
+TEST(Environments, PerlRuns) {
+  ExpectRuns("perl", "use strict; use List::Util 'sum'; print sum(0 .. 9), \"\\n\";\n", "45\n");
+}
+
 TEST(Environments, NetworkToolsRun) {
   ExpectRuns("network-tools",
              "ip -o link | wc -l; curl -s --max-time 5 http://192.0.2.1/; "
@@ -56,6 +65,7 @@ TEST(Environments, AliasesAreTheSameEnvironment) {
   EXPECT_EQ(Igloo({"run", "--env", "python3", "print(42)"}).out, "42\n");
   EXPECT_EQ(Igloo({"run", "--env", "javascript", "console.log(42)"}).out, "42\n");
   EXPECT_EQ(Igloo({"run", "--env", "js", "console.log(42)"}).out, "42\n");
+  EXPECT_EQ(Igloo({"run", "--env", "rb", "p 42"}).out, "42\n");
 }
 
 TEST(EnvList, ShowsEveryPresetInItsOrder) {
@@ -71,8 +81,8 @@ TEST(EnvList, ShowsEveryPresetInItsOrder) {
                   ::testing::AnyOf(HasSubstr("sudo apt install"), HasSubstr("igloo env pull")));
     }
   }
-  EXPECT_THAT(names, ::testing::ElementsAre("shell", "python", "node", "go", "rust", "java",
-                                            "network-tools", "apisix"));
+  EXPECT_THAT(names, ::testing::ElementsAre("shell", "python", "node", "go", "rust", "java", "ruby",
+                                            "perl", "network-tools", "apisix"));
 }
 
 TEST(EnvShow, SaysWhatIsInside) {

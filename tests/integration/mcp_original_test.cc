@@ -136,12 +136,12 @@ TEST_F(Original, ASessionOfAnotherEnvironmentIsAnError) {
 }
 
 TEST_F(Original, AnUnknownEnvironmentIsAProtocolError) {
-  const JsonObject answer = client_.Run("perl", "print 1");
+  const JsonObject answer = client_.Run("cobol", "DISPLAY 1");
   ASSERT_TRUE(answer.contains("error"));
   EXPECT_EQ(answer.at("error").at("code").as_int64(), -32602);
   EXPECT_THAT(std::string(answer.at("error").at("message").as_string()),
-              AllOf(StartsWith("Unknown environment: 'perl'. Available: [\""),
-                    HasSubstr("\"python\""), Not(HasSubstr("perl\""))));
+              AllOf(StartsWith("Unknown environment: 'cobol'. Available: [\""),
+                    HasSubstr("\"python\""), Not(HasSubstr("cobol\""))));
 }
 
 TEST_F(Original, ArgumentsOfIgloosOwnToolAreRefused) {

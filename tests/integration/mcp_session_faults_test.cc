@@ -33,6 +33,7 @@ TEST_F(McpSessionFaults, AnInterpreterThatKillsItselfIsReplaced) {
   const std::pair<const char*, const char*> cases[] = {
       {"python", "import os; os.kill(os.getpid(), 9)"},
       {"node", "process.kill(process.pid, 'SIGKILL')"},
+      {"ruby", "Process.kill :KILL, $$"},
       {"shell", "kill -KILL $$"}};
   for (const auto& [env, code] : cases) {
     EXPECT_THAT(Text(env, code), AllOf(HasSubstr("variables are lost, files are kept"),
@@ -41,6 +42,7 @@ TEST_F(McpSessionFaults, AnInterpreterThatKillsItselfIsReplaced) {
   }
   EXPECT_THAT(Text("python", "print('again')"), StartsWith("again\n"));
   EXPECT_THAT(Text("node", "console.log('again')"), StartsWith("again\n"));
+  EXPECT_THAT(Text("ruby", "puts 'again'"), StartsWith("again\n"));
   EXPECT_THAT(Text("shell", "echo again"), StartsWith("again\n"));
 }
 
@@ -194,6 +196,7 @@ TEST_F(McpSessionFaults, TheAnswerOfACallThatTimedOutIsNeverTheNextOnes) {
       {"node", "console.log('old'); await new Promise(() => setInterval(() => 0, 1000))",
        "console.log('new')"},
       {"shell", "echo old; sleep 1000; echo old", "echo new"},
+      {"ruby", "puts 'old'; sleep; puts 'old'", "puts 'new'"},
       // This one does not stop when it is asked, and says how it ended after that.
       {"python",
        "import time\nfor i in range(10**9):\n  try:\n    print('old')\n"

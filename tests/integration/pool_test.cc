@@ -10,7 +10,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "drivers/drivers.h"
+#include "language/driver.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/interpreters.h"

@@ -172,6 +172,7 @@ TEST_P(LongOrders, ArriveWholeAndThoseBehindThem) {
   const std::string comment = node ? "// " : "# ";
   const std::string print = node                                     ? "console.log(1)"
                             : GetParam() == std::string_view("bash") ? "echo 1"
+                            : GetParam() == std::string_view("ruby") ? "puts 1"
                                                                      : "print(1)";
   for (const std::size_t size : {std::size_t{1}, std::size_t{4000}, std::size_t{5000},
                                  std::size_t{300'000}, std::size_t{2}}) {
@@ -180,7 +181,7 @@ TEST_P(LongOrders, ArriveWholeAndThoseBehindThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LongOrders, ::testing::Values("python", "node", "bash"));
+INSTANTIATE_TEST_SUITE_P(All, LongOrders, ::testing::Values("python", "node", "bash", "ruby"));
 
 /// A session's driver puts the channel where it is not in the way, if there is room for it.
 TEST(BashSessionTest, FewOpenFilesAreEnough) {

@@ -224,10 +224,11 @@ TEST_F(Repl, KeepsVariablesFromLineToLine) {
   EXPECT_EQ(python.status, 0) << python.err;
   EXPECT_EQ(python.out, "0\n1\n42\n");
   EXPECT_EQ(Piped("node", "let a = [1,\n2]\na.length\n").out, "2\n");
+  EXPECT_EQ(Piped("ruby", "def f(x)\n  x + 1\nend\ny = f(1)\ny * 10\n").out, "20\n");
   EXPECT_EQ(Piped("shell", "x=1\nif true; then\necho $x\nfi\nprintf end").out, "1\nend\n");
-  const Outcome unknown = Piped("perl", "1");
+  const Outcome unknown = Piped("cobol", "1");
   EXPECT_EQ(unknown.status, 125);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no environment 'perl'"));
+  EXPECT_THAT(unknown.err, HasSubstr("there is no environment 'cobol'"));
 }
 
 TEST_F(Repl, TellsOfPicturesAndFiles) {

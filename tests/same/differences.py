@@ -5,7 +5,7 @@ import re
 from programs import LANGUAGES
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "programs.md"
-HEADING = {"bash": "Bash", "python": "Python", "node": "Node"}
+HEADING = {"bash": "Bash", "python": "Python", "node": "Node", "ruby": "Ruby", "perl": "Perl"}
 MOST_LINES = 10
 WAYS = {"warm": ("warm",), "cold": ("cold",), "unwarmed": ("unwarmed",), "always": ("cold", "warm", "unwarmed"),
         "server": ("warm", "unwarmed")}

@@ -5,10 +5,12 @@ import pathlib
 import re
 
 HERE = pathlib.Path(__file__).resolve().parent
-LANGUAGES = ("bash", "python", "node")
+LANGUAGES = ("bash", "python", "node", "ruby", "perl")
 # The name of the environment and of the file that the code gets in it.
-ENVIRONMENT = {"bash": "shell", "python": "python", "node": "node"}
-ENDING = {"bash": "sh", "python": "py", "node": "js"}
+ENVIRONMENT = {"bash": "shell", "python": "python", "node": "node", "ruby": "ruby", "perl": "perl"}
+ENDING = {"bash": "sh", "python": "py", "node": "js", "ruby": "rb", "perl": "pl"}
+# Those whose interpreters a server can start ahead of their code.
+WAITING = ("bash", "python", "node", "perl")
 
 
 @dataclasses.dataclass(frozen=True)

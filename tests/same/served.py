@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from outcome import Outcome, Stream, unpacked
-from programs import ENDING, Program, Setting
+from programs import ENDING, WAITING, Program, Setting
 
 SECONDS = 120
 # How long a server gets to load an interpreter ahead, on a busy machine.
@@ -178,7 +178,7 @@ class Server:
 
     def run(self, program: Program) -> Outcome:
         """Where interpreters wait, the program gets one of those."""
-        if not self.waits:
+        if not self.waits or program.language not in WAITING:
             return self.call(program)
         for _ in range(ATTEMPTS):
             # None waits before the first call, nor after some quiet minutes.

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/replace_file.h"
-#include "drivers/drivers.h"
+#include "language/language.h"
 #include "session/driver_frames.h"
 #include "support/igloo.h"
 
@@ -24,13 +24,17 @@ namespace {
 constexpr int kPatienceMs = 30'000;
 constexpr int kNudgeAgainMs = 200;
 
-std::vector<std::string> CommandOf(const drivers::Driver& driver, const std::string& path) {
-  if (driver.interpreter == "python") return {"/usr/bin/python3", "-I", path};
-  if (driver.interpreter == "node") return {"/usr/bin/node", path};
-  if (driver.interpreter == "command") {
-    return drivers::DriveByCommand("main.sh", std::vector<std::string>{"/bin/sh", "-u"});
+/// How it is started here; what is left out of that would be this machine's own.
+std::vector<std::string> CommandOf(const language::Driver& driver, const std::string& path) {
+  if (&driver == &language::CommandDriver()) {
+    return language::DriveByCommand("main.sh", std::vector<std::string>{"/bin/sh", "-u"});
   }
-  return {"/bin/bash", "--norc", "--noprofile", path};
+  const language::Language& row = *language::Find(driver.interpreter);
+  std::vector<std::string> command = {"/usr/bin/" + std::string(row.programs[0])};
+  if (row.name == "python") command.emplace_back("-I");
+  if (row.name == "bash") command.insert(command.end(), {"--norc", "--noprofile"});
+  command.push_back(path);
+  return command;
 }
 
 std::string TextOf(const boost::json::object& object, std::string_view key) {
@@ -49,7 +53,7 @@ bool Take(const UniqueFd& fd, std::string& text) {
 }  // namespace
 
 Driven::Driven(std::string_view interpreter) : directory_(TempDir::Make(TempParent()).value()) {
-  const drivers::Driver& driver = *drivers::FindDriver(interpreter);
+  const language::Driver& driver = *language::FindDriver(interpreter);
   const std::string path = fmt::format("{}/{}", directory(), driver.file);
   EXPECT_TRUE(ReplaceFile(path, driver.text));
   FdPair orders = MakePipe().value();

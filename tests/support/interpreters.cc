@@ -7,8 +7,8 @@
 #include <boost/asio/detached.hpp>
 #include <stdexcept>
 
-#include "drivers/drivers.h"
 #include "environment/host.h"
+#include "language/driver.h"
 #include "session/prepare.h"
 #include "support/sandbox.h"
 
@@ -17,7 +17,7 @@ namespace igloo::testing {
 namespace asio = boost::asio;
 
 sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::RunRequest more) {
-  const drivers::Driver* driver = drivers::FindDriver(interpreter);
+  const language::Driver* driver = language::FindDriver(interpreter);
   if (driver == nullptr) throw std::logic_error("there is no driver for " + interpreter);
   // As the server makes it (service/recipes.cc).
   const auto host = environment::MakeHostEnvironment(interpreter == "bash" ? "shell" : interpreter,
@@ -26,7 +26,7 @@ sandbox::Plan PlanForInterpreter(const std::string& interpreter, environment::Ru
                                   .file = std::string(driver->file),
                                   .program = std::string(driver->program)};
   more.time_ms = 0;
-  more.extra_descriptors = drivers::kDescriptors;
+  more.extra_descriptors = language::kDescriptors;
   more.hand_out = true;
   return session::PlanFor(host.value(), more).value();
 }

@@ -25,7 +25,7 @@ inline constexpr HostEnvironment kGo = {
     .aliases = kGoAliases,
     .description = "Go: one file, compiled and run with the standard library",
     .needs = kGoNeeds,
-    .code_file = "main.go",
+    .language = "go",
     .start = kGoStart,
     .variables = kGoVariables,
     // The compiler builds the standard library's packages into the cache of every fresh sandbox.

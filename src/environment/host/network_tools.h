@@ -22,7 +22,6 @@ inline constexpr HostEnvironment kNetworkTools = {
     .description = "Bash with curl, ip and friends; what they reach is the run's network",
     .needs = kNetworkToolsNeeds,
     .extras = kNetworkToolsExtras,
-    .code_file = "main.sh",
     .language = "bash",
     .start = kNetworkToolsStart,
     .variables = kNetworkToolsVariables,

@@ -13,7 +13,6 @@ inline constexpr HostEnvironment kNode = {
     .aliases = kNodeAliases,
     .description = "Node.js with what the host has installed",
     .needs = kNodeNeeds,
-    .code_file = "main.js",
     .language = "node",
     .start = kNodeStart,
 };

@@ -15,7 +15,6 @@ inline constexpr HostEnvironment kPython = {
     .aliases = kPythonAliases,
     .description = "Python 3 with what the host has installed",
     .needs = kPythonNeeds,
-    .code_file = "main.py",
     .language = "python",
     .start = kPythonStart,
     .variables = kPythonVariables,

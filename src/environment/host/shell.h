@@ -18,7 +18,6 @@ inline constexpr HostEnvironment kShell = {
     .description = "Bash and the usual command line tools",
     .needs = kShellNeeds,
     .extras = kShellExtras,
-    .code_file = "main.sh",
     .language = "bash",
     .start = kShellStart,
 };

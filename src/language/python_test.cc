@@ -7,7 +7,7 @@
 #include "support/driven.h"
 #include "support/igloo.h"
 
-namespace igloo::drivers {
+namespace igloo::language {
 namespace {
 
 using igloo::testing::Driven;
@@ -353,4 +353,4 @@ TEST_F(PythonDriver, ImportsNothingOfTheUsersLibraries) {
 }
 
 }  // namespace
-}  // namespace igloo::drivers
+}  // namespace igloo::language

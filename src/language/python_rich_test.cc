@@ -6,7 +6,7 @@
 
 #include "support/driven.h"
 
-namespace igloo::drivers {
+namespace igloo::language {
 namespace {
 
 using igloo::testing::Driven;
@@ -113,4 +113,4 @@ TEST_F(PythonRichDriver, SendsTables) {
 }
 
 }  // namespace
-}  // namespace igloo::drivers
+}  // namespace igloo::language

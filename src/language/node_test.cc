@@ -5,7 +5,7 @@
 
 #include "support/driven.h"
 
-namespace igloo::drivers {
+namespace igloo::language {
 namespace {
 
 using igloo::testing::Driven;
@@ -214,4 +214,4 @@ TEST_F(NodeDriver, TakesTheExitCodeThatCodeSetForItsStatus) {
 }
 
 }  // namespace
-}  // namespace igloo::drivers
+}  // namespace igloo::language

@@ -5,7 +5,7 @@
 
 #include "support/driven.h"
 
-namespace igloo::drivers {
+namespace igloo::language {
 namespace {
 
 using igloo::testing::Driven;
@@ -204,4 +204,4 @@ TEST_F(BashDriver, RefusesANulByteInsteadOfWaiting) {
 }
 
 }  // namespace
-}  // namespace igloo::drivers
+}  // namespace igloo::language

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "drivers/drivers.h"
+#include "language/driver.h"
 #include "support/driven.h"
 
-namespace igloo::drivers {
+namespace igloo::language {
 namespace {
 
 using igloo::testing::Driven;
@@ -122,4 +122,4 @@ TEST_F(CommandDriver, EndsWhenTheHostGoesOrTalksNonsense) {
 }
 
 }  // namespace
-}  // namespace igloo::drivers
+}  // namespace igloo::language

@@ -1,4 +1,4 @@
-#include "drivers/drivers.h"
+#include "language/driver.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,22 +9,22 @@
 #include "base/file.h"
 #include "support/driven.h"
 
-namespace igloo::drivers {
+namespace igloo::language {
 namespace {
 
 using igloo::testing::Driven;
 using igloo::testing::DrivenRun;
 using ::testing::HasSubstr;
 
-TEST(FindDriver, KnowsThreeInterpretersAndNoOther) {
-  for (const std::string_view name : {"python", "node", "bash"}) {
+TEST(FindDriver, KnowsFourInterpretersAndNoOther) {
+  for (const std::string_view name : {"python", "node", "bash", "ruby"}) {
     const Driver* driver = FindDriver(name);
     ASSERT_NE(driver, nullptr);
     EXPECT_EQ(driver->interpreter, name);
     EXPECT_FALSE(driver->file.empty());
     EXPECT_TRUE(driver->text.ends_with('\n'));
   }
-  EXPECT_EQ(FindDriver("ruby"), nullptr);
+  EXPECT_EQ(FindDriver("perl"), nullptr);
   EXPECT_EQ(FindDriver(""), nullptr);
 }
 
@@ -81,6 +81,16 @@ const Phrases& PhrasesOf(std::string_view interpreter) {
         .fails = "nothing.like_this",
         .waits = "import subprocess\nsubprocess.run(['sh', '-c', 'echo go; exec sleep 1000'])\n"
                  "print('not reached')"}},
+      {"ruby",
+       {.print_hi = "print 'hi'",
+        .both_streams = "$stderr.write('e' * 200000)\n$stdout.write('o' * 10000000)",
+        .child_listing = "system('ls /proc/self/fd')",
+        .child_prints = "system('echo done 1 2; echo {}; cat')",
+        .reads_input = "puts 'end of file' if gets.nil?",
+        .exits = "exit 3",
+        .comment = "#",
+        .fails = "nothing.like_this",
+        .waits = "system('echo go; exec sleep 1000')\nputs 'not reached'"}},
   };
   return kPhrases.at(interpreter);
 }
@@ -91,7 +101,7 @@ class EveryDriver : public ::testing::TestWithParam<std::string_view> {
   Driven driven_ = Driven(GetParam());
 };
 
-INSTANTIATE_TEST_SUITE_P(Drivers, EveryDriver, ::testing::Values("bash", "node", "python"),
+INSTANTIATE_TEST_SUITE_P(Drivers, EveryDriver, ::testing::Values("bash", "node", "python", "ruby"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(EveryDriver, LosesNoOutputWithoutNewline) {
@@ -202,4 +212,4 @@ TEST_P(EveryDriver, LeavesNoFileBehind) {
 }
 
 }  // namespace
-}  // namespace igloo::drivers
+}  // namespace igloo::language
