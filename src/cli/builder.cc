@@ -111,7 +111,7 @@ void Builder::Tell(std::string_view line) {
 
 boost::asio::awaitable<void> Builder::Wait(std::string name,
                                            std::function<void(std::string_view)> said,
-                                           mcp::Cancellation cancellation) {
+                                           Cancellation cancellation) {
   if (!Builds(name)) co_return;
   const auto waiting =
       std::make_shared<Waiting>(std::move(name), std::move(said), boost::asio::steady_timer(loop_));

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "base/spawn.h"
 #include "cli/args.h"
 #include "config/config.h"
-#include "mcp/cancellation.h"
 
 namespace igloo::cli {
 
@@ -38,7 +38,7 @@ class Builder {
   /// Until it is at work on that no more, and `done` was heard; at once if it is not. `said` is
   /// told what Nix says about it.
   boost::asio::awaitable<void> Wait(std::string name, std::function<void(std::string_view)> said,
-                                    mcp::Cancellation cancellation);
+                                    Cancellation cancellation);
   /// What failed is tried again.
   void Forget() { tried_.clear(); }
 

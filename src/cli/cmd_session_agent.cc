@@ -139,7 +139,7 @@ class Agent {
 
   asio::awaitable<void> Execute(AgentExecute execute) {
     tools::Sessions::Asked asked{.id = kSession, .code = std::move(execute.code), .echo = false};
-    const mcp::Cancellation never;
+    const Cancellation never;
     tools::Listener listener;
     auto finished =
         co_await sessions_->Execute(std::move(asked), offered_, setup_, never, std::move(listener));

@@ -29,7 +29,7 @@ asio::awaitable<void> SecretReader::Read(std::shared_ptr<const tools::Setup> set
 }
 
 asio::awaitable<void> SecretReader::Wait(std::shared_ptr<const tools::Setup> setup,
-                                         std::string environment, mcp::Cancellation cancellation) {
+                                         std::string environment, Cancellation cancellation) {
   const auto hook = cancellation.OnRequest([this] { come_.cancel(); });
   while (setup->AwaitsSecrets(environment) && !cancellation.requested()) {
     boost::system::error_code cancelled;

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 #include "tools/setup.h"
 
 namespace igloo::cli {
@@ -24,7 +24,7 @@ class SecretReader {
   void Begin(const std::shared_ptr<const tools::Setup>& setup);
   /// Until those of one environment were read, or cannot be.
   boost::asio::awaitable<void> Wait(std::shared_ptr<const tools::Setup> setup,
-                                    std::string environment, mcp::Cancellation cancellation);
+                                    std::string environment, Cancellation cancellation);
 
  private:
   boost::asio::awaitable<void> Read(std::shared_ptr<const tools::Setup> setup,

@@ -146,14 +146,14 @@ class Server {
   /// How calls wait for what Nix builds.
   tools::Making MakingOf() {
     return {.wait = [this](std::string name, std::function<void(std::string_view)> said,
-                           mcp::Cancellation cancellation) -> asio::awaitable<void> {
+                           Cancellation cancellation) -> asio::awaitable<void> {
               const auto setup = service().Current();
               std::string made = setup ? config::Canonical((*setup)->config(), name) : name;
               co_await builder_->Wait(std::move(made), std::move(said), std::move(cancellation));
             },
             .secrets =
                 [this](std::shared_ptr<const tools::Setup> setup, std::string name,
-                       mcp::Cancellation cancellation) {
+                       Cancellation cancellation) {
                   return secret_reader_.Wait(std::move(setup), std::move(name),
                                              std::move(cancellation));
                 },

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 
 namespace igloo::mcp {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 #include "mcp/channel.h"
 #include "mcp/json_rpc.h"
 #include "mcp/types.h"

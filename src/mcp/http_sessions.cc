@@ -1,5 +1,6 @@
 #include "mcp/http_sessions.h"
 
+#include "base/random.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {

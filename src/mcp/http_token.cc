@@ -10,10 +10,10 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "base/scope_exit.h"
 #include "base/sha256.h"
 #include "base/unique_fd.h"
-#include "mcp/questions.h"
 
 namespace igloo::mcp {
 

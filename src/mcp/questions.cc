@@ -1,11 +1,8 @@
 #include "mcp/questions.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
-#include <array>
-#include <cstdlib>
-
+#include "base/random.h"
 #include "mcp/pch.h"
 
 namespace igloo::mcp {
@@ -19,17 +16,6 @@ struct Questions::Waiting {
   asio::steady_timer answered;  ///< cancelled when the answer is there
   Answer<Json> answer = Refuse(RpcCode::kInternalError, "the question was withdrawn");
 };
-
-std::string RandomName() {
-  std::array<unsigned char, 16> bytes{};
-  // The kernel's pool is ready long before any client; a guessable name must never be handed out.
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    std::abort();
-  }
-  std::string name;
-  for (const unsigned char byte : bytes) name += fmt::format("{:02x}", byte);
-  return name;
-}
 
 Questions::Questions() : secret_(RandomName()) {}
 

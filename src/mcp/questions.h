@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 #include "mcp/channel.h"
 #include "mcp/json_rpc.h"
 #include "mcp/types.h"
@@ -33,8 +33,5 @@ class Questions {
   std::uint64_t next_ = 1;
   std::map<RequestId, std::shared_ptr<Waiting>> waiting_ = {};  // shared with who waits
 };
-
-/// 128 random bits as 32 digits.
-std::string RandomName();
 
 }  // namespace igloo::mcp

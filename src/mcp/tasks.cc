@@ -4,6 +4,7 @@
 
 #include <ctime>
 
+#include "base/random.h"
 #include "base/scope_exit.h"
 #include "mcp/encode.h"
 #include "mcp/pch.h"

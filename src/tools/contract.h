@@ -40,13 +40,12 @@ struct Trace {
 struct Making {
   /// Until the environment of this name or alias is made, or cannot be; at once if nobody makes it.
   /// Whoever waits hears the words of the one who works.
-  std::function<boost::asio::awaitable<void>(std::string name,
-                                             std::function<void(std::string_view line)> said,
-                                             mcp::Cancellation cancellation)>
+  std::function<boost::asio::awaitable<void>(
+      std::string name, std::function<void(std::string_view line)> said, Cancellation cancellation)>
       wait = {};
   /// Until a setup's secrets for this environment were read, or cannot be.
   std::function<boost::asio::awaitable<void>(std::shared_ptr<const Setup> setup, std::string name,
-                                             mcp::Cancellation cancellation)>
+                                             Cancellation cancellation)>
       secrets = {};
   /// The setup that counts now.
   std::function<std::shared_ptr<const Setup>()> setup = {};

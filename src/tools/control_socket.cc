@@ -105,7 +105,7 @@ class Client : public std::enable_shared_from_this<Client> {
 
   stream_descriptor socket_;
   SessionControl& control_;
-  mcp::Cancellation cancellation_ = {};
+  Cancellation cancellation_ = {};
   bool asked_ = false, last_ = false;
   std::deque<std::string> queue_ = {};
   std::size_t unread_ = 0;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 #include "tools/sessions.h"
 #include "tools/turns.h"
 
@@ -25,7 +25,7 @@ struct Sessions::Living {
   bool ready = false;                   ///< and it has a workspace
   bool ended = false;                   ///< by End; who waits for a turn finds out
   Turns turns;
-  mcp::Cancellation stop = {};  ///< of the call whose turn it is, or of the next one
+  Cancellation stop = {};  ///< of the call whose turn it is, or of the next one
   session::Stamps stamps = {};
   std::uint64_t usual_time_ms = 0;
   Clock::time_point born, used;

@@ -184,7 +184,7 @@ Result<std::shared_ptr<const session::Recipe>> Runner::RecipeFor(const Order& or
   return recipe;
 }
 
-asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation cancellation,
+asio::awaitable<Result<Finished>> Runner::Execute(Order order, Cancellation cancellation,
                                                   Listener listener) {
   const std::int64_t came = MonotonicMicros();
   co_await turns_.Take(cancellation);
@@ -199,8 +199,9 @@ asio::awaitable<Result<Finished>> Runner::Execute(Order order, mcp::Cancellation
   co_return *std::move(finished);
 }
 
-asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
-    const Order& order, mcp::Cancellation cancellation, const Listener& listener) {
+asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(const Order& order,
+                                                                        Cancellation cancellation,
+                                                                        const Listener& listener) {
   const auto* code = std::get_if<environment::Code>(&order.request.what);
   const config::Configured& where = order.where;
   // An interpreter may read files of its user's when it starts: those that come with the code have
@@ -239,7 +240,7 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
 
 asio::awaitable<void> Runner::Collect(const environment::Environment& where,
                                       const environment::RunRequest& request,
-                                      mcp::Cancellation cancellation, Finished& finished) {
+                                      Cancellation cancellation, Finished& finished) {
   NoteRefusals(finished);
   std::ranges::copy(finished.run.put_right, std::back_inserter(finished.notes));
   const std::vector<UniqueFd> directories = std::exchange(finished.run.handed_out, {});
@@ -260,7 +261,7 @@ asio::awaitable<void> Runner::Collect(const environment::Environment& where,
 asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& order,
                                                                 const sandbox::Plan& plan,
                                                                 backend::Backend& backend,
-                                                                mcp::Cancellation cancellation,
+                                                                Cancellation cancellation,
                                                                 const Listener& listener) {
   for (bool again = false;; again = true) {
     auto io = IoFor(order, plan, listener.heard);
@@ -277,7 +278,7 @@ asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& ord
   }
 }
 
-asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancellation cancellation,
+asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, Cancellation cancellation,
                                                        const Listener& listener) {
   const auto backend = BackendFor(order.where.backend);
   if (!backend) co_return std::unexpected(backend.error());

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "backend/jail/jail.h"
+#include "base/cancellation.h"
 #include "cgroup/groups.h"
-#include "mcp/cancellation.h"
 #include "session/interpreter.h"
 #include "session/leftovers.h"
 #include "session/pool.h"
@@ -89,7 +89,7 @@ class Runner {
   ~Runner();
 
   /// A cancelled run is ended at once, or never begun.
-  boost::asio::awaitable<Result<Finished>> Execute(Order order, mcp::Cancellation cancellation,
+  boost::asio::awaitable<Result<Finished>> Execute(Order order, Cancellation cancellation,
                                                    Listener listener);
 
   /// Nobody waits any more: the event loop has ended, and what ran on it is being destroyed.
@@ -118,21 +118,22 @@ class Runner {
   backend::jail::HostIds expected_ids() const { return jail_.expected_ids(); }
 
  private:
-  boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, mcp::Cancellation cancellation,
+  boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, Cancellation cancellation,
                                                         const Listener& listener);
   /// The program begins once; a sandbox that vanishes before that is replaced.
   boost::asio::awaitable<Result<session::RunResult>> ExecutePlan(const Order& order,
                                                                  const sandbox::Plan& plan,
                                                                  backend::Backend& backend,
-                                                                 mcp::Cancellation cancellation,
+                                                                 Cancellation cancellation,
                                                                  const Listener& listener);
   /// In a program that waits for its code; nothing: none does, or it was gone before the code came.
-  boost::asio::awaitable<std::optional<Result<Finished>>> ExecuteWaiting(
-      const Order& order, mcp::Cancellation cancellation, const Listener& listener);
+  boost::asio::awaitable<std::optional<Result<Finished>>> ExecuteWaiting(const Order& order,
+                                                                         Cancellation cancellation,
+                                                                         const Listener& listener);
   /// What a run left in the directories that it handed out.
   boost::asio::awaitable<void> Collect(const environment::Environment& where,
                                        const environment::RunRequest& request,
-                                       mcp::Cancellation cancellation, Finished& finished);
+                                       Cancellation cancellation, Finished& finished);
   Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Order& order);
   Result<backend::Backend*> BackendFor(config::Backend kind);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,

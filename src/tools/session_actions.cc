@@ -34,7 +34,7 @@ mcp::ToolResult RenderList(const std::vector<Sessions::Listed>& sessions) {
 
 /// What was done, as a sentence.
 asio::awaitable<Result<std::string>> Do(Sessions& sessions, SessionAction action,
-                                        const std::string& id, mcp::Cancellation cancellation) {
+                                        const std::string& id, Cancellation cancellation) {
   const std::string name = Printable(Quoted(id));
   if (action == SessionAction::kClose) {
     const auto ended = sessions.End(id);
@@ -56,7 +56,7 @@ asio::awaitable<Result<std::string>> Do(Sessions& sessions, SessionAction action
 }  // namespace
 
 asio::awaitable<mcp::ToolResult> Act(Sessions& sessions, SessionAction action, std::string id,
-                                     mcp::Cancellation cancellation, Trace& trace) {
+                                     Cancellation cancellation, Trace& trace) {
   trace.session = Quoted(id);
   trace.environment = sessions.EnvironmentOf(id).value_or("");
   if (action == SessionAction::kList) {

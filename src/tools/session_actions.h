@@ -9,7 +9,7 @@ namespace igloo::tools {
 
 /// Does something to a session, or lists all; what it says is the tool's result.
 boost::asio::awaitable<mcp::ToolResult> Act(Sessions& sessions, SessionAction action,
-                                            std::string id, mcp::Cancellation cancellation,
+                                            std::string id, Cancellation cancellation,
                                             Trace& trace);
 
 }  // namespace igloo::tools

@@ -82,14 +82,14 @@ Result<SessionControl::Place> SessionControl::Find(const std::string& name) cons
               "list' shows them");
 }
 
-asio::awaitable<void> SessionControl::Handle(std::string request, mcp::Cancellation cancellation,
+asio::awaitable<void> SessionControl::Handle(std::string request, Cancellation cancellation,
                                              Emit emit) {
   const auto answer = co_await Answer(request, std::move(cancellation), emit);
   emit(answer ? *answer : Describe(answer.error()));
 }
 
 asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view request,
-                                                                mcp::Cancellation cancellation,
+                                                                Cancellation cancellation,
                                                                 Emit emit) {
   boost::system::error_code bad;
   const mcp::Json parsed = boost::json::parse(request, bad);
@@ -187,8 +187,7 @@ AllowRule AllowIn(session::Proxy& proxy) {
 }
 
 asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject request,
-                                                             mcp::Cancellation cancellation,
-                                                             Emit emit) {
+                                                             Cancellation cancellation, Emit emit) {
   const auto id = TextIn(request, "session");
   const auto code = TextIn(request, "code");
   if (!id || !code) co_return std::unexpected(id ? code.error() : id.error());

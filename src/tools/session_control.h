@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 #include "mcp/types.h"
 #include "session/proxy.h"
 #include "tools/sessions.h"
@@ -50,14 +50,13 @@ class SessionControl {
   /// Of a process that has no sessions.
   explicit SessionControl(AllowRule allow) : allow_(std::move(allow)) {}
 
-  boost::asio::awaitable<void> Handle(std::string request, mcp::Cancellation cancellation,
-                                      Emit emit);
+  boost::asio::awaitable<void> Handle(std::string request, Cancellation cancellation, Emit emit);
 
  private:
   boost::asio::awaitable<Result<mcp::JsonObject>> Answer(std::string_view request,
-                                                         mcp::Cancellation cancellation, Emit emit);
+                                                         Cancellation cancellation, Emit emit);
   boost::asio::awaitable<Result<mcp::JsonObject>> Run(mcp::JsonObject request,
-                                                      mcp::Cancellation cancellation, Emit emit);
+                                                      Cancellation cancellation, Emit emit);
 
   /// Adds a rule to a living sandbox.
   boost::asio::awaitable<Result<mcp::JsonObject>> Allow(mcp::JsonObject request) const;

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
 #include "drivers/drivers.h"
 #include "mcp/pch.h"
-#include "mcp/questions.h"
 #include "tools/living.h"
 
 namespace igloo::tools {
@@ -65,7 +65,7 @@ std::string Sessions::QualifiedName(const std::string& id) const {
 
 std::string Sessions::NewName() const {
   std::string name;
-  do name = "s-" + mcp::RandomName().substr(0, 12);
+  do name = "s-" + RandomName().substr(0, 12);
   while (sessions_.contains(name));
   return name;
 }
@@ -165,8 +165,7 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
 
 asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& environment,
                                                     std::shared_ptr<const Setup> setup,
-                                                    mcp::Cancellation cancellation,
-                                                    Listener listener) {
+                                                    Cancellation cancellation, Listener listener) {
   auto found = Find(asked, environment, *setup);
   if (!found) co_return std::unexpected(std::move(found).error());
   const Found living = *std::move(found);
@@ -181,7 +180,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   const std::int64_t queued = MonotonicMicros() - came;
   if (listener.began) listener.began();
   const ScopeExit over([&] { living->stop = {}; });
-  mcp::Cancellation stop = living->stop;
+  Cancellation stop = living->stop;
   const auto cancelled = cancellation.OnRequest([stop]() mutable { stop.Request(); });
   if (auto prepared = co_await Prepare(living, asked); !prepared) {
     co_return std::unexpected(std::move(prepared).error());
@@ -231,7 +230,7 @@ Result<Sessions::Found> Sessions::ParentOf(const Asked& asked, const Offered& en
 }
 
 asio::awaitable<Result<void>> Sessions::CopyFrom(Found parent, Found living,
-                                                 mcp::Cancellation cancellation) {
+                                                 Cancellation cancellation) {
   co_await parent->turns.Take(cancellation);
   const ScopeExit leaving([&] {
     parent->used = parts_.now();
@@ -340,7 +339,7 @@ Result<bool> Sessions::Interrupt(const std::string& id) {
   return true;
 }
 
-asio::awaitable<Result<void>> Sessions::Reset(std::string id, mcp::Cancellation cancellation) {
+asio::awaitable<Result<void>> Sessions::Reset(std::string id, Cancellation cancellation) {
   auto known = Known(id);
   if (!known) co_return std::unexpected(std::move(known).error());
   const Found living = *std::move(known);

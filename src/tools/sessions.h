@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 #include "mcp/types.h"
 #include "tools/resident.h"
 #include "tools/runner.h"
@@ -68,8 +68,7 @@ class Sessions {
   /// of that one.
   boost::asio::awaitable<Result<Finished>> Execute(Asked asked, const Offered& environment,
                                                    std::shared_ptr<const Setup> setup,
-                                                   mcp::Cancellation cancellation,
-                                                   Listener listener);
+                                                   Cancellation cancellation, Listener listener);
 
   /// A name that no session has, and that nobody guesses.
   std::string NewName() const;
@@ -96,7 +95,7 @@ class Sessions {
   /// Asks the code that runs in it to stop. Whether some did.
   Result<bool> Interrupt(const std::string& id);
   /// Another interpreter: variables go, files stay. Code that runs is interrupted first.
-  boost::asio::awaitable<Result<void>> Reset(std::string id, mcp::Cancellation cancellation);
+  boost::asio::awaitable<Result<void>> Reset(std::string id, Cancellation cancellation);
   /// A file in its working directory.
   Result<mcp::ResourceContents> Read(const SessionFile& file) const;
 
@@ -121,7 +120,7 @@ class Sessions {
   /// The session that a new one is to be a copy of; none when it is not to be one.
   Result<Found> ParentOf(const Asked& asked, const Offered& environment) const;
   boost::asio::awaitable<Result<void>> CopyFrom(Found parent, Found living,
-                                                mcp::Cancellation cancellation);
+                                                Cancellation cancellation);
   /// Everything between its turn and its code: the start of the session, its files.
   boost::asio::awaitable<Result<void>> Prepare(Found living, const Asked& asked);
   Error Forget(const std::string& id, const Found& living, const Error& error);

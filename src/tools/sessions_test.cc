@@ -91,7 +91,7 @@ class SessionsTest : public ::testing::Test {
   }
 
   struct Asked {
-    mcp::Cancellation cancellation = {};
+    Cancellation cancellation = {};
     std::optional<Result<Finished>> result = {};
   };
   /// Begins a call, and lets everything go on until it waits.

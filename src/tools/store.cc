@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/random.h"
 #include "base/text.h"
-#include "mcp/questions.h"
 #include "session/leftovers.h"
 #include "tools/clip.h"
 #include "tools/uri.h"
@@ -79,7 +79,7 @@ std::vector<std::string> Store::Keep(std::vector<Item> items) {
   for (const Item& item : items) size += item.bytes.size();
   if (items.empty() || size > limits_.bytes || items.size() > limits_.items) return {};
   while (bytes_ + size > limits_.bytes || items_ + items.size() > limits_.items) DropOldest();
-  const std::string prefix = "igloo://run/" + mcp::RandomName() + "/";
+  const std::string prefix = "igloo://run/" + RandomName() + "/";
   std::vector<std::string> uris;
   Run run{.bytes = size};
   for (Item& item : items) {

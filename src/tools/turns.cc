@@ -8,7 +8,7 @@ namespace igloo::tools {
 
 namespace asio = boost::asio;
 
-asio::awaitable<void> Turns::Take(mcp::Cancellation cancellation) {
+asio::awaitable<void> Turns::Take(Cancellation cancellation) {
   if (taken_ < at_once_ && waiting_.empty()) {
     ++taken_;
     co_return;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <list>
 
-#include "mcp/cancellation.h"
+#include "base/cancellation.h"
 
 namespace igloo::tools {
 
@@ -18,7 +18,7 @@ class Turns {
 
   /// Returns when it is the caller's turn, or its call is cancelled: then too it has a turn, and
   /// gives it back.
-  boost::asio::awaitable<void> Take(mcp::Cancellation cancellation);
+  boost::asio::awaitable<void> Take(Cancellation cancellation);
   void GiveBack();
   /// Nobody waits any more: the event loop has ended, and what ran on it is being destroyed.
   void Close() { waiting_.clear(); }

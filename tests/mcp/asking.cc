@@ -1,8 +1,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "base/random.h"
 #include "base/sha256.h"
-#include "mcp/questions.h"
 #include "tests/mcp/fixture_service.h"
 
 namespace igloo::mcp::fixture {

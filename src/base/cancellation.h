@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-namespace igloo::mcp {
+namespace igloo {
 
 /// Says that nobody waits for a call's result any more. Copies mean the same call. One thread.
 class Cancellation {
@@ -66,4 +66,4 @@ class Cancellation {
   std::shared_ptr<State> state_ = std::make_shared<State>();  // shared by all copies and hooks
 };
 
-}  // namespace igloo::mcp
+}  // namespace igloo
