@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace igloo {
+
+/// Where a part of a program says what its user should know. Whoever gives the sink prints, and
+/// decides which levels; a Log without a sink says nothing. Copies share the sink.
+class Log {
+ public:
+  enum class Level : std::uint8_t {
+    kError,    ///< something that was asked for is not done
+    kWarning,  ///< something is weaker, or works otherwise than one would expect
+    kInfo,     ///< nothing is wrong
+    kDebug,    ///< for whoever looks into something
+  };
+  using Sink = std::function<void(Level level, std::string_view text)>;
+
+  /// Says texts of one level.
+  class Line {
+   public:
+    Line(std::shared_ptr<const Sink> sink, Level level) : sink_(std::move(sink)), level_(level) {}
+
+    void operator()(std::string_view text) const {
+      if (sink_) (*sink_)(level_, text);
+    }
+    /// Whether anybody gets to hear it: a text that takes time to make need not be made otherwise.
+    explicit operator bool() const { return sink_ != nullptr; }
+
+   private:
+    std::shared_ptr<const Sink> sink_;  // shared with the log and its copies
+    Level level_;
+  };
+
+  Log() = default;
+  explicit Log(Sink sink) : sink_(sink ? std::make_shared<const Sink>(std::move(sink)) : nullptr) {}
+
+  /// Takes the place of a `std::function<void(std::string_view)>`, too.
+  Line At(Level level) const { return {sink_, level}; }
+
+ private:
+  std::shared_ptr<const Sink> sink_ = {};  // shared with its copies and lines
+};
+
+}  // namespace igloo
