@@ -187,10 +187,11 @@ class Server {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
       principals.push_back({i < serving_.tokens.size() ? serving_.tokens[i].token : "", cores_[i]});
     }
+    serving_.http->log = Log([this](Log::Level, std::string_view text) { serving_.say(text); });
     mcp::HttpServer server(loop_, std::move(principals), *serving_.http);
     IGLOO_ASSIGN(const std::uint16_t port, server.Listen());
-    mcp::HttpAddress address = serving_.http->address;
-    if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
+    http::Address address = serving_.http->address;
+    if (auto* tcp = std::get_if<http::TcpAddress>(&address)) {
       tcp->port = port;
       inform_(fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
     } else {
