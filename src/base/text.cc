@@ -200,4 +200,10 @@ std::string Nearest(std::string_view word, const std::string_view* candidates, s
   return std::string(best);
 }
 
+std::string AsciiLower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
 }  // namespace igloo

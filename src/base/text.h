@@ -31,4 +31,7 @@ std::string HumanBytes(unsigned long long bytes);
 /// The candidate nearest to `word` (at most two edits away), or empty: for "did you mean".
 std::string Nearest(std::string_view word, const std::string_view* candidates, std::size_t count);
 
+/// Letters of ASCII become small, other bytes stay.
+std::string AsciiLower(std::string_view text);
+
 }  // namespace igloo

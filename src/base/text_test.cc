@@ -178,5 +178,9 @@ TEST(NearestTest, PrefersTheCloserAndThenTheFirst) {
   EXPECT_EQ(Nearest("abcy", kNames.data(), kNames.size()), "abcd");
 }
 
+TEST(Text, OnlyLettersOfAsciiBecomeSmall) {
+  EXPECT_EQ(AsciiLower("Host-1 \xc3\x84@[Z"), "host-1 \xc3\x84@[z");
+}
+
 }  // namespace
 }  // namespace igloo

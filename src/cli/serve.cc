@@ -67,7 +67,7 @@ class Server {
         level_(serving_.level.value_or(WantedLevel(begun_with_))) {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
     std::vector<std::string> labels;
-    for (const mcp::HttpToken& token : serving_.tokens) labels.push_back(token.label);
+    for (const http::Token& token : serving_.tokens) labels.push_back(token.label);
     const service::Setup::ReadCatalogue catalogue = [this](const config::Config& config) {
       return service::ReadEnvironmentsWith(config, serving_.brought);
     };
@@ -135,10 +135,11 @@ class Server {
     for (std::size_t i = 0; i < cores_.size(); ++i) {
       principals.push_back({i < serving_.tokens.size() ? serving_.tokens[i].token : "", cores_[i]});
     }
+    serving_.http->log = log_;
     mcp::HttpServer server(loop(), std::move(principals), *serving_.http);
     IGLOO_ASSIGN(const std::uint16_t port, server.Listen());
-    mcp::HttpAddress address = serving_.http->address;
-    if (auto* tcp = std::get_if<mcp::TcpAddress>(&address)) {
+    http::Address address = serving_.http->address;
+    if (auto* tcp = std::get_if<http::TcpAddress>(&address)) {
       tcp->port = port;
       inform_(fmt::format("serving MCP at http://{}{}", ToText(address), serving_.http->path));
     } else {

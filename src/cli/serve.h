@@ -12,8 +12,8 @@
 #include "cli/console.h"
 #include "cli/log_level.h"
 #include "cli/reloading.h"
+#include "http/token.h"
 #include "mcp/http.h"
-#include "mcp/http_token.h"
 #include "tools/tool_service.h"
 
 namespace igloo::cli {
@@ -32,7 +32,7 @@ struct Serving {
   std::function<void(config::Config&)> adapt = {};
   std::optional<mcp::HttpOptions> http = {};  ///< empty: standard input and output
   std::vector<std::string> notes = {};        ///< said when it starts
-  std::vector<mcp::HttpToken> tokens = {};    ///< one for each principal; empty: there is only one
+  std::vector<http::Token> tokens = {};       ///< one for each principal; empty: there is only one
   /// A line for people; standard error unless it is given.
   std::function<void(std::string_view)> say = {};
   /// How much is said; as [daemon] has it unless it is given.

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
-#include "mcp/http_token.h"
+#include "http/token.h"
 #include "service/places.h"
 #include "tools/instructions.h"
 #include "tools/per_environment_contract.h"
@@ -55,10 +55,10 @@ Result<std::string> TokenFile(const ParsedArgs& args) {
 
 /// Where the server is to listen for HTTP; none: it serves standard input and output. The command
 /// line beats the configuration.
-Result<std::optional<mcp::HttpAddress>> AddressOf(const ParsedArgs& args,
-                                                  const config::DaemonConfig& daemon) {
+Result<std::optional<http::Address>> AddressOf(const ParsedArgs& args,
+                                               const config::DaemonConfig& daemon) {
   const bool http = daemon.transport == "http";
-  if (const auto flag = args.Get("--http")) return mcp::ParseHttpAddress(*flag);
+  if (const auto flag = args.Get("--http")) return http::ParseAddress(*flag);
   if (!http && daemon.listen != config::kUsualListen) {
     return Fail(Errc::kInvalidArgument,
                 fmt::format("the configuration has listen = \"{}\" in [daemon], where nobody would "
@@ -67,7 +67,7 @@ Result<std::optional<mcp::HttpAddress>> AddressOf(const ParsedArgs& args,
                 "write transport = \"http\" beside it, or leave 'listen' out");
   }
   if (!http || args.Has("--stdio")) return std::nullopt;
-  auto address = mcp::ParseHttpAddress(daemon.listen);
+  auto address = http::ParseAddress(daemon.listen);
   if (!address) return Wrap("'listen' in [daemon]", std::move(address).error());
   return address;
 }
@@ -89,10 +89,10 @@ Result<void> ReadHttp(const ParsedArgs& args, Serving& serving) {
   }
   mcp::HttpOptions& options = serving.http.emplace();
   options.address = *address;
-  const bool by_name = std::holds_alternative<mcp::UnixSocket>(options.address);
+  const bool by_name = std::holds_alternative<http::UnixSocket>(options.address);
   if (by_name) return {};
   if (args.Has("--no-token")) {
-    if (!mcp::IsLoopback(options.address)) {
+    if (!http::IsLoopback(options.address)) {
       return Fail(Errc::kInvalidArgument, "--no-token is for this machine's own addresses only",
                   "leave it out, or listen on 127.0.0.1");
     }
@@ -101,7 +101,7 @@ Result<void> ReadHttp(const ParsedArgs& args, Serving& serving) {
     return {};
   }
   IGLOO_ASSIGN(const std::string file, TokenFile(args));
-  IGLOO_ASSIGN(serving.tokens, mcp::ReadOrMakeTokens(file));
+  IGLOO_ASSIGN(serving.tokens, http::ReadOrMakeTokens(file));
   const bool several = serving.tokens.size() > 1;
   serving.notes.push_back(
       fmt::format("clients need {} in '{}', as 'Authorization: Bearer TOKEN'{}",

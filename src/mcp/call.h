@@ -60,7 +60,7 @@ class Call {
 
  private:
   CallFacts facts_;
-  std::shared_ptr<Channel> channel_;      // the connection's, which other calls use too
+  std::shared_ptr<Channel> channel_;      // the dispatcher's, which other calls use too
   std::shared_ptr<Questions> questions_;  // likewise
   std::chrono::milliseconds interval_;
   Cancellation cancellation_ = {};

@@ -87,7 +87,7 @@ TEST(Changes, LegacyClientsHearOfListsAfterInitializeAndOfResourcesTheyNamed) {
 TEST(Changes, AClientThatIsGoneIsForgotten) {
   Conversation talk;
   talk.Say(Legacy("0", "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})"));
-  talk.connection.reset();
+  talk.dispatcher.reset();
   talk.core->Announce(change::Tools{});
   EXPECT_THAT(talk.Listen(), ElementsAre());
 }

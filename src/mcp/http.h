@@ -9,34 +9,30 @@
 #include <vector>
 
 #include "base/error.h"
-#include "mcp/http_address.h"
+#include "base/log.h"
+#include "http/server.h"
 #include "mcp/server_core.h"
 
 namespace igloo::mcp {
 
+class HttpHandler;
+
 struct HttpOptions {
-  HttpAddress address = TcpAddress{};
+  http::Address address = http::TcpAddress{};
   std::string path = "/mcp";
   /// What a client has to know, if there is one principal. Without it every user of this machine
   /// may call over TCP, so only loopback can do without; over a Unix socket the kernel says who
   /// calls.
   std::string token = {};
   /// What Host and Origin may name, besides the address itself.
-  std::vector<std::string> hosts = OwnNames{}.names;
+  std::vector<std::string> hosts = http::OwnNames{}.names;
 
-  std::size_t most_connections = 256;  ///< those that were never let in make room for others
-  std::size_t most_streams = 128;      ///< of them, those that wait for changes
-  std::size_t most_sessions = 1000;    ///< of the legacy era; the oldest make room
-  std::size_t longest_head = 32U << 10;
-  std::size_t longest_body = 4U << 20;
-  /// What a client may take: from one request to the next, for a head (and to begin with the first
-  /// one), for a body, and to fetch what it is sent.
-  std::chrono::milliseconds idle_limit{60'000};
-  std::chrono::milliseconds head_limit{10'000};
-  std::chrono::milliseconds body_limit{30'000};
-  std::chrono::milliseconds write_limit{30'000};
+  http::Limits limits = {};
+  std::size_t most_streams = 128;    ///< of the connections, those that wait for changes
+  std::size_t most_sessions = 1000;  ///< of the legacy era; the oldest make room
   /// How often a stream without news shows that it lives.
   std::chrono::milliseconds keep_alive{15'000};
+  Log log = {};
 };
 
 /// Those who know one token, and what serves them. Principals share nothing but the transport: each
@@ -66,8 +62,8 @@ class HttpServer {
   void Stop();
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;  // shared with the coroutines of its connections
+  std::shared_ptr<HttpHandler> handler_;  // shared with the connections
+  http::Server server_;
 };
 
 }  // namespace igloo::mcp

@@ -7,8 +7,8 @@
 namespace igloo::mcp {
 namespace {
 
+using http::testing::Caller;
 using ::testing::AllOf;
-using testing::Caller;
 using ::testing::HasSubstr;
 using testing::kHost;
 using testing::Legacy;
@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 class HttpLimits : public testing::Http {};
 
 TEST_F(HttpLimits, ABodyThatIsTooLongIsRefused) {
-  Start({.longest_body = 1000});
+  Start({.limits = {.longest_body = 1000}});
   EXPECT_THAT(Post(kHost, std::string(1001, ' ')), StartsWith("HTTP/1.1 413"));
 }
 
@@ -40,7 +40,7 @@ TEST_F(HttpLimits, AStrangersBodyIsNotWaitedFor) {
 }
 
 TEST_F(HttpLimits, AHeadThatTricklesInIsCutOff) {
-  Start({.longest_head = 64U << 20, .head_limit = std::chrono::milliseconds(50)});
+  Start({.limits = {.longest_head = 64U << 20, .head_time = std::chrono::milliseconds(50)}});
   Caller caller(port_);
   // Every byte comes in good time, but the head never ends.
   const std::jthread trickle([&](const std::stop_token& stop) {
@@ -54,7 +54,7 @@ TEST_F(HttpLimits, AHeadThatTricklesInIsCutOff) {
 }
 
 TEST_F(HttpLimits, ABodyThatDoesNotComeIsGivenUp) {
-  Start({.body_limit = std::chrono::milliseconds(50)});
+  Start({.limits = {.body_time = std::chrono::milliseconds(50)}});
   Caller caller(port_);
   caller.SendBytes("POST /mcp HTTP/1.1\r\n" + std::string(kHost) + "Content-Length: 10\r\n\r\n{");
   EXPECT_THAT(caller.HearUntil("never"), StartsWith("HTTP/1.1 408"));
@@ -62,7 +62,8 @@ TEST_F(HttpLimits, ABodyThatDoesNotComeIsGivenUp) {
 
 TEST_F(HttpLimits, WhoSaysNothingIsForgotten) {
   // A client may be silent between its requests, for longer than one that never asked for anything.
-  Start({.idle_limit = std::chrono::hours(1), .head_limit = std::chrono::milliseconds(50)});
+  Start(
+      {.limits = {.idle_time = std::chrono::hours(1), .head_time = std::chrono::milliseconds(50)}});
   Caller stranger(port_), client(port_);
   client.Send("POST", kHost, Legacy("1", "ping"));
   EXPECT_THAT(client.HearUntil("}}"), StartsWith("HTTP/1.1 200"));
@@ -72,14 +73,14 @@ TEST_F(HttpLimits, WhoSaysNothingIsForgotten) {
 }
 
 TEST_F(HttpLimits, AClientThatAsksForNothingMoreIsForgotten) {
-  Start({.idle_limit = std::chrono::milliseconds(50)});
+  Start({.limits = {.idle_time = std::chrono::milliseconds(50)}});
   Caller caller(port_);
   caller.Send("POST", kHost, Legacy("1", "ping"));
   EXPECT_THAT(caller.HearUntil("never"), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpLimits, SilentStrangersMakeRoomForClients) {
-  Start({.token = "secret", .most_connections = 2});
+  Start({.token = "secret", .limits = {.most_connections = 2}});
   const std::string token = std::string(kHost) + "Authorization: Bearer secret\r\n";
   Caller client(port_);
   client.Send("POST", token, Legacy("1", "ping"));
@@ -96,7 +97,7 @@ TEST_F(HttpLimits, SilentStrangersMakeRoomForClients) {
 }
 
 TEST_F(HttpLimits, AClientThatDoesNotReadIsGivenUp) {
-  Start({.write_limit = std::chrono::milliseconds(50)});
+  Start({.limits = {.write_time = std::chrono::milliseconds(50)}});
   Caller caller(port_);
   // More answers than the kernel holds for it.
   const std::string call = Modern("1", "tools/call", R"("name":"big")");
@@ -113,7 +114,7 @@ TEST_F(HttpLimits, AnswersThatNobodyReadsHoldOtherCallsBack) {
   core_ = std::make_shared<ServerCore>(loop_.get_executor(), service_,
                                        ServerOptions{.most_answer_bytes = 1});
   const TempDir directory = TempDir::Make("/tmp").value();
-  const UnixSocket socket{directory.path() + "/socket"};
+  const http::UnixSocket socket{directory.path() + "/socket"};
   Start({.address = socket});
   const std::string call = Modern("1", "tools/call", R"("name":"big")");
   // More than the kernel holds for it.
@@ -128,13 +129,13 @@ TEST_F(HttpLimits, AnswersThatNobodyReadsHoldOtherCallsBack) {
 }
 
 TEST_F(HttpLimits, AHeadThatIsTooLongIsRefused) {
-  Start({.longest_head = 1000});
+  Start({.limits = {.longest_head = 1000}});
   EXPECT_THAT(Post(std::string(kHost) + "X: " + std::string(1000, 'x') + "\r\n", "{}"),
               StartsWith("HTTP/1.1 431"));
 }
 
 TEST_F(HttpLimits, StreamsAndConnectionsAreBounded) {
-  Start({.most_connections = 2, .most_streams = 1});
+  Start({.limits = {.most_connections = 2}, .most_streams = 1});
   const std::string listen =
       Modern("7", "subscriptions/listen", R"("notifications":{"toolsListChanged":true})");
   Caller first(port_), second(port_);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/base64.h"
 #include "base/text.h"
@@ -14,30 +13,9 @@ namespace igloo::mcp {
 
 namespace {
 
-constexpr std::string_view kVersionHeader = "MCP-Protocol-Version";
-
-/// The name of `localhost:80` and its port, each empty when it is not there; both are when
-/// something else than a port follows the name.
-struct Authority {
-  std::string_view host = {}, port = {};
-};
-
-Authority SplitAuthority(std::string_view authority) {
-  const std::size_t from = authority.starts_with('[') ? authority.find(']') : 0;
-  if (from == std::string_view::npos) return {};
-  const std::size_t end = std::min(authority.find(':', from), authority.size());
-  const std::string_view port = authority.substr(std::min(end + 1, authority.size()));
-  const std::string_view host = authority.substr(0, end);
-  const bool whole = from == 0 || host.ends_with(']');
-  const bool number = std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
-  return whole && number ? Authority{host, port} : Authority{};
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
+constexpr const char* kVersionHeader = "MCP-Protocol-Version";
+constexpr const char* kMethodHeader = "Mcp-Method";
+constexpr const char* kNameHeader = "Mcp-Name";
 
 std::unexpected<RpcError> Mismatch(std::string message) {
   return Refuse(RpcCode::kHeaderMismatch, std::move(message));
@@ -92,41 +70,15 @@ Answer<Era> CheckModern(const HttpHeaders& headers, const Request& request) {
 
 }  // namespace
 
-bool HostAllowed(std::string_view authority, const OwnNames& own) {
-  const std::string host = Lower(SplitAuthority(authority).host);
-  return std::ranges::find(own.names, host) != own.names.end() ||
-         (own.any_number && IsNumber(host));
+HttpHeaders HeadersOf(const http::Fields& fields) {
+  return {.version = std::string(fields.Get(kVersionHeader)),
+          .method = std::string(fields.Get(kMethodHeader)),
+          .name = std::string(fields.Get(kNameHeader)),
+          .session = std::string(fields.Get(kSessionHeader))};
 }
 
-bool OriginAllowed(std::string_view origin, const OwnNames& own) {
-  if (origin.empty()) return true;  // not a browser
-  const std::size_t end = origin.find("://");
-  if (end == std::string_view::npos) return false;
-  const std::string scheme = Lower(origin.substr(0, end));
-  if (scheme != "http" && scheme != "https") return false;
-  const std::string_view authority = origin.substr(end + 3);
-  if (!HostAllowed(authority, own)) return false;
-  std::string_view port = SplitAuthority(authority).port;
-  if (port.empty()) port = scheme == "http" ? "80" : "443";
-  return own.port == 0 || port == std::to_string(own.port);
-}
-
-bool IsJson(std::string_view content_type) {
-  std::string type = Lower(content_type.substr(0, content_type.find(';')));
-  while (type.ends_with(' ') || type.ends_with('\t')) type.pop_back();
-  return type == "application/json";
-}
-
-bool TokenMatches(std::string_view authorization, std::string_view token) {
-  constexpr std::string_view kBearer = "bearer ";
-  if (authorization.size() != kBearer.size() + token.size()) return false;
-  if (Lower(authorization.substr(0, kBearer.size())) != kBearer) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    difference |= static_cast<unsigned char>(authorization[kBearer.size() + i]) ^
-                  static_cast<unsigned char>(token[i]);
-  }
-  return difference == 0;
+std::vector<std::string> HeaderNames() {
+  return {kVersionHeader, kMethodHeader, kNameHeader, kSessionHeader};
 }
 
 Answer<Era> CheckHeaders(const HttpHeaders& headers, const Message& message) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "mcp/connection.h"
+#include "mcp/dispatcher.h"
 
 namespace igloo::mcp {
 
@@ -24,7 +24,7 @@ class HttpSessions {
 
  private:
   std::size_t most_;
-  /// The most recently used first; shared with the connections of their clients.
+  /// The most recently used first; shared with the dispatchers of their requests.
   std::list<std::pair<std::string, std::shared_ptr<ClientState>>> sessions_ = {};
 };
 

@@ -11,8 +11,8 @@
 namespace igloo::mcp {
 namespace {
 
+using http::testing::Caller;
 using ::testing::AllOf;
-using testing::Caller;
 using ::testing::HasSubstr;
 using testing::Http;
 using testing::kHost;
@@ -293,6 +293,20 @@ TEST_F(Http, WhatAPageCouldSendUnaskedIsRefused) {
   EXPECT_THAT(Post(host + kJson, Legacy("1", "ping")), StartsWith("HTTP/1.1 200")) << "control";
 }
 
+TEST_F(Http, AHeaderOfTheProtocolIsThereOnce) {
+  Start();
+  const std::string list = Modern("1", "tools/list");
+  EXPECT_THAT(Post(ModernHeaders("tools/list"), list), StartsWith("HTTP/1.1 200")) << "control";
+  for (const std::string& again :
+       {std::string("mcp-protocol-version: 2026-07-28\r\n"),
+        std::string("Mcp-Method: tools/list\r\n"), std::string("Mcp-Name: \r\n"),
+        std::string("Mcp-Session-Id: a\r\nMcp-Session-Id: a\r\n")}) {
+    EXPECT_THAT(Post(ModernHeaders("tools/list") + again, list),
+                AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("is there twice")))
+        << again;
+  }
+}
+
 TEST_F(Http, WhatIsNotHttpIsRefused) {
   Start();
   for (const char* bytes : {"\x16\x03\x01 nonsense\r\n\r\n", "POST /mcp\r\n\r\n",
@@ -329,7 +343,7 @@ TEST_F(Http, AStreamWithoutNewsShowsThatItLives) {
 
 TEST_F(Http, AUnixSocketNeedsNoTokenAndNoHost) {
   const TempDir directory = TempDir::Make("/tmp").value();
-  const UnixSocket socket{directory.path() + "/socket"};
+  const http::UnixSocket socket{directory.path() + "/socket"};
   Start({.address = socket});
   EXPECT_EQ(port_, 0);
   Caller caller(socket);
@@ -348,12 +362,12 @@ TEST(HttpServer, WhoOthersCanReachNeedsAToken) {
   boost::asio::io_context loop;
   const auto core = std::make_shared<ServerCore>(loop.get_executor(), service);
   for (const char* host : {"0.0.0.0", "::"}) {
-    HttpServer open(loop, core, {.address = TcpAddress{.host = host}});
+    HttpServer open(loop, core, {.address = http::TcpAddress{.host = host}});
     const auto refused = open.Listen();
     ASSERT_FALSE(refused) << host;
     EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
     EXPECT_THAT(refused.error().hint, HasSubstr("token"));
-    HttpServer closed(loop, core, {.address = TcpAddress{.host = host}, .token = "secret"});
+    HttpServer closed(loop, core, {.address = http::TcpAddress{.host = host}, .token = "secret"});
     EXPECT_TRUE(closed.Listen()) << host;
   }
 }

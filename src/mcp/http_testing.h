@@ -1,14 +1,9 @@
 #pragma once
 
-// A server and its callers for this room's tests of HTTP.
+// A server for this room's tests of HTTP.
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -19,68 +14,11 @@
 #include <string_view>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "http/testing.h"
 #include "mcp/http.h"
 #include "mcp/testing.h"
 
 namespace igloo::mcp::testing {
-
-/// A client's socket.
-class Caller {
- public:
-  explicit Caller(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    Connect(address);
-  }
-  explicit Caller(const UnixSocket& socket) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::ranges::copy(socket.path, address.sun_path);
-    Connect(address);
-  }
-  /// Nobody may be there any more.
-  void SendBytes(std::string_view bytes) {
-    (void)!::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  }
-  void Send(std::string_view verb, std::string_view headers, std::string_view body) {
-    const std::string text = std::string(verb) + " /mcp HTTP/1.1\r\n" + std::string(headers) +
-                             "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
-                             std::string(body);
-    EXPECT_EQ(::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-  /// What has come once `mark` has, or all there is.
-  std::string HearUntil(std::string_view mark) {
-    std::string heard;
-    char buffer[4096];
-    while (heard.find(mark) == std::string::npos) {
-      const ssize_t count = ::recv(fd_.get(), buffer, sizeof buffer, 0);
-      if (count <= 0) break;
-      heard.append(buffer, static_cast<std::size_t>(count));
-    }
-    return heard;
-  }
-  void HangUp() { fd_.Reset(); }
-  void CloseSending() { EXPECT_EQ(::shutdown(fd_.get(), SHUT_WR), 0); }
-  /// Without reading anything.
-  void WaitUntilDropped() {
-    pollfd state{fd_.get(), 0, 0};
-    EXPECT_EQ(::poll(&state, 1, -1), 1);
-  }
-
- private:
-  template <class Address>
-  void Connect(Address address) {
-    auto* generic = reinterpret_cast<sockaddr*>(&address);
-    fd_.Reset(::socket(generic->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(::connect(fd_.get(), generic, sizeof address), 0);
-  }
-
-  UniqueFd fd_ = {};
-};
 
 inline constexpr char kJson[] = "Content-Type: application/json\r\n";
 inline constexpr char kHost[] = "Host: localhost\r\nContent-Type: application/json\r\n";
@@ -105,7 +43,7 @@ class Http : public ::testing::Test {
     EXPECT_EQ(core_->running(), 0U);
   }
   std::string Post(std::string_view headers, std::string_view body) {
-    Caller caller(port_);
+    http::testing::Caller caller(port_);
     caller.Send("POST", std::string(headers) + "Connection: close\r\n", body);
     return caller.HearUntil("never");
   }

@@ -15,7 +15,7 @@ namespace igloo::mcp {
 
 class TaskStore;
 
-/// What a connection remembers of a client of the legacy era.
+/// What is remembered of a client of the legacy era.
 struct Peer {
   std::optional<Introduction> introduction = {};
   std::optional<LogLevel> log_level = {};

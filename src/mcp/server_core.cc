@@ -1,6 +1,6 @@
 #include "mcp/server_core.h"
 
-#include "mcp/connection.h"
+#include "mcp/dispatcher.h"
 #include "mcp/pch.h"
 #include "mcp/tasks.h"
 
@@ -14,17 +14,17 @@ ServerCore::ServerCore(boost::asio::any_io_executor executor, Service& service,
       backlog_(std::make_shared<Backlog>(executor_, options_.most_answer_bytes)),
       tasks_(std::make_shared<TaskStore>(*this)) {}
 
-std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel) {
+std::shared_ptr<Dispatcher> ServerCore::Connect(std::shared_ptr<Channel> channel) {
   return Connect(std::move(channel), std::make_shared<ClientState>(), Hears::kChangesToo);
 }
 
-std::shared_ptr<Connection> ServerCore::Connect(std::shared_ptr<Channel> channel,
+std::shared_ptr<Dispatcher> ServerCore::Connect(std::shared_ptr<Channel> channel,
                                                 std::shared_ptr<ClientState> state, Hears hears) {
-  connections_.remove_if([](const auto& one) { return one.expired(); });
-  auto connection =
-      std::make_shared<Connection>(shared_from_this(), std::move(channel), std::move(state), hears);
-  connections_.push_back(connection);
-  return connection;
+  dispatchers_.remove_if([](const auto& one) { return one.expired(); });
+  auto dispatcher =
+      std::make_shared<Dispatcher>(shared_from_this(), std::move(channel), std::move(state), hears);
+  dispatchers_.push_back(dispatcher);
+  return dispatcher;
 }
 
 const std::string* ServerCore::KeptTools(const std::string& version) const {
@@ -39,12 +39,12 @@ void ServerCore::Announce(const Change& change) {
                     std::holds_alternative<change::Resources>(change);
   // Clients were told not to expect it.
   if (list && !service_.Offers().list_changes) return;
-  for (auto at = connections_.begin(); at != connections_.end();) {
-    if (const auto connection = at->lock()) {
-      connection->Tell(change);
+  for (auto at = dispatchers_.begin(); at != dispatchers_.end();) {
+    if (const auto dispatcher = at->lock()) {
+      dispatcher->Tell(change);
       ++at;
     } else {
-      at = connections_.erase(at);
+      at = dispatchers_.erase(at);
     }
   }
 }

@@ -14,7 +14,7 @@
 
 namespace igloo::mcp {
 
-class Connection;
+class Dispatcher;
 class TaskStore;
 struct ClientState;
 enum class Hears;
@@ -36,15 +36,15 @@ struct Task {
 using Change =
     std::variant<change::Tools, change::Prompts, change::Resources, change::Updated, change::Task>;
 
-/// What all connections of one server share. Made with std::make_shared; one thread.
+/// What all dispatchers of one server share. Made with std::make_shared; one thread.
 class ServerCore : public std::enable_shared_from_this<ServerCore> {
  public:
   /// `service` outlives every call, so it is destroyed after the event loop.
   ServerCore(boost::asio::any_io_executor executor, Service& service, ServerOptions options = {});
 
   /// A client that is alone on its channel.
-  std::shared_ptr<Connection> Connect(std::shared_ptr<Channel> channel);
-  std::shared_ptr<Connection> Connect(std::shared_ptr<Channel> channel,
+  std::shared_ptr<Dispatcher> Connect(std::shared_ptr<Channel> channel);
+  std::shared_ptr<Dispatcher> Connect(std::shared_ptr<Channel> channel,
                                       std::shared_ptr<ClientState> state, Hears hears);
   /// Tells every client that wants to know.
   void Announce(const Change& change);
@@ -76,7 +76,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   std::shared_ptr<Questions> questions_ = std::make_shared<Questions>();  // shared with calls
   std::shared_ptr<Backlog> backlog_;  // shared with the answers that wait
   std::shared_ptr<TaskStore> tasks_;  // shared with the coroutines of its tasks
-  std::list<std::weak_ptr<Connection>> connections_ = {};
+  std::list<std::weak_ptr<Dispatcher>> dispatchers_ = {};
   std::map<std::string, std::string> kept_tools_ = {};  ///< by revision
   std::size_t calls_ = 0, call_bytes_ = 0;
 };

@@ -7,8 +7,8 @@
 #include <deque>
 #include <string>
 
-#include "mcp/connection.h"
-#include "mcp/lines.h"
+#include "mcp/dispatcher.h"
+#include "mcp/message_lines.h"
 #include "mcp/outlet.h"
 #include "mcp/pch.h"
 
@@ -47,7 +47,7 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
   }
   bool congested() const override { return queued_ > kCongested; }
 
-  asio::awaitable<void> Read(std::shared_ptr<Connection> connection);
+  asio::awaitable<void> Read(std::shared_ptr<Dispatcher> dispatcher);
   /// Writes what could not be written at once.
   asio::awaitable<void> Write();
   asio::awaitable<void> Flush();
@@ -76,7 +76,7 @@ class StdioServer::Pipe : public Channel, public std::enable_shared_from_this<Pi
   void WriteNow();
   /// The messages of what was read in one go, each a line; false when answers must leave before
   /// the rest of them can be taken.
-  bool Take(LineBuffer& lines, Connection& connection);
+  bool Take(MessageLines& lines, Dispatcher& dispatcher);
   asio::awaitable<bool> WaitFor(stream_descriptor& descriptor, stream_descriptor::wait_type what);
 
   Outlet outlet_;
@@ -143,8 +143,8 @@ asio::awaitable<bool> StdioServer::Pipe::WaitFor(stream_descriptor& descriptor,
   co_return !error;
 }
 
-asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Connection> connection) {
-  LineBuffer lines;
+asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Dispatcher> dispatcher) {
+  MessageLines lines;
   std::string buffer(kReadSize, '\0');
   while (!stopped_ && !gone_) {
     // A client that does not read its answers is not asked for more requests.
@@ -152,7 +152,7 @@ asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Connection> connec
       co_await WaitAt(room_);
       continue;
     }
-    if (!Take(lines, *connection)) continue;
+    if (!Take(lines, *dispatcher)) continue;
     const bool readable = co_await WaitFor(input_, stream_descriptor::wait_read);
     if (!readable) break;
     const ssize_t count = ::read(input_.native_handle(), buffer.data(), buffer.size());
@@ -162,7 +162,7 @@ asio::awaitable<void> StdioServer::Pipe::Read(std::shared_ptr<Connection> connec
   }
 }
 
-bool StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
+bool StdioServer::Pipe::Take(MessageLines& lines, Dispatcher& dispatcher) {
   // Answers that are there at once leave together.
   gathering_ = true;
   bool all = false;
@@ -171,14 +171,14 @@ bool StdioServer::Pipe::Take(LineBuffer& lines, Connection& connection) {
     all = !line;
     if (all) break;
     if (line->too_long) {
-      connection.Receive(
+      dispatcher.Receive(
           NotRead(line->outline,
                   {RpcCode::kInvalidRequest,
                    "the message is longer than 16 MB and was not read; send less at once",
                    {}}),
           0);
     } else {
-      connection.Receive(line->text);
+      dispatcher.Receive(line->text);
     }
   }
   gathering_ = false;
@@ -217,10 +217,10 @@ StdioServer::~StdioServer() { pipe_->Close(); }
 void StdioServer::Stop() { pipe_->StopReading(); }
 
 asio::awaitable<void> StdioServer::Serve() {
-  const auto connection = core_->Connect(pipe_);
+  const auto dispatcher = core_->Connect(pipe_);
   asio::co_spawn(core_->executor(), pipe_->Write(), asio::detached);
-  co_await pipe_->Read(connection);
-  connection->Close();
+  co_await pipe_->Read(dispatcher);
+  dispatcher->Close();
   co_await pipe_->Flush();
   pipe_->Close();
 }

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "mcp/lines.h"
+#include "base/lines.h"
 #include "mcp/testing.h"
 
 namespace igloo::mcp {

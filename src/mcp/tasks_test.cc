@@ -144,7 +144,7 @@ TEST_F(Tasks, AListenerHearsHowItGoes) {
 TEST_F(Tasks, TheyEndWithTheirClient) {
   Offer(Background::kAlways);
   Call("wait");
-  talk_.connection->Close();
+  talk_.dispatcher->Close();
   EXPECT_THAT(talk_.Listen(), ElementsAre());
   EXPECT_EQ(talk_.service.ended, 1);
   EXPECT_EQ(talk_.core->running(), 0U);

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "mcp/connection.h"
+#include "mcp/dispatcher.h"
 #include "mcp/service.h"
 
 namespace igloo::mcp::testing {
@@ -137,11 +137,11 @@ class FakeChannel : public Channel {
 struct Conversation {
   explicit Conversation(ServerOptions options = {.progress_interval = std::chrono::seconds(0)})
       : core(std::make_shared<ServerCore>(loop.get_executor(), service, options)),
-        connection(core->Connect(channel)) {}
+        dispatcher(core->Connect(channel)) {}
 
   /// What the server says until it has nothing more to say.
   std::vector<std::string> Say(std::string_view message) {
-    connection->Receive(message);
+    dispatcher->Receive(message);
     return Listen();
   }
   std::vector<std::string> Listen() {
@@ -154,7 +154,7 @@ struct Conversation {
   boost::asio::io_context loop = {};
   std::shared_ptr<FakeChannel> channel = std::make_shared<FakeChannel>();
   std::shared_ptr<ServerCore> core;
-  std::shared_ptr<Connection> connection;
+  std::shared_ptr<Dispatcher> dispatcher;
 };
 
 inline std::string Legacy(std::string_view id, std::string_view method,

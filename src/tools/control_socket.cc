@@ -9,9 +9,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/lines.h"
 #include "base/private_directory.h"
-#include "mcp/http_listener.h"
-#include "mcp/lines.h"
+#include "base/unix_listener.h"
 #include "mcp/pch.h"
 #include "session/asio.h"
 
@@ -39,7 +39,7 @@ class Client : public std::enable_shared_from_this<Client> {
   /// nobody waits for the answer.
   asio::awaitable<void> Serve() {
     const auto self = shared_from_this();
-    mcp::LineBuffer lines(kLongestRequest);
+    LineBuffer lines(kLongestRequest);
     std::array<char, 16384> buffer;
     for (;;) {
       boost::system::error_code error;
@@ -124,7 +124,7 @@ Result<UniqueFd> LockSockets(const std::string& directory) {
 }
 
 struct ControlSocket::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& l, mcp::HttpListener own, SessionControl& c)
+  State(asio::io_context& l, UnixListener own, SessionControl& c)
       : loop(l), listener(std::move(own)), ready(l, ::dup(listener->fd())), control(c) {}
 
   asio::awaitable<void> Accept() {
@@ -145,7 +145,7 @@ struct ControlSocket::State : std::enable_shared_from_this<State> {
   }
 
   asio::io_context& loop;
-  std::optional<mcp::HttpListener> listener;
+  std::optional<UnixListener> listener;
   stream_descriptor ready;
   SessionControl& control;
   std::vector<std::weak_ptr<Client>> clients = {};
@@ -165,8 +165,8 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::Open(asio::io_context& loo
   const std::string directory = DirectoryIn(state);
   IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
   IGLOO_ASSIGN(const UniqueFd lock, LockSockets(directory));
-  const mcp::UnixSocket name{.path = fmt::format("{}/{}{}", directory, ::getpid(), kEnding)};
-  IGLOO_ASSIGN(mcp::HttpListener listener, mcp::HttpListener::Open(name));
+  const std::string name = fmt::format("{}/{}{}", directory, ::getpid(), kEnding);
+  IGLOO_ASSIGN(UnixListener listener, UnixListener::Open(name));
   auto made = std::make_shared<State>(loop, std::move(listener), control);
   asio::co_spawn(loop, made->Accept(), asio::detached);
   return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(made)));

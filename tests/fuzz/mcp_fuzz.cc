@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "mcp/json_rpc.h"
-#include "mcp/lines.h"
+#include "mcp/message_lines.h"
 #include "mcp/testing.h"
 
 namespace {
@@ -32,7 +32,7 @@ void CheckOutline(std::string_view line, const Request& request) {
 
 /// Whatever is said to a server, it answers with nothing but messages.
 void Talk(testing::Conversation& talk, std::string_view line) {
-  talk.connection->Receive(line);
+  talk.dispatcher->Receive(line);
   for (const std::string& said : talk.Listen()) {
     boost::system::error_code error;
     const boost::json::value message = boost::json::parse(said, error);
@@ -48,7 +48,7 @@ void Talk(testing::Conversation& talk, std::string_view line) {
 /// every line is a message or is refused.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   constexpr std::size_t kLimit = 2048;
-  LineBuffer whole(kLimit), pieces(kLimit);
+  MessageLines whole(kLimit), pieces(kLimit);
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   whole.Append(text);
   std::string_view left = text;
@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       CheckAnswer(ErrorMessage(refusal->id, refusal->error));
     }
   }
-  talk.connection->Close();
+  talk.dispatcher->Close();
   talk.Listen();
   if (talk.core->running() != 0) __builtin_trap();  // nothing outlives its client
   return 0;

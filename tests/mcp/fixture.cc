@@ -27,9 +27,9 @@ int main(int argc, char** argv) {
   boost::asio::signal_set signals(loop, SIGTERM, SIGINT, SIGHUP);
   signals.async_wait([&](auto, int) { loop.stop(); });
   if (argc > 1) {
-    HttpServer server(
-        loop, core,
-        {.address = TcpAddress{.port = static_cast<std::uint16_t>(std::atoi(argv[1]))}});
+    HttpServer server(loop, core,
+                      {.address = igloo::http::TcpAddress{
+                           .port = static_cast<std::uint16_t>(std::atoi(argv[1]))}});
     const auto port = server.Listen();
     if (!port) {
       fmt::print(stderr, "igloo-mcp-fixture: {}\n", port.error().what);
