@@ -17,7 +17,7 @@ std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& confi
       });
 }
 
-tools::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+tools::Runner::Options AttendedRunner(const backend::Programs& programs,
                                       const config::AuditConfig& config,
                                       std::function<void(std::string_view)> say) {
   tools::Runner::Options options{.note = say, .proxy = ProxyFor(programs)};

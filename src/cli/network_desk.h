@@ -18,7 +18,7 @@ std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& confi
                                                 std::function<void(std::string_view)> say);
 
 /// For runs of a process whose decisions are written down.
-tools::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+tools::Runner::Options AttendedRunner(const backend::Programs& programs,
                                       const config::AuditConfig& config,
                                       std::function<void(std::string_view)> say);
 

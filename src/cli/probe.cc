@@ -136,7 +136,7 @@ case $? in 42) echo 'socket reached';; 7) echo 'socket closed';; *) echo 'socket
 
 std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& backend,
                                 bool fine_memory_limits, bool required,
-                                const backend::jail::IdRange& ids) {
+                                const backend::IdRange& ids) {
   // SECURITY: the variable that must not arrive inside.
   ::setenv("IGLOO_DOCTOR_SECRET", "1", 1);
   auto seen = LookAtWalls(backend, fine_memory_limits);

@@ -13,7 +13,7 @@ namespace igloo::cli {
 /// not the caller's or root's.
 std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& backend,
                                 bool fine_memory_limits, bool required,
-                                const backend::jail::IdRange& ids = {});
+                                const backend::IdRange& ids = {});
 
 /// Tries a copy-on-write project.
 Finding ProbeOverlay(backend::Backend& backend);

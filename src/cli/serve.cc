@@ -61,7 +61,7 @@ bool AskedFor(const std::string& name, const config::Config& config,
 /// the loop refers to what stands above it.
 class Server {
  public:
-  Server(Serving serving, backend::jail::Programs programs, Console& console)
+  Server(Serving serving, backend::Programs programs, Console& console)
       : console_(console), serving_(std::move(serving)) {
     if (!serving_.say) serving_.say = [&](std::string_view text) { console_.Note(text); };
     begun_with_ = ReadDaemon(serving_.args);
