@@ -97,7 +97,7 @@ std::vector<Finding> ProbeCold(const wall::Wall& wall, const backend::Programs& 
   const std::string name(wall.name);
   const auto cold = backend::Make(wall, {.programs = programs});
   if (!cold) return {Missing(name, cold.error(), required)};
-  std::vector<Finding> all = ProbeWalls(name + ": ", **cold, wall.can.fine_memory_limits, required);
+  std::vector<Finding> all = ProbeWalls(name + ": ", **cold, wall.can, required);
   if (required) all.push_back(ProbeGroups(**cold, groups));
   if (wall.can.views) {
     all.push_back(ProbeView(**cold));
@@ -130,8 +130,7 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
     const bool usual = &each == &wall::kDefault;
     if (!usual || !prepared) continue;
     all.push_back(DescribeIds(ids));
-    Append(all,
-           ProbeWalls("prepared: ", **prepared, each.can.fine_memory_limits, true, IdsOf(ids)));
+    Append(all, ProbeWalls("prepared: ", **prepared, each.can, true, IdsOf(ids)));
   }
   all.push_back(ProbeServer(args, console));
   return all;
