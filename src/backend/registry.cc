@@ -27,40 +27,40 @@ Result<std::string> ShowBubblewrap(const sandbox::Plan& plan, const Programs& pr
   return bubblewrap::ToShell(command);
 }
 
-constexpr Maker kMakers[] = {
+constexpr Factory kFactories[] = {
     {.wall = "jail", .make = MakeJail},
     {.wall = "bubblewrap", .make = MakeBubblewrap, .show = ShowBubblewrap},
 };
 
-const Maker* FindMaker(const wall::Wall& wall, std::span<const Maker> makers) {
-  const auto found = std::ranges::find(makers, wall.name, &Maker::wall);
-  return found == makers.end() ? nullptr : &*found;
+const Factory* FindFactory(const wall::Wall& wall, std::span<const Factory> factories) {
+  const auto found = std::ranges::find(factories, wall.name, &Factory::wall);
+  return found == factories.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-std::span<const Maker> Makers() { return kMakers; }
+std::span<const Factory> Factories() { return kFactories; }
 
 Result<std::unique_ptr<Backend>> Make(const wall::Wall& wall, Options options,
-                                      std::span<const Maker> makers) {
-  const Maker* const maker = FindMaker(wall, makers);
-  if (!wall.served || maker == nullptr) return std::unexpected(wall::NotServed(wall));
+                                      std::span<const Factory> factories) {
+  const Factory* const factory = FindFactory(wall, factories);
+  if (!wall.served || factory == nullptr) return std::unexpected(wall::NotServed(wall));
   if (wall.can.needs_root && ::geteuid() != 0) {
     return Fail(Errc::kFailedPrecondition,
                 "the backend '" + std::string(wall.name) + "' can only be started by root",
                 "start igloo as root, or use another backend");
   }
-  return maker->make(std::move(options));
+  return factory->make(std::move(options));
 }
 
 Result<std::string> Show(const wall::Wall& wall, const sandbox::Plan& plan,
                          const Programs& programs) {
-  const Maker* const maker = FindMaker(wall, kMakers);
-  if (maker == nullptr || maker->show == nullptr) {
+  const Factory* const factory = FindFactory(wall, kFactories);
+  if (factory == nullptr || factory->show == nullptr) {
     return Fail(Errc::kInvalidArgument,
                 "the backend '" + std::string(wall.name) + "' has no command to show");
   }
-  return maker->show(plan, programs);
+  return factory->show(plan, programs);
 }
 
 }  // namespace igloo::backend

@@ -21,7 +21,7 @@ struct Options {
 };
 
 /// How the backend of one wall is made.
-struct Maker {
+struct Factory {
   std::string_view wall;  ///< the name of its row in wall/walls.h
   Result<std::unique_ptr<Backend>> (*make)(Options options);
   /// A plan as the command that stands for it; null: there is none.
@@ -29,12 +29,12 @@ struct Maker {
 };
 
 /// One for each wall that is served. Tests bring lists of their own.
-std::span<const Maker> Makers();
+std::span<const Factory> Factories();
 
 /// Fails for a wall that is not served, or that this machine lacks the programs for. Nothing is
 /// started.
 Result<std::unique_ptr<Backend>> Make(const wall::Wall& wall, Options options,
-                                      std::span<const Maker> makers = Makers());
+                                      std::span<const Factory> factories = Factories());
 
 /// A plan as the command of a wall that has `shown_as`.
 Result<std::string> Show(const wall::Wall& wall, const sandbox::Plan& plan,

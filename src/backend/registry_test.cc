@@ -31,17 +31,17 @@ class PaperBackend : public Backend {
   }
 };
 
-constexpr Maker kWithPaper[] = {
+constexpr Factory kWithPaper[] = {
     {.wall = "paper", .make = [](Options) -> Result<std::unique_ptr<Backend>> {
        return std::make_unique<PaperBackend>();
      }}};
 
 TEST(Registry, HasAMakerForEachWallThatIsServedAndForNoOther) {
   for (const wall::Wall& each : wall::All()) {
-    EXPECT_EQ(std::ranges::count(Makers(), each.name, &Maker::wall), each.served ? 1 : 0)
+    EXPECT_EQ(std::ranges::count(Factories(), each.name, &Factory::wall), each.served ? 1 : 0)
         << each.name;
   }
-  for (const Maker& each : Makers()) EXPECT_NE(wall::Find(each.wall), nullptr) << each.wall;
+  for (const Factory& each : Factories()) EXPECT_NE(wall::Find(each.wall), nullptr) << each.wall;
 }
 
 TEST(Registry, OnlyAWallWithAWordForItHasACommandToShow) {

@@ -12,7 +12,7 @@
 namespace igloo::config {
 
 /// What values are understood with.
-struct Surroundings {
+struct CheckContext {
   std::string directory = {};  ///< what relative paths are relative to
   std::string home = {};       ///< what "~/" is; empty: unknown
   std::span<const wall::Wall> walls = wall::All();
@@ -20,7 +20,7 @@ struct Surroundings {
 
 /// A value against its row: type, range, characters. Values of variables never stand in a problem.
 std::expected<Checked, Problem> CheckValue(const Key& key, const Value& value,
-                                           const Surroundings& around);
+                                           const CheckContext& context);
 
 /// Whether the value is the one that a file without the key has.
 bool IsFallback(const Key& key, const Value& value);

@@ -117,25 +117,26 @@ Runner::~Runner() = default;
 
 void Runner::Close() {
   turns_.Close();
-  for (auto& [wall, behind] : behind_) behind.pool->Close();
+  for (auto& [wall, in_use] : walls_in_use_) in_use.pool->Close();
   proxy_.Close();
 }
 
-Result<Runner::Behind*> Runner::BehindOf(const wall::Wall& wall) {
-  if (const auto found = behind_.find(&wall); found != behind_.end()) return &found->second;
+Result<Runner::WallInUse*> Runner::WallFor(const wall::Wall& wall) {
+  if (const auto found = walls_in_use_.find(&wall); found != walls_in_use_.end())
+    return &found->second;
   backend::Options options{
       .programs = programs_, .mode = backend::Mode::kPrepared, .note = options_.note};
-  IGLOO_ASSIGN(auto made, backend::Make(wall, std::move(options), options_.walls));
+  IGLOO_ASSIGN(auto made, backend::Make(wall, std::move(options), options_.factories));
   auto pool = std::make_unique<session::Pool>(
       loop_, *made, groups_,
       session::Pool::Options{
           .roomy = {}, .note = options_.note, .copier = programs_.copier, .proxy = &proxy_});
-  Behind behind{.backend = std::move(made), .pool = std::move(pool)};
-  return &behind_.emplace(&wall, std::move(behind)).first->second;
+  WallInUse in_use{.backend = std::move(made), .pool = std::move(pool)};
+  return &walls_in_use_.emplace(&wall, std::move(in_use)).first->second;
 }
 
 Result<backend::HostIds> Runner::expected_ids() {
-  IGLOO_ASSIGN(const Behind* const usual, BehindOf(wall::kDefault));
+  IGLOO_ASSIGN(const WallInUse* const usual, WallFor(wall::kDefault));
   return usual->backend->expected_ids();
 }
 
@@ -175,8 +176,8 @@ void Runner::SayIfMissing(const sandbox::Network& network, const Order& order) {
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
   IGLOO_ASSIGN(auto recipe, RecipeFor(order));
-  IGLOO_ASSIGN(const Behind* const behind, BehindOf(*order.where.backend));
-  return behind->pool->Take(std::move(recipe), origin);
+  IGLOO_ASSIGN(const WallInUse* const in_use, WallFor(*order.where.backend));
+  return in_use->pool->Take(std::move(recipe), origin);
 }
 
 Result<std::shared_ptr<const session::Recipe>> Runner::RecipeFor(const Order& order) {
@@ -215,11 +216,11 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(
                         environment::WaitsForFile(where.environment);
   if (!can_wait) co_return std::nullopt;
   auto recipe = RecipeFor(order);
-  const auto behind = BehindOf(*where.backend);
+  const auto in_use = WallFor(*where.backend);
   // Whoever plans it for itself says what is wrong.
-  if (!recipe || !behind) co_return std::nullopt;
+  if (!recipe || !in_use) co_return std::nullopt;
   const std::unique_ptr<session::OpenInterpreter> open =
-      (*behind)->pool->TakeProgram(*std::move(recipe));
+      (*in_use)->pool->TakeProgram(*std::move(recipe));
   if (open == nullptr) co_return std::nullopt;
   session::Run& program = *open->program;
   const auto hook = cancellation.OnRequest([&] { program.Kill(); });
@@ -287,12 +288,12 @@ asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& ord
 asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, mcp::Cancellation cancellation,
                                                        const Listener& listener) {
   const wall::Wall& wall = *order.where.backend;
-  const auto behind = BehindOf(wall);
-  if (!behind) co_return std::unexpected(behind.error());
+  const auto in_use = WallFor(wall);
+  if (!in_use) co_return std::unexpected(in_use.error());
   order.request.hand_out = wall.can.hands_out;
   auto plan = session::PlanFor(order.where.environment, order.request);
   if (!plan) co_return std::unexpected(std::move(plan).error());
-  auto result = co_await ExecutePlan(order, *plan, *(*behind)->backend, cancellation, listener);
+  auto result = co_await ExecutePlan(order, *plan, *(*in_use)->backend, cancellation, listener);
   if (!result) co_return std::unexpected(std::move(result).error());
 
   Finished finished{.run = *std::move(result),

@@ -87,7 +87,7 @@ class Runner {
     /// For sandboxes with a network. Its program and whom it tells are the runner's to say.
     session::Proxy::Options proxy = {};
     /// What makes the walls that orders name.
-    std::span<const backend::Maker> walls = backend::Makers();
+    std::span<const backend::Factory> factories = backend::Factories();
   };
 
   Runner(boost::asio::io_context& loop, backend::Programs programs, Options options);
@@ -108,11 +108,11 @@ class Runner {
   Result<std::unique_ptr<session::OpenInterpreter>> Open(const Order& order,
                                                          session::Pool::Origin origin);
   boost::asio::awaitable<Result<void>> Start(session::OpenInterpreter& open) {
-    return behind_.at(open.recipe->wall).pool->Start(open);
+    return walls_in_use_.at(open.recipe->wall).pool->Start(open);
   }
   /// Another one that `of` can be copied to.
   Result<std::unique_ptr<session::OpenInterpreter>> Sibling(const session::OpenInterpreter& of) {
-    return behind_.at(of.recipe->wall).pool->Sibling(of);
+    return walls_in_use_.at(of.recipe->wall).pool->Sibling(of);
   }
   boost::asio::io_context& loop() { return loop_; }
   /// Through which sandboxes with a network reach it.
@@ -141,11 +141,11 @@ class Runner {
                                        mcp::Cancellation cancellation, Finished& finished);
   Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Order& order);
   /// A wall that somebody uses, and the interpreters that wait behind it.
-  struct Behind {
+  struct WallInUse {
     std::unique_ptr<backend::Backend> backend;
     std::unique_ptr<session::Pool> pool;
   };
-  Result<Behind*> BehindOf(const wall::Wall& wall);
+  Result<WallInUse*> WallFor(const wall::Wall& wall);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);
   /// Once a server: what programs that know no proxy lack here.
@@ -159,7 +159,7 @@ class Runner {
   bool said_missing_ = false, said_unlimited_ = false;
   cgroup::Groups groups_;
   session::Proxy proxy_;
-  std::map<const wall::Wall*, Behind> behind_ = {};
+  std::map<const wall::Wall*, WallInUse> walls_in_use_ = {};
   Recipes recipes_ = {};
   Turns turns_;
 };

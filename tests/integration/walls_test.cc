@@ -1,4 +1,4 @@
-// Walls by their names: a further one is a row and a maker, and what one lacks is refused.
+// Walls by their names: a further one is a row and a factory, and what one lacks is refused.
 
 #include "wall/walls.h"
 
@@ -50,9 +50,9 @@ class FakeWall : public ::testing::Test {
     return order;
   }
 
-  Result<tools::Finished> Execute(tools::Order order, std::span<const backend::Maker> walls) {
+  Result<tools::Finished> Execute(tools::Order order, std::span<const backend::Factory> factories) {
     asio::io_context loop(1);
-    tools::Runner runner(loop, BuiltPrograms(), {.walls = walls});
+    tools::Runner runner(loop, BuiltPrograms(), {.factories = factories});
     std::optional<Result<tools::Finished>> finished;
     asio::co_spawn(loop, runner.Execute(std::move(order), {}, {}),
                    [&](std::exception_ptr, Result<tools::Finished> value) {
@@ -68,7 +68,7 @@ TEST_F(FakeWall, IsNamedInAFileAndRunsAPlan) {
   const config::Config config = Read("[environments.shell]\nbackend = 'fake'\n");
   tools::Order order = OrderOf(config, "echo never");
   EXPECT_EQ(order.where.backend->name, "fake");
-  const auto finished = Execute(std::move(order), MakersWithFake());
+  const auto finished = Execute(std::move(order), FactoriesWithFake());
   ASSERT_TRUE(finished) << finished.error().what;
   EXPECT_THAT(finished->run.output.kept(), StartsWith("not run: /"));
   EXPECT_EQ(finished->run.exit_code, 7);
@@ -104,7 +104,7 @@ TEST_F(FakeWall, IsAskedForNoMoreThanItsRowPromises) {
 TEST_F(FakeWall, IsNowhereInIglooItself) {
   EXPECT_EQ(wall::Find("fake"), nullptr);
   const config::Config config = Read("[environments.shell]\nbackend = 'fake'\n");
-  const auto finished = Execute(OrderOf(config, ""), backend::Makers());
+  const auto finished = Execute(OrderOf(config, ""), backend::Factories());
   ASSERT_FALSE(finished);
   EXPECT_THAT(finished.error().what, HasSubstr("'fake' is not available yet"));
   EXPECT_FALSE(config::Decode("[defaults]\nbackend = 'fake'\n", {}).problems.empty());

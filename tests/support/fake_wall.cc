@@ -94,10 +94,10 @@ std::span<const wall::Wall> WallsWithFake() {
   return walls;
 }
 
-std::span<const backend::Maker> MakersWithFake() {
-  static const std::vector<backend::Maker> makers =
-      With(backend::Makers(), backend::Maker{.wall = "fake", .make = MakeFake});
-  return makers;
+std::span<const backend::Factory> FactoriesWithFake() {
+  static const std::vector<backend::Factory> factories =
+      With(backend::Factories(), backend::Factory{.wall = "fake", .make = MakeFake});
+  return factories;
 }
 
 }  // namespace igloo::testing
