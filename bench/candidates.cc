@@ -38,14 +38,14 @@ Once Spawning(Command command) {
 }  // namespace
 
 struct Field::Shared {
-  Shared(backend::jail::Programs found, Ground made)
+  Shared(backend::Programs found, Ground made)
       : programs(std::move(found)),
         ground(std::move(made)),
         prepared(programs, backend::jail::Mode::kPrepared),
         timed(programs, backend::jail::Mode::kPrepared, &prepared_timeline),
         cold(programs, backend::jail::Mode::kCold) {}
 
-  backend::jail::Programs programs;
+  backend::Programs programs;
   Ground ground;
   std::deque<FakeStore> stores = {};  // candidates point to elements
   std::deque<FakeArtifacts> artifacts = {};
@@ -395,6 +395,6 @@ unsigned Field::pool_misses() const {
   return sum;
 }
 Ground& Field::ground() { return shared_->ground; }
-const backend::jail::Programs& Field::programs() const { return shared_->programs; }
+const backend::Programs& Field::programs() const { return shared_->programs; }
 
 }  // namespace igloo::bench

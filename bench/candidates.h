@@ -56,7 +56,7 @@ class Field {
   /// How often no interpreter was ready for a sample of one.
   unsigned pool_misses() const;
   Ground& ground();
-  const backend::jail::Programs& programs() const;
+  const backend::Programs& programs() const;
 
  private:
   struct Shared;

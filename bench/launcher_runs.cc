@@ -21,7 +21,7 @@ namespace igloo::bench {
 namespace asio = boost::asio;
 
 struct LauncherRuns::State {
-  State(backend::jail::Programs programs, backend::jail::Mode mode, Timeline* line)
+  State(backend::Programs programs, backend::jail::Mode mode, Timeline* line)
       : backend(std::move(programs), mode), timeline(line) {
     backend.set_timeline(line != nullptr);
   }
@@ -48,8 +48,7 @@ Timeline::Marks MarksOf(const session::RunResult& result, std::int64_t begin, st
 
 }  // namespace
 
-LauncherRuns::LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode,
-                           Timeline* timeline)
+LauncherRuns::LauncherRuns(backend::Programs programs, backend::jail::Mode mode, Timeline* timeline)
     : state_(std::make_unique<State>(std::move(programs), mode, timeline)) {}
 
 LauncherRuns::~LauncherRuns() = default;

@@ -17,8 +17,7 @@ namespace igloo::bench {
 class LauncherRuns {
  public:
   /// With a `timeline`, every run is entered there.
-  LauncherRuns(backend::jail::Programs programs, backend::jail::Mode mode,
-               Timeline* timeline = nullptr);
+  LauncherRuns(backend::Programs programs, backend::jail::Mode mode, Timeline* timeline = nullptr);
   ~LauncherRuns();
 
   /// One run, from before session::Run exists to its result, in microseconds.

@@ -115,15 +115,15 @@ Result<void> MeasurePeer(Idle& row, const Peer& peer, const std::string& program
 }
 
 /// With a launcher of its own, so that launcher, template and waiting slots are in the sum.
-Result<void> MeasurePrepared(Idle& row, const backend::jail::Programs& programs, unsigned count) {
+Result<void> MeasurePrepared(Idle& row, const backend::Programs& programs, unsigned count) {
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor("shell", {"/usr/bin/cat"}));
   const Snapshot before;
   LauncherRuns prepared(programs, backend::jail::Mode::kPrepared);
   return prepared.Idle(plan, count, [&] { Compare(row, before, count); });
 }
 
-Result<void> MeasureLanguage(Idle& row, const Language& language,
-                             const backend::jail::Programs& programs, unsigned count) {
+Result<void> MeasureLanguage(Idle& row, const Language& language, const backend::Programs& programs,
+                             unsigned count) {
   const Snapshot before;
   ReadyRuns runs(programs, language, ReadyRuns::Of::kPrograms, 0);
   return runs.Idle(count, [&] { Compare(row, before, count); });
@@ -148,8 +148,7 @@ double KernelMemory(const std::string& meminfo) {
   return sum;
 }
 
-std::vector<Idle> MeasureIdle(Ground& ground, const backend::jail::Programs& programs,
-                              unsigned count) {
+std::vector<Idle> MeasureIdle(Ground& ground, const backend::Programs& programs, unsigned count) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   std::vector<Idle> rows;
   const auto add = [&](std::string key, std::string name, const auto& measure) {
@@ -176,7 +175,7 @@ std::vector<Idle> MeasureIdle(Ground& ground, const backend::jail::Programs& pro
   return rows;
 }
 
-std::vector<Idle> MeasureReadyIdle(const backend::jail::Programs& programs, unsigned count) {
+std::vector<Idle> MeasureReadyIdle(const backend::Programs& programs, unsigned count) {
   std::vector<Idle> rows;
   for (const Language& each : Languages()) {
     if (::access(each.program, X_OK) != 0) continue;

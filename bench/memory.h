@@ -22,12 +22,11 @@ struct Idle {
 };
 
 /// Starts `count` of each at once, looks, and ends them.
-std::vector<Idle> MeasureIdle(Ground& ground, const backend::jail::Programs& programs,
-                              unsigned count);
+std::vector<Idle> MeasureIdle(Ground& ground, const backend::Programs& programs, unsigned count);
 
 /// The same of interpreters that wait ready for code, a row for each language, and one for the
 /// process that they are forked from.
-std::vector<Idle> MeasureReadyIdle(const backend::jail::Programs& programs, unsigned count);
+std::vector<Idle> MeasureReadyIdle(const backend::Programs& programs, unsigned count);
 /// What of these rows has a bar.
 void JudgeReadyIdle(const std::vector<Idle>& rows, Figures& figures);
 

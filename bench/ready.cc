@@ -99,7 +99,7 @@ Result<void> ReadWhole(int fd, char* to, std::size_t size) {
 std::span<const Language> Languages() { return kLanguages; }
 
 struct ReadyRuns::State {
-  State(backend::jail::Programs programs, const Language& l, Of of, std::size_t most)
+  State(backend::Programs programs, const Language& l, Of of, std::size_t most)
       : language(l),
         recipe(RecipeFor(l, of, most)),
         copier(programs.copier),
@@ -198,8 +198,7 @@ struct ReadyRuns::State {
   std::unique_ptr<session::OpenInterpreter> held = {};  ///< the session
 };
 
-ReadyRuns::ReadyRuns(backend::jail::Programs programs, const Language& language, Of of,
-                     std::size_t most)
+ReadyRuns::ReadyRuns(backend::Programs programs, const Language& language, Of of, std::size_t most)
     : state_(std::make_unique<State>(std::move(programs), language, of, most)) {}
 
 ReadyRuns::~ReadyRuns() = default;

@@ -38,7 +38,7 @@ class ReadyRuns {
     kSessions,
   };
   /// `most`: how many wait at once.
-  ReadyRuns(backend::jail::Programs programs, const Language& language, Of of, std::size_t most);
+  ReadyRuns(backend::Programs programs, const Language& language, Of of, std::size_t most);
   ~ReadyRuns();
 
   // Of programs:

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,12 @@ struct Channels {
   int cpu_group = -1;
 };
 
+/// Sockets that were made inside.
+struct Sockets {
+  std::vector<UniqueFd> listeners = {};    ///< in the order of the plan's Listen steps
+  std::vector<UniqueFd> unconnected = {};  ///< of its Sockets step
+};
+
 /// Where a start-up spent its time, in CLOCK_MONOTONIC µs; 0 where a backend cannot tell.
 struct Timeline {
   std::uint64_t launcher = 0, namespaces = 0, root = 0, exec = 0;
@@ -39,26 +46,74 @@ class Sandbox {
   /// Takes the news without blocking. A failed set-up is the error that the caller reports.
   virtual Result<void> ReadSetup() = 0;
   virtual void Kill() = 0;
-  /// A pidfd of igloo-init, borrowed; -1 while there is none, or when a backend cannot tell.
-  virtual int init_pidfd() const { return -1; }
   /// Why the sandbox ended without a word from igloo-init, when the backend knows.
   virtual Error WhyGone() = 0;
 
-  /// Sockets that listen inside, in the order of the plan's Listen steps.
-  std::vector<UniqueFd> listeners = {};
-  /// Sockets of its Sockets step, made inside and not connected.
-  std::vector<UniqueFd> sockets = {};
-  /// The network namespace that its device leads to; none: it has no device.
-  UniqueFd edge = {};
-  /// Directories that the plan hands out, in its order.
-  std::vector<UniqueFd> handed_out = {};
-  Timeline timeline = {};
+  // What only some walls can do (wall::Capabilities). The others keep these.
+
+  /// Whether the wall has said that there is a sandbox.
+  virtual bool made() const { return false; }
+  /// Becomes readable when every process of it has ended; none: the wall cannot tell.
+  virtual UniqueFd WhenEnded() const { return {}; }
+  /// Brings igloo-init to the cgroup whose open cgroup.procs this is.
+  virtual Result<void> EnterCpuGroup(int procs);
+  /// A pidfd of igloo-init, borrowed, for igloo-copy, which works from inside.
+  virtual Result<int> InitForCopier() const;
+  /// What came of its sockets since the last call.
+  virtual Result<Sockets> TakeSockets();
+  /// The network namespace that its device leads to.
+  virtual Result<UniqueFd> TakeEdge();
+  /// Directories that the plan hands out, in its order, as far as they came; borrowed.
+  virtual std::span<const UniqueFd> handed_out() const { return {}; }
+  virtual std::vector<UniqueFd> TakeHandedOut() { return {}; }
+  virtual Timeline timeline() const { return {}; }
+};
+
+/// Where igloo's helper programs are.
+struct Programs {
+  std::string jail = {};
+  std::string init = {};
+  std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
+  std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
+  /// The directory in which processes agree on who has which subordinate ids, or why there is none.
+  /// Empty: such ids are not asked for.
+  Result<std::string> leases = std::string();
+};
+
+/// What a backend is made for.
+enum class Mode {
+  kCold,      ///< single runs: each sandbox is built from nothing
+  kPrepared,  ///< a server: what environments have in common is built once, where a wall can
+};
+
+/// Consecutive ids of the host.
+struct IdRange {
+  std::uint32_t first = 0, count = 0;
+  bool operator==(const IdRange&) const = default;
+};
+
+/// Whose ids the sandboxes of a backend have outside.
+struct HostIds {
+  enum class Kind {
+    kStarters,     ///< that of the user who started igloo
+    kOwn,          ///< started by root: each has one of its own
+    kSubordinate,  ///< each that can has a subordinate id of that user's, of its own
+  };
+  Kind kind = Kind::kStarters;
+  Error why = {};      ///< kStarters: what is missing
+  IdRange users = {};  ///< kSubordinate: which ids
 };
 
 /// How strong the wall is. Renders a plan and decides nothing.
 class Backend {
  public:
   virtual ~Backend() = default;
+  /// Starts what can get ready beside the planning of the first run.
+  virtual Result<void> Warm() { return {}; }
+  /// Whose ids its sandboxes have outside, as far as this can be seen without starting anything.
+  virtual HostIds expected_ids() const;
+  /// The same for certain: starts what it needs to know.
+  virtual Result<HostIds> host_ids() { return expected_ids(); }
   /// Whether what it starts enters Channels::cpu_group by itself. Otherwise whoever has it started
   /// brings igloo-init there before that is told to start anything.
   virtual bool EntersCpuGroup() const { return false; }

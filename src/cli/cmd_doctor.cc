@@ -8,8 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <cstdlib>
 
-#include "backend/bubblewrap/bubblewrap.h"
-#include "backend/jail/jail.h"
+#include "backend/registry.h"
 #include "base/text.h"
 #include "cli/check_mcp.h"
 #include "cli/commands.h"
@@ -54,8 +53,7 @@ std::vector<Finding> FindEnvironments(const ParsedArgs& args, Console& console) 
 }
 
 /// What is weaker here. Nothing is refused for it, so it is said before everything else.
-std::vector<Finding> SayWeaknesses(const cgroup::Found& groups,
-                                   Result<backend::jail::HostIds> ids) {
+std::vector<Finding> SayWeaknesses(const cgroup::Found& groups, Result<backend::HostIds> ids) {
   std::vector<Finding> findings;
   for (const Weakness& each : FindWeaknesses(LookAtSupport(groups, std::move(ids)))) {
     findings.push_back({.name = "weaker " + each.name,
@@ -67,16 +65,16 @@ std::vector<Finding> SayWeaknesses(const cgroup::Found& groups,
   return findings;
 }
 
-using Ids = Result<backend::jail::HostIds>;
+using Ids = Result<backend::HostIds>;
 
 /// The ids that sandboxes of a server may have; none: their starter's.
-backend::jail::IdRange IdsOf(const Ids& ids) { return ids ? ids->users : backend::jail::IdRange{}; }
+backend::IdRange IdsOf(const Ids& ids) { return ids ? ids->users : backend::IdRange{}; }
 
 Finding DescribeIds(const Ids& ids) {
   constexpr const char* kName = "subordinate ids";
   if (!ids) return Missing(kName, ids.error(), false);
-  if (ids->kind == backend::jail::HostIds::Kind::kStarters) return Missing(kName, ids->why, false);
-  if (ids->kind == backend::jail::HostIds::Kind::kOwn) {
+  if (ids->kind == backend::HostIds::Kind::kStarters) return Missing(kName, ids->why, false);
+  if (ids->kind == backend::HostIds::Kind::kOwn) {
     return {.name = kName, .detail = "not needed: root gives each sandbox an id of its own"};
   }
   return {.name = kName,
@@ -84,12 +82,35 @@ Finding DescribeIds(const Ids& ids) {
                                 ids->users.first, ids->users.first + ids->users.count - 1)};
 }
 
+using Prepared = Result<std::unique_ptr<backend::Backend>>;
+
+/// What a server makes its sandboxes with.
+Prepared MakePrepared(const Result<backend::Programs>& programs) {
+  if (!programs) return std::unexpected(programs.error());
+  return backend::Make(wall::kDefault, {.programs = *programs, .mode = backend::Mode::kPrepared});
+}
+
+/// Single sandboxes behind a wall. igloo is of use without all but the usual one.
+std::vector<Finding> ProbeCold(const wall::Wall& wall, const backend::Programs& programs,
+                               const cgroup::Found& groups) {
+  const bool required = &wall == &wall::kDefault;
+  const std::string name(wall.name);
+  const auto cold = backend::Make(wall, {.programs = programs});
+  if (!cold) return {Missing(name, cold.error(), required)};
+  std::vector<Finding> all = ProbeWalls(name + ": ", **cold, wall.can, required);
+  if (required) all.push_back(ProbeGroups(**cold, groups));
+  if (wall.can.views) {
+    all.push_back(ProbeView(**cold));
+    all.push_back(ProbeOverlay(**cold));
+  }
+  return all;
+}
+
 std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   const cgroup::Found groups = cgroup::Find();
   const auto programs = service::FindPrograms();
-  backend::jail::JailBackend prepared(programs.value_or(backend::jail::Programs{}),
-                                      backend::jail::Mode::kPrepared);
-  const auto ids = programs ? prepared.host_ids() : std::unexpected(programs.error());
+  const Prepared prepared = MakePrepared(programs);
+  const Ids ids = prepared ? (*prepared)->host_ids() : std::unexpected(prepared.error());
   std::vector<Finding> all = SayWeaknesses(groups, ids);
   utsname kernel{};
   ::uname(&kernel);
@@ -103,18 +124,13 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
     return all;
   }
   all.push_back({.name = "programs", .detail = programs->jail});
-  backend::jail::JailBackend cold(*programs, backend::jail::Mode::kCold);
-  Append(all, ProbeWalls("jail: ", cold, true, true));
-  all.push_back(ProbeGroups(cold, groups));
-  all.push_back(ProbeView(cold));
-  all.push_back(ProbeOverlay(cold));
-  all.push_back(DescribeIds(ids));
-  Append(all, ProbeWalls("prepared: ", prepared, true, true, IdsOf(ids)));
-  auto bubblewrap = backend::bubblewrap::Make(programs->init);
-  if (bubblewrap) {
-    Append(all, ProbeWalls("bubblewrap: ", **bubblewrap, false, false));
-  } else {
-    all.push_back(Missing("bubblewrap", bubblewrap.error(), false));
+  for (const wall::Wall& each : wall::All()) {
+    if (!each.served) continue;
+    Append(all, ProbeCold(each, *programs, groups));
+    const bool usual = &each == &wall::kDefault;
+    if (!usual || !prepared) continue;
+    all.push_back(DescribeIds(ids));
+    Append(all, ProbeWalls("prepared: ", **prepared, each.can, true, IdsOf(ids)));
   }
   all.push_back(ProbeServer(args, console));
   return all;

@@ -172,7 +172,7 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   line("provider", environment.provider);
   if (!environment.source.empty()) line("flake", environment.source);
   if (!environment.locked.empty()) line("locked", environment.locked);
-  line("backend", std::string(config::Name(configured.backend)));
+  line("backend", std::string(configured.backend->name));
   line("network", std::string(network::ToText(configured.network.level)));
   for (const std::string& rule : configured.network.rules) line("allowed", rule);
   line("code", Started(environment));
@@ -250,7 +250,7 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
                         {"aliases", Texts(environment.aliases)},
                         {"description", ToUtf8(environment.description)},
                         {"provider", environment.provider},
-                        {"backend", std::string(config::Name(configured.backend))},
+                        {"backend", std::string(configured.backend->name)},
                         {"network", std::string(network::ToText(configured.network.level))},
                         {"allowed", Texts(configured.network.rules)},
                         {"interpreter", Texts(environment.interpreter)},

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "backend/bubblewrap/render.h"
+#include "backend/registry.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -32,8 +32,9 @@ constexpr std::size_t kMaxCode = 64U << 20;
 /// The command line of `igloo run`, understood.
 struct RunOptions {
   environment::RunRequest request = {};
-  std::optional<config::Backend> backend = {};
-  bool json = false, dry_run = false, as_bwrap = false, timing = false;
+  const wall::Wall* backend = nullptr;   ///< null: the configuration says
+  const wall::Wall* shown_as = nullptr;  ///< whose command is printed; null: the plan is
+  bool json = false, dry_run = false, timing = false;
   bool code_from_input = false;
 };
 
@@ -88,17 +89,17 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
   }
   IGLOO_TRY(ReadRequest(args, options.request));
   if (const auto backend = args.Get("--backend")) {
-    IGLOO_ASSIGN(options.backend, ParseBackend(*backend));
+    IGLOO_ASSIGN(options.backend, wall::Choose(*backend));
   }
   options.json = args.Has("--json");
   options.dry_run = args.Has("--dry-run");
   options.timing = args.Has("--timing");
   if (const auto as = args.Get("--as")) {
-    if (*as != "bwrap" || !options.dry_run) {
+    options.shown_as = wall::FindShownAs(*as);
+    if (options.shown_as == nullptr || !options.dry_run) {
       return Fail(Errc::kInvalidArgument, "'--as' can only be 'bwrap', together with --dry-run",
                   "write --dry-run --as bwrap");
     }
-    options.as_bwrap = true;
   }
   IGLOO_TRY(ReadCode(args, options));
   return options;
@@ -167,10 +168,10 @@ void SayHowItEnded(const sandbox::Plan& plan, const sandbox::Limits& limits,
 Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console) {
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kNames, options.request, console));
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
-  if (options.as_bwrap) {
+  if (options.shown_as != nullptr) {
     IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-    IGLOO_ASSIGN(const auto rendered, backend::bubblewrap::Render(plan, programs.init));
-    console.Out(backend::bubblewrap::ToShell(rendered));
+    IGLOO_ASSIGN(const std::string command, backend::Show(*options.shown_as, plan, programs));
+    console.Out(command);
   } else {
     console.Out(options.json ? sandbox::ToJson(plan) + "\n" : sandbox::Describe(plan));
   }
@@ -190,19 +191,19 @@ Parts ReadDisplayed(const session::RunResult& result, const environment::Environ
 Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& console,
                        std::uint64_t main_micros) {
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-  Wall wall(programs);
+  Wall wall(programs, options.timing);
   // It starts while we read and plan.
-  if (options.backend != config::Backend::kBubblewrap) IGLOO_TRY(wall.Warm(options.timing));
+  IGLOO_TRY(wall.Warm(options.backend != nullptr ? *options.backend : wall::kDefault));
   cgroup::Groups groups(cgroup::Find());
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
   WarnOfRights(options.request.network, console);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(chosen.backend, console));
-  // Bubblewrap has no way to hand a directory out.
-  options.request.hand_out = chosen.backend == config::Backend::kJail;
+  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*chosen.backend, console));
+  options.request.hand_out = chosen.backend->can.hands_out;
   const bool displays = environment::DisplaysParts(chosen.environment, options.request);
   options.request.hand_out = displays;
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
-  const std::string missing = session::MissingDevice(plan.network, options.request.resolver);
+  const std::string missing =
+      session::MissingDevice(plan.network, options.request.resolver, *chosen.backend);
   if (!missing.empty()) console.Note(missing);
   const std::string unlimited = session::UnlimitedCpus(groups.found(), plan);
   if (!unlimited.empty()) console.Note(unlimited);
@@ -258,8 +259,7 @@ constexpr Flag kFlags[] = {
     kReachFlag,
     kSecretFlag,
     kRawSocketsFlag,
-    {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
-     "jail bubblewrap"},
+    kBackendFlag,
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
     {"--json", "", "print one JSON document instead of live output"},
     {"--dry-run", "", "print the plan and stop"},

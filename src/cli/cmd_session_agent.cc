@@ -34,7 +34,7 @@ constexpr const char* kSession = "agent";
 
 class Agent {
  public:
-  Agent(backend::jail::Programs programs, std::shared_ptr<const service::Setup> setup,
+  Agent(backend::Programs programs, std::shared_ptr<const service::Setup> setup,
         const service::Offered& offered, std::string language, Console& console)
       : console_(console),
         setup_(std::move(setup)),

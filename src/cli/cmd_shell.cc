@@ -45,7 +45,7 @@ Result<void> CheckWords(const ParsedArgs& args) {
 /// What is on the terminal, and behind which wall.
 struct Prepared {
   sandbox::Plan plan = {};
-  config::Backend backend = config::Backend::kJail;
+  const wall::Wall* backend = &wall::kDefault;
   network::Wanted network = {};
   std::string resolver = {};
   config::AuditConfig audit = {};
@@ -65,7 +65,8 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   }
   environment.variables["PS1"] = "[igloo " + environment.name + "] \\w\\$ ";
   IGLOO_ASSIGN(sandbox::Plan plan, PlanFor(environment, request));
-  const std::string missing = session::MissingDevice(plan.network, request.resolver);
+  const std::string missing =
+      session::MissingDevice(plan.network, request.resolver, *chosen.backend);
   if (!missing.empty()) console.Note(missing);
   return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver,
                   chosen.audit};
@@ -84,10 +85,10 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
                 "without one, use 'igloo run --env NAME -- PROGRAM'");
   }
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-  Wall wall(programs);
+  Wall wall(programs, false);
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
   WarnOfRights(prepared.network, console);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(prepared.backend, console));
+  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.backend, console));
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{.network = session::OwnNetwork{prepared.network,
                                                    service::ProxyFor(programs, prepared.resolver)}};
@@ -127,8 +128,7 @@ constexpr Flag kFlags[] = {
     kReachFlag,
     kSecretFlag,
     kRawSocketsFlag,
-    {"--backend", "NAME", "the wall: jail (default) or bubblewrap", Values::kChoices,
-     "jail bubblewrap"},
+    kBackendFlag,
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
     {"--dry-run", "", "print the plan and stop"},
 };

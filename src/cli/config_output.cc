@@ -118,7 +118,7 @@ std::string EnvironmentText(const Config& config, const EnvironmentConfig& envir
   out += Line("description", environment.description);
   if (environment.source.kind == config::SourceKind::kAlias) return out;
   out += Line("interpreter", ShellWords(environment.interpreter));
-  out += Line("backend", config::Name(config::BackendFor(config, environment.name)));
+  out += Line("backend", config::BackendFor(config, environment.name)->name);
   out += Line("limits", LimitsText(config::LimitsFor(config, environment.name)));
   out += NetworkText(config, environment);
   // Names only: a configuration is often shown to others.
@@ -170,7 +170,7 @@ json::object EnvironmentJson(const Config& config, const EnvironmentConfig& envi
           {"made_from", std::string(config::Name(environment.source.kind))},
           {"source", ToUtf8(environment.source.value)},
           {"description", ToUtf8(environment.description)},
-          {"backend", std::string(config::Name(config::BackendFor(config, environment.name)))},
+          {"backend", std::string(config::BackendFor(config, environment.name)->name)},
           {"limits", LimitsJson(config::LimitsFor(config, environment.name))},
           {"network", NetworkJson(config, environment)},
           {"variables", std::move(variables)},
@@ -212,7 +212,7 @@ json::object SessionsJson(const config::SessionConfig& session) {
 
 std::string ConfigText(const Config& config) {
   std::string out = "every environment\n";
-  out += Line("backend", config::Name(config.backend));
+  out += Line("backend", config.backend->name);
   out += Line("limits", LimitsText(config::LimitsFor(config, "")));
   out += Line("network", network::ToText(config.network));
   out += Line("allow", List(config.allow, Itself));
@@ -264,7 +264,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
   json::object document{
       {"file", config.file.empty() ? json::value(nullptr) : json::value(ToUtf8(config.file))},
       {"valid", decoded.problems.empty()},
-      {"backend", std::string(config::Name(config.backend))},
+      {"backend", std::string(config.backend->name)},
       {"limits", LimitsJson(config::LimitsFor(config, ""))},
       {"network", json::object{{"tier", network::ToText(config.network)},
                                {"allow", Strings(config.allow)},

@@ -45,9 +45,11 @@ Result<config::Configured> Configure(const ParsedArgs& args, Inherit inherit,
   }
   IGLOO_ASSIGN(config::Configured configured, service::ReadEnvironment(config, name));
   if (const auto backend = args.Get("--backend")) {
-    IGLOO_ASSIGN(configured.backend, ParseBackend(*backend));
+    IGLOO_ASSIGN(configured.backend, wall::Choose(*backend));
   }
-  if (args.Has("--as")) configured.backend = config::Backend::kBubblewrap;
+  if (const auto as = args.Get("--as")) {
+    if (const wall::Wall* const shown = wall::FindShownAs(*as)) configured.backend = shown;
+  }
   IGLOO_TRY(TakeNetwork(args, config, configured));
   IGLOO_TRY(Complete(config, configured, inherit, request));
   return configured;

@@ -75,7 +75,7 @@ class Judge {
     std::uint64_t count = 0;
     words >> inside >> outside >> count;
     const bool whole = !words.fail() && (words >> std::ws).eof();
-    const backend::jail::IdRange& own = seen_.subordinate;
+    const backend::IdRange& own = seen_.subordinate;
     const bool harmless = seen_.caller == 0 ? outside >= seen_.first_free_id
                           : own.count == 0  ? outside == seen_.caller
                                             : outside - own.first < own.count;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/jail/subordinate.h"
+#include "backend/backend.h"
 
 namespace igloo::cli {
 
@@ -28,7 +28,7 @@ struct Seen {
   uid_t caller = 0;          ///< who started it
   std::uint32_t first_free_id = 0;  ///< ids from here on are no account's
   /// What an ordinary caller's sandbox must have outside; none: the caller's own id.
-  backend::jail::IdRange subordinate = {};
+  backend::IdRange subordinate = {};
   std::uint64_t landlock_abi = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace igloo::cli {
 
-service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+service::Runner::Options AttendedRunner(const backend::Programs& programs,
                                         const config::AuditConfig& config,
                                         std::function<void(std::string_view)> say) {
   service::Runner::Options options{.note = say, .proxy = service::ProxyFor(programs)};

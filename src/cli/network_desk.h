@@ -14,7 +14,7 @@
 namespace igloo::cli {
 
 /// For runs of a process whose decisions are written down.
-service::Runner::Options AttendedRunner(const backend::jail::Programs& programs,
+service::Runner::Options AttendedRunner(const backend::Programs& programs,
                                         const config::AuditConfig& config,
                                         std::function<void(std::string_view)> say);
 

@@ -111,13 +111,6 @@ Result<void> CheckProject(environment::Project& project) {
   return {};
 }
 
-Result<config::Backend> ParseBackend(const std::string& text) {
-  if (text == "jail") return config::Backend::kJail;
-  if (text == "bubblewrap") return config::Backend::kBubblewrap;
-  return Fail(Errc::kInvalidArgument, "there is no backend '" + text + "'",
-              "choose jail or bubblewrap");
-}
-
 Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& request) {
   if (const auto timeout = args.Get("--timeout")) {
     IGLOO_ASSIGN(request.time_ms, ParseTimeout(*timeout));

@@ -23,8 +23,6 @@ Result<environment::Project> SplitProject(const std::string& text);
 /// path is the real one then.
 Result<void> CheckProject(environment::Project& project);
 
-Result<config::Backend> ParseBackend(const std::string& text);
-
 /// What `run` and `shell` have in common: --timeout and --memory.
 Result<void> ReadRequest(const ParsedArgs& args, environment::RunRequest& request);
 

@@ -58,7 +58,7 @@ class ServerPartner : public Partner {
 /// A session of this process.
 class OwnPartner : public Partner {
  public:
-  OwnPartner(backend::jail::Programs programs, std::shared_ptr<const service::Setup> setup,
+  OwnPartner(backend::Programs programs, std::shared_ptr<const service::Setup> setup,
              std::string environment, std::string interpreter)
       : environment_(std::move(environment)), interpreter_(std::move(interpreter)) {
     auto options = AttendedRunner(programs, setup->config().audit, [](std::string_view) {});

@@ -78,14 +78,14 @@ std::string TempParent() {
   return place != nullptr ? place : "/tmp";
 }
 
-Result<Seen> LookAtWalls(backend::Backend& backend, bool fine_memory_limits) {
+Result<Seen> LookAtWalls(backend::Backend& backend, const wall::Capabilities& can) {
   IGLOO_ASSIGN(const TempDir secret, TempDir::Make(TempParent()));
   const std::string marker = "igloo-doctor-" + secret.path().substr(secret.path().rfind('/') + 1);
   environment::RunRequest request;
   request.what = environment::Code{
       Replace(Replace(std::string(kProbe), "@SECRET@", secret.path()), "@MARKER@", marker)};
-  request.fine_memory_limits = fine_memory_limits;
-  request.views = fine_memory_limits;  // one that has not the one has not the other
+  request.fine_memory_limits = can.fine_memory_limits;
+  request.views = can.views;
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanForShell(request));
   IGLOO_ASSIGN(const Watched watched, ExecuteWatched(plan, backend, marker));
   return Seen{.inside = watched.result.output.kept(),
@@ -135,11 +135,11 @@ case $? in 42) echo 'socket reached';; 7) echo 'socket closed';; *) echo 'socket
 }  // namespace
 
 std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& backend,
-                                bool fine_memory_limits, bool required,
-                                const backend::jail::IdRange& ids) {
+                                const wall::Capabilities& can, bool required,
+                                const backend::IdRange& ids) {
   // SECURITY: the variable that must not arrive inside.
   ::setenv("IGLOO_DOCTOR_SECRET", "1", 1);
-  auto seen = LookAtWalls(backend, fine_memory_limits);
+  auto seen = LookAtWalls(backend, can);
   ::unsetenv("IGLOO_DOCTOR_SECRET");
   if (!seen) return {Failed(prefix + "sandbox", seen.error(), required)};
   seen->subordinate = ids;

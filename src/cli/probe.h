@@ -5,15 +5,16 @@
 
 #include "backend/backend.h"
 #include "cli/judge.h"
+#include "wall/walls.h"
 
 namespace igloo::cli {
 
 /// Builds a sandbox with `backend` and looks at every wall from inside and at
-/// its user from outside. `prefix` names the backend, `ids` are what its sandboxes must have, if
-/// not the caller's or root's.
+/// its user from outside. `prefix` names the backend, `can` is what its wall can do, `ids` are what
+/// its sandboxes must have, if not the caller's or root's.
 std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& backend,
-                                bool fine_memory_limits, bool required,
-                                const backend::jail::IdRange& ids = {});
+                                const wall::Capabilities& can, bool required,
+                                const backend::IdRange& ids = {});
 
 /// Tries a copy-on-write project.
 Finding ProbeOverlay(backend::Backend& backend);

@@ -60,7 +60,7 @@ std::vector<std::string> BuildFlags(const ParsedArgs& args) {
 /// How clients, signals, changed files and `igloo session` reach an application.
 class Server {
  public:
-  Server(Serving serving, backend::jail::Programs programs, Console& console)
+  Server(Serving serving, backend::Programs programs, Console& console)
       : console_(console),
         serving_(std::move(serving)),
         begun_with_(ReadDaemon(serving_.args)),
@@ -94,7 +94,7 @@ class Server {
 
   Result<void> Run() {
     // What is weaker here comes before everything else.
-    const service::Runner& runner = application_->runner();
+    service::Runner& runner = application_->runner();
     const HostSupport support = LookAtSupport(runner.cgroups(), runner.expected_ids());
     for (const auto& each : WeaknessLines(support)) warn_(each);
     for (const std::string& each : serving_.notes) warn_(each);

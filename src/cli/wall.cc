@@ -1,17 +1,27 @@
 #include "cli/wall.h"
 
-#include "backend/bubblewrap/bubblewrap.h"
+#include <string>
 
 namespace igloo::cli {
 
-Result<backend::Backend*> Wall::Choose(config::Backend kind, Console& console) {
-  if (kind == config::Backend::kJail) return &jail_;
-  console.Note(
-      "note: bubblewrap cannot limit the number of files in memory nor forbid programs "
-      "in /dev/shm, a socket that lies in a project can be reached, and code can watch which files "
-      "of /usr others use, and lock them");
-  IGLOO_ASSIGN(other_, backend::bubblewrap::Make(programs_.init));
-  return other_.get();
+Result<void> Wall::Make(const wall::Wall& wall) {
+  if (made_ == &wall) return {};
+  IGLOO_ASSIGN(backend_, backend::Make(wall, {.programs = programs_,
+                                              .timeline = timing_ && wall.can.timeline}));
+  made_ = &wall;
+  return {};
+}
+
+Result<void> Wall::Warm(const wall::Wall& likely) {
+  if (!likely.can.starts_ahead) return {};
+  IGLOO_TRY(Make(likely));
+  return backend_->Warm();
+}
+
+Result<backend::Backend*> Wall::Choose(const wall::Wall& wall, Console& console) {
+  if (!wall.caveat.empty()) console.Note("note: " + std::string(wall.caveat));
+  IGLOO_TRY(Make(wall));
+  return backend_.get();
 }
 
 }  // namespace igloo::cli

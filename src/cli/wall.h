@@ -2,32 +2,36 @@
 
 #include <memory>
 
-#include "backend/jail/jail.h"
+#include "backend/registry.h"
+#include "cli/args.h"
 #include "cli/console.h"
-#include "config/config.h"
 
 namespace igloo::cli {
 
-/// The backend of one command. Which one it is stands in the configuration, and the launcher of the
-/// usual one starts before that is read.
+/// The backend of one command. Which one it is stands in the configuration, and what the likely one
+/// needs may start before that is read.
 class Wall {
  public:
-  explicit Wall(backend::jail::Programs programs)
-      : programs_(programs), jail_(std::move(programs), backend::jail::Mode::kCold) {}
+  /// `timing`: it is to say where start-ups spend their time.
+  Wall(backend::Programs programs, bool timing) : programs_(std::move(programs)), timing_(timing) {}
 
-  /// Starts the jail's launcher, which gets ready while the caller reads and plans.
-  Result<void> Warm(bool timing) {
-    jail_.set_timeline(timing);
-    return jail_.Warm();
-  }
+  /// Starts what gets ready while the caller reads and plans, if this wall has such a thing.
+  Result<void> Warm(const wall::Wall& likely);
 
   /// The backend itself; says so when it is one that can do less.
-  Result<backend::Backend*> Choose(config::Backend kind, Console& console);
+  Result<backend::Backend*> Choose(const wall::Wall& wall, Console& console);
 
  private:
-  backend::jail::Programs programs_;
-  backend::jail::JailBackend jail_;
-  std::unique_ptr<backend::Backend> other_ = {};
+  Result<void> Make(const wall::Wall& wall);
+
+  backend::Programs programs_;
+  bool timing_;
+  const wall::Wall* made_ = nullptr;
+  std::unique_ptr<backend::Backend> backend_ = {};
 };
+
+/// --backend, of every command that begins a sandbox.
+inline constexpr Flag kBackendFlag = {"--backend", "NAME", wall::kOptionText, Values::kChoices,
+                                      wall::kServedNames};
 
 }  // namespace igloo::cli

@@ -11,7 +11,7 @@
 namespace igloo::cli {
 namespace {
 
-using backend::jail::HostIds;
+using backend::HostIds;
 
 constexpr std::string_view kGetVersion2 =
     "boot with systemd.unified_cgroup_hierarchy=1, or start igloo on a machine with cgroup version "
@@ -70,13 +70,13 @@ void AddIds(const HostIds& ids, std::vector<Weakness>& all) {
 
 }  // namespace
 
-HostSupport LookAtSupport(const cgroup::Found& found, Result<backend::jail::HostIds> ids) {
+HostSupport LookAtSupport(const cgroup::Found& found, Result<backend::HostIds> ids) {
   const long abi =
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   return {.cgroups = found.kind,
           .why_no_cgroups = found.why,
           .why_no_cpus = found.why_no_cpus,
-          .ids = ids ? *std::move(ids) : backend::jail::HostIds{.why = std::move(ids).error()},
+          .ids = ids ? *std::move(ids) : backend::HostIds{.why = std::move(ids).error()},
           .landlock_abi = std::max(abi, 0L)};
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/jail/host_ids.h"
+#include "backend/backend.h"
 #include "cgroup/groups.h"
 
 namespace igloo::cli {
@@ -13,12 +13,12 @@ struct HostSupport {
   cgroup::Kind cgroups = cgroup::Kind::kV2;
   std::string why_no_cgroups = {};  ///< kNone: in words, with what would help
   std::string why_no_cpus = {};     ///< likewise; empty: a limit on processors is kept
-  backend::jail::HostIds ids = {};  ///< whose ids sandboxes of a server have outside
+  backend::HostIds ids = {};        ///< whose ids sandboxes of a server have outside
   long landlock_abi = 0;            ///< 0: the kernel has no Landlock, or it is switched off
 };
 /// `found` is what cgroup::Find() says, `ids` what a server's backend does; everything else is
 /// asked of the kernel.
-HostSupport LookAtSupport(const cgroup::Found& found, Result<backend::jail::HostIds> ids);
+HostSupport LookAtSupport(const cgroup::Found& found, Result<backend::HostIds> ids);
 
 /// One thing that this machine lacks. Nothing is refused for it, so people must be told.
 struct Weakness {

@@ -5,7 +5,7 @@
 namespace igloo::cli {
 namespace {
 
-using backend::jail::HostIds;
+using backend::HostIds;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;

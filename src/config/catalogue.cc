@@ -136,8 +136,10 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
   IGLOO_ASSIGN(out.environment,
                own != nullptr ? Make(*own, depth) : found_.registry.Find(key, depth));
   if (const auto& asked = out.environment.asked) {
-    const bool chosen = own != nullptr && own->backend;
-    if (asked->backend == "bubblewrap" && !chosen) out.backend = Backend::kBubblewrap;
+    const bool chosen = own != nullptr && own->backend != nullptr;
+    IGLOO_ASSIGN(const wall::Wall* const wall, wall::Choose(asked->backend));
+    // The usual one is also what an artifact asks for that names none.
+    if (wall != &wall::kDefault && !chosen) out.backend = wall;
     const auto level = network::FindLevel(asked->network);
     if (!out.names_network && level && network::Proxied(*level)) {
       out.network = NetworkFor(config_, key, level);

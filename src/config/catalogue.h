@@ -13,7 +13,7 @@ namespace igloo::config {
 /// An environment as runs in it get it: what its provider made, and what the file says about it.
 struct Configured {
   environment::Environment environment = {};
-  Backend backend = Backend::kJail;
+  const wall::Wall* backend = &wall::kDefault;
   /// What the file itself limits; the environment's own numbers have it in them already.
   Limits limits = {};
   /// What the file sets; they beat the environment's own.

@@ -75,7 +75,7 @@ TEST_F(CatalogueTest, WithoutAFileEveryEnvironmentIsAsItsProviderMadeIt) {
   EXPECT_EQ(python->environment.name, "python");
   EXPECT_THAT(python->environment.aliases, ElementsAre("python3"));
   EXPECT_EQ(python->environment.limits.time_ms, 30'000U);
-  EXPECT_EQ(python->backend, Backend::kJail);
+  EXPECT_EQ(python->backend, wall::Find("jail"));
   EXPECT_EQ(catalogue.Find("java")->environment.limits.memory_bytes, 2048ULL << 20)
       << "compilers keep what they need";
   EXPECT_EQ(catalogue.List().size(), environment::HostEnvironments().size());
@@ -99,14 +99,14 @@ TEST_F(CatalogueTest, EveryLimitOfTheFileReachesTheRun) {
   EXPECT_EQ(
       java->environment.room,
       (environment::Room{.disk_bytes = 4U << 20, .disk_files = 50, .output_bytes = 6U << 20}));
-  EXPECT_EQ(java->backend, Backend::kBubblewrap);
+  EXPECT_EQ(java->backend, wall::Find("bubblewrap"));
   for (const char* name : {"python", "python3"}) {
     const auto python = catalogue.Find(name);
     ASSERT_TRUE(python) << python.error().what;
     EXPECT_EQ(python->environment.limits.memory_bytes, 200U << 20);
     EXPECT_EQ(python->environment.limits.processes, 11U);
     EXPECT_EQ(python->environment.limits.time_ms, 1500U);
-    EXPECT_EQ(python->backend, Backend::kJail);
+    EXPECT_EQ(python->backend, wall::Find("jail"));
   }
 }
 
@@ -196,12 +196,12 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAndItsSectionSaysOtherwise) {
   ASSERT_TRUE(a) << a.error().what;
   EXPECT_EQ(a->environment.limits.processes, 99U);
   EXPECT_EQ(a->environment.limits.open_files, 50U) << "it does not say";
-  EXPECT_EQ(a->backend, Backend::kBubblewrap);
+  EXPECT_EQ(a->backend, wall::Find("bubblewrap"));
   EXPECT_EQ(a->warm, 1U);
   EXPECT_THAT(a->preload, ElementsAre("numpy"));
   const auto java = catalogue.Find("java");
   EXPECT_EQ(java->environment.limits.processes, 7U);
-  EXPECT_EQ(java->backend, Backend::kJail);
+  EXPECT_EQ(java->backend, wall::Find("jail"));
   EXPECT_EQ(java->warm, 0U);
   EXPECT_THAT(java->preload, ElementsAre("x"));
   EXPECT_EQ(a->network.level, network::Level::kInternet);
@@ -219,7 +219,7 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAlsoWhenAFlakeMadeIt) {
   const auto found = Catalogue(config_, std::move(made)).Find("f");
   ASSERT_TRUE(found) << found.error().what;
   EXPECT_EQ(found->network.level, network::Level::kInternet);
-  EXPECT_EQ(found->backend, Backend::kBubblewrap);
+  EXPECT_EQ(found->backend, wall::Find("bubblewrap"));
   EXPECT_EQ(found->environment.limits.open_files, 99U);
 }
 
@@ -275,6 +275,17 @@ TEST_F(CatalogueTest, WhatNoEnvironmentCanHaveIsRefusedForAll) {
   const Catalogue catalogue = Read("[defaults]\nbackend = 'microvm'\n");
   EXPECT_THAT(catalogue.Find("shell").error().what, HasSubstr("is not available yet"));
   for (const Listing& row : catalogue.List()) EXPECT_TRUE(row.unavailable) << row.name;
+}
+
+TEST_F(CatalogueTest, AnArtifactForAnUnknownWallIsRefused) {
+  Artifact artifact = MakeArtifact("f", "/store/f");
+  artifact.metadata.backend = "papre";
+  Read("[environments.f]\nflake = 'x'\n");
+  Found made{.registry = {Host(), {}}};
+  made.flakes.emplace("f", environment::OutlineOf(artifact));
+  const auto found = Catalogue(config_, std::move(made)).Find("f");
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().what, HasSubstr("there is no backend 'papre'"));
 }
 
 TEST_F(CatalogueTest, AWrongNameGetsTheNearestOfTheFileToo) {

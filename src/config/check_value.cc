@@ -74,9 +74,13 @@ Checking CheckNumber(const Key& key, const Value& value) {
                      1, static_cast<std::uint64_t>(std::llround(*real * 1000.0)))};
 }
 
-Checking CheckChoice(const Key& key, const Value& value, const std::string& text) {
+Checking CheckChoice(const Key& key, const Value& value, const std::string& text,
+                     const CheckContext& context) {
+  const wall::Wall* wall = key.shape.names_wall ? wall::Find(text, context.walls) : nullptr;
+  if (wall != nullptr) return Checked{.text = text, .wall = wall};
   const auto words = Words(key.shape.choices);
-  if (std::ranges::find(words, text) != words.end()) return Checked{.text = text};
+  const bool known = !key.shape.names_wall && std::ranges::find(words, text) != words.end();
+  if (known) return Checked{.text = text};
   const std::string nearest = Nearest(text, words.data(), words.size());
   Problem problem{value.where,
                   fmt::format("'{}' cannot be \"{}\"", LastPart(key.path), Printable(text)),
@@ -85,21 +89,22 @@ Checking CheckChoice(const Key& key, const Value& value, const std::string& text
 }
 
 Checking CheckPath(const Key& key, const Value& value, const std::string& text,
-                   const PathRoots& roots) {
+                   const CheckContext& context) {
   std::filesystem::path path = text;
   if (text == "~" || text.starts_with("~/")) {
-    if (roots.home.empty()) {
+    if (context.home.empty()) {
       return std::unexpected(Problem{
           value.where, fmt::format("'{}' begins with '~', and HOME is not set", LastPart(key.path)),
           "write the path in full"});
     }
-    path = std::filesystem::path(roots.home) / text.substr(std::min<std::size_t>(2, text.size()));
+    path = std::filesystem::path(context.home) / text.substr(std::min<std::size_t>(2, text.size()));
   } else if (text.starts_with('~')) {
     return std::unexpected(Problem{
         value.where, fmt::format("'{}' names another user's home directory", LastPart(key.path)),
         "write the path in full"});
   }
-  std::string normal = (std::filesystem::path(roots.directory) / path).lexically_normal().string();
+  std::string normal =
+      (std::filesystem::path(context.directory) / path).lexically_normal().string();
   if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
   return Checked{.text = std::move(normal)};
 }
@@ -121,17 +126,17 @@ bool AreResolvers(std::string_view text) {
   }
 }
 
-Checking CheckText(const Key& key, const Value& value, const PathRoots& roots) {
+Checking CheckText(const Key& key, const Value& value, const CheckContext& context) {
   const auto* text = std::get_if<std::string>(&value.data);
   if (text == nullptr) return WrongType(key, value);
-  if (key.shape.kind == Kind::kChoice) return CheckChoice(key, value, *text);
+  if (key.shape.kind == Kind::kChoice) return CheckChoice(key, value, *text, context);
   if (text->empty()) {
     return Wrong(key, value, fmt::format("'{}' is empty", LastPart(key.path)));
   }
   if (!IsWhole(*text)) {
     return Wrong(key, value, fmt::format("'{}' holds a zero byte", LastPart(key.path)));
   }
-  if (key.shape.kind == Kind::kPath) return CheckPath(key, value, *text, roots);
+  if (key.shape.kind == Kind::kPath) return CheckPath(key, value, *text, context);
   const bool unusable = (key.shape.kind == Kind::kName && !environment::IsName(*text)) ||
                         (key.shape.kind == Kind::kInside && !sandbox::CheckTarget(*text)) ||
                         (key.shape.kind == Kind::kResolvers && !AreResolvers(*text));
@@ -218,7 +223,7 @@ Checking CheckTextTable(const Key& key, const Value& value) {
 
 }  // namespace
 
-Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) {
+Checking CheckValue(const Key& key, const Value& value, const CheckContext& context) {
   switch (key.shape.kind) {
     case Kind::kText:
     case Kind::kName:
@@ -226,7 +231,7 @@ Checking CheckValue(const Key& key, const Value& value, const PathRoots& roots) 
     case Kind::kInside:
     case Kind::kResolvers:
     case Kind::kChoice:
-      return CheckText(key, value, roots);
+      return CheckText(key, value, context);
     case Kind::kFlag: {
       const auto* flag = std::get_if<bool>(&value.data);
       if (flag == nullptr) return WrongType(key, value);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,15 +11,16 @@
 
 namespace igloo::config {
 
-/// What relative paths are relative to, and what "~/" is.
-struct PathRoots {
-  std::string directory = {};
-  std::string home = {};  ///< empty: unknown
+/// What values are understood with.
+struct CheckContext {
+  std::string directory = {};  ///< what relative paths are relative to
+  std::string home = {};       ///< what "~/" is; empty: unknown
+  std::span<const wall::Wall> walls = wall::All();
 };
 
 /// A value against its row: type, range, characters. Values of variables never stand in a problem.
 std::expected<Checked, Problem> CheckValue(const Key& key, const Value& value,
-                                           const PathRoots& roots);
+                                           const CheckContext& context);
 
 /// Whether the value is the one that a file without the key has.
 bool IsFallback(const Key& key, const Value& value);

@@ -20,8 +20,6 @@ Error Refusal(const Unavailable& missing) {
 
 }  // namespace
 
-std::string_view Name(Backend backend) { return backend == Backend::kJail ? "jail" : "bubblewrap"; }
-
 std::string_view Name(environment::ProjectMode mode) {
   return mode == environment::ProjectMode::kReadWrite ? "readwrite"
          : mode == environment::ProjectMode::kOverlay ? "overlay"
@@ -127,9 +125,9 @@ Limits LimitsFor(const Config& config, std::string_view environment) {
   return Layer(found != nullptr ? found->limits : Limits{}, config.limits);
 }
 
-Backend BackendFor(const Config& config, std::string_view environment) {
+const wall::Wall* BackendFor(const Config& config, std::string_view environment) {
   const EnvironmentConfig* found = FindEnvironment(config, environment);
-  return found != nullptr ? found->backend.value_or(config.backend) : config.backend;
+  return found != nullptr && found->backend != nullptr ? found->backend : config.backend;
 }
 
 network::Wanted NetworkFor(const Config& config, std::string_view environment,

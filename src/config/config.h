@@ -11,14 +11,13 @@
 #include "config/value.h"
 #include "environment/run_policy.h"
 #include "network/wanted.h"
+#include "wall/walls.h"
 
 namespace igloo::config {
 
 /// Who wrote a file. A project's own file never grants what its sandbox must not have.
 enum class Origin { kUser, kProject };
 
-enum class Backend { kJail, kBubblewrap };
-std::string_view Name(Backend backend);
 std::string_view Name(environment::ProjectMode mode);
 
 /// What a file limits; what it does not name is nullopt. Times in milliseconds, sizes in bytes.
@@ -93,7 +92,7 @@ struct EnvironmentConfig {
   Origin origin = Origin::kUser;
   Source source = {};
   std::string description = {};
-  std::optional<Backend> backend = {};
+  const wall::Wall* backend = nullptr;  ///< null: it names none
   Limits limits = {};
   std::map<std::string, std::string> variables = {};
   /// Names only: whoever starts a run reads the values then, and they stand in no file.
@@ -180,7 +179,8 @@ struct Config {
   std::string file = {};  ///< empty: there is none, all is default
   /// Not even a look is allowed to where the file would be: somebody else's home, say.
   bool out_of_reach = false;
-  Backend backend = Backend::kJail;
+  /// INVARIANT: a wall that is served, here and in every environment that names one.
+  const wall::Wall* backend = &wall::kDefault;
   Limits limits = {};  ///< of every environment that does not say otherwise
   network::Level network = network::Level::kNone;  ///< likewise
   std::vector<std::string> allow = {};             ///< rules of all that have the level 'allow'
@@ -211,7 +211,7 @@ const EnvironmentConfig* FindEnvironment(const Config& config, std::string_view 
 /// nobody names is up to the environment.
 Limits LimitsFor(const Config& config, std::string_view environment);
 
-Backend BackendFor(const Config& config, std::string_view environment);
+const wall::Wall* BackendFor(const Config& config, std::string_view environment);
 
 /// What runs in an environment reach, but for its secrets: those of SecretsFor belong to it.
 /// `level` beats the file's; at 'none' and 'host' nothing is left of what the file allows beyond

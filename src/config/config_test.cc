@@ -33,8 +33,8 @@ TEST(ConfigTest, LimitsComeFromTheEnvironmentThenTheFile) {
 TEST(ConfigTest, TheBackendOfAnEnvironmentIsItsOwnOrTheFiles) {
   const Config config =
       Read("[defaults]\nbackend = 'bubblewrap'\n[environments.python]\nbackend = 'jail'\n");
-  EXPECT_EQ(BackendFor(config, "python"), Backend::kJail);
-  EXPECT_EQ(BackendFor(config, "node"), Backend::kBubblewrap);
+  EXPECT_EQ(BackendFor(config, "python"), wall::Find("jail"));
+  EXPECT_EQ(BackendFor(config, "node"), wall::Find("bubblewrap"));
 }
 
 TEST(ConfigTest, WhatIsNotAvailableIsRefusedWhereItIsUsedOnly) {

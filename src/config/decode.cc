@@ -185,14 +185,17 @@ class Decoder {
                "move it to your own configuration; 'igloo config path' says where that is");
       return;
     }
-    auto checked =
-        CheckValue(key, member.value, {.directory = options_.directory, .home = options_.home});
+    auto checked = CheckValue(
+        key, member.value,
+        {.directory = options_.directory, .home = options_.home, .walls = options_.walls});
     if (!checked) {
       out_.problems.push_back(std::move(checked).error());
       return;
     }
     const auto later = Words(key.shape.later);
-    const bool choice_later = std::ranges::find(later, checked->text) != later.end();
+    const bool choice_later = checked->wall != nullptr
+                                  ? !checked->wall->served
+                                  : std::ranges::find(later, checked->text) != later.end();
     if (choice_later || (key.served == Served::kLater && !IsFallback(key, member.value))) {
       out_.config.unavailable.push_back(
           {.section = SectionOfUse(real),

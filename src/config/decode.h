@@ -18,6 +18,7 @@ struct DecodeOptions {
   Origin origin = Origin::kUser;
   /// Names of the environments that igloo brings along. Empty: they are not checked.
   std::span<const std::string_view> presets = {};
+  std::span<const wall::Wall> walls = wall::All();  ///< that 'backend' can name
 };
 
 /// A file, understood as far as it goes, and all that is wrong with it in the order of its lines.

@@ -49,7 +49,7 @@ disk_mb = 2
 disk_files = 99
 output_mb = 3
 )");
-  EXPECT_EQ(config.backend, Backend::kBubblewrap);
+  EXPECT_EQ(config.backend, wall::Find("bubblewrap"));
   EXPECT_EQ(config.limits, (Limits{.time_ms = 2500,
                                    .memory_bytes = 64U << 20,
                                    .cpu_ms = 10'000,
@@ -80,7 +80,7 @@ limits.processes = 3
                          .where = {1, 15},
                          .source = {SourceKind::kArtifact, "/etc/igloo/artifacts/data"},
                          .description = "for data",
-                         .backend = Backend::kBubblewrap,
+                         .backend = wall::Find("bubblewrap"),
                          .limits = {.time_ms = 60'000, .memory_bytes = 1ULL << 30, .processes = 3},
                          .variables = {{"EMPTY", ""}, {"TZ", "UTC"}},
                          .inherit = {"LANG", "_x1"}}));

@@ -34,12 +34,8 @@ void StoreVariables(Target& target, const Checked& value) {
 }
 
 void StoreBackend(Target& target, const Checked& value) {
-  const Backend backend = value.text == "bubblewrap" ? Backend::kBubblewrap : Backend::kJail;
-  if (target.environment != nullptr) {
-    target.environment->backend = backend;
-  } else {
-    target.config.backend = backend;
-  }
+  (target.environment != nullptr ? target.environment->backend : target.config.backend) =
+      value.wall;
 }
 
 void StoreProject(Target& target, const Checked& value) {
@@ -198,7 +194,8 @@ constexpr Shape kHosts = {.kind = Kind::kHosts};
 constexpr Shape kPorts = {.kind = Kind::kPorts};
 constexpr Shape kPublished = {.kind = Kind::kPublished};
 constexpr Shape kTextTable = {.kind = Kind::kTextTable};
-constexpr Shape kBackends = Choice("jail bubblewrap container microvm", "container microvm");
+constexpr Shape kBackends = {
+    .kind = Kind::kChoice, .choices = wall::kNames, .later = wall::kLaterNames, .names_wall = true};
 constexpr Shape kTiers = Choice("none allow internet host");
 
 constexpr std::string_view kAboutVariables =

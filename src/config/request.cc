@@ -7,12 +7,13 @@ namespace {
 
 /// A limit that somebody asked for is kept or refused, never dropped.
 Result<void> CheckLimits(const Configured& configured) {
-  const bool too_fine = configured.backend == Backend::kBubblewrap && configured.limits.disk_files;
-  if (!too_fine) return {};
-  return Fail(Errc::kFailedPrecondition,
-              "the configuration limits 'disk_files' of environment '" +
-                  configured.environment.name + "', which bubblewrap cannot do",
-              "use the backend jail, or leave 'disk_files' out");
+  const wall::Wall& wall = *configured.backend;
+  if (wall.can.fine_memory_limits || !configured.limits.disk_files) return {};
+  return Fail(
+      Errc::kFailedPrecondition,
+      "the configuration limits 'disk_files' of environment '" + configured.environment.name +
+          "', which " + std::string(wall.name) + " cannot do",
+      "use the backend " + std::string(wall::kDefault.name) + ", or leave 'disk_files' out");
 }
 
 }  // namespace
@@ -47,8 +48,11 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
   if (auto checked = network::Check(request.network); !checked) {
     return Wrap("environment '" + configured.environment.name + "'", std::move(checked).error());
   }
-  request.fine_memory_limits = configured.backend == Backend::kJail;
-  request.views = request.fine_memory_limits;
+  const wall::Capabilities& can = configured.backend->can;
+  request.fine_memory_limits = can.fine_memory_limits;
+  request.views = can.views;
+  request.devices = can.device;
+  request.backend = configured.backend->name;
   return {};
 }
 

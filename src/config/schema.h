@@ -44,6 +44,7 @@ struct Checked {
   bool flag = false;
   std::uint64_t number = 0;
   std::string text = {};
+  const wall::Wall* wall = nullptr;
   std::vector<std::string> list = {};
   std::map<std::string, std::string> table = {};
 };
@@ -60,6 +61,7 @@ struct Shape {
   Kind kind = Kind::kText;
   std::string_view choices = {};      ///< of kChoice: words, separated by spaces
   std::string_view later = {};        ///< those of them that are not available yet
+  bool names_wall = false;            ///< the words are the names of walls
   std::uint64_t least = 1, most = 0;  ///< of numbers, in the unit of the file
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "environment/environment.h"
+#include "wall/walls.h"
 
 namespace igloo::environment {
 
@@ -29,7 +30,7 @@ struct ArtifactMetadata {
   std::uint64_t memory_mb = 512;
   std::optional<std::uint64_t> processes = {}, open_files = {};
   std::string network = "none";
-  std::string backend = "jail";
+  std::string backend = std::string(wall::kDefault.name);
   std::optional<std::uint64_t> warm = {};
   std::vector<std::string> preload = {};
   std::map<std::string, std::string> variables = {};  ///< "env"

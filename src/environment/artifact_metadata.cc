@@ -3,6 +3,7 @@
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
+#include <iterator>
 #include <span>
 
 #include "base/text.h"
@@ -229,8 +230,9 @@ Result<void> TakeLimits(const json::object& object, ArtifactMetadata& metadata) 
   IGLOO_ASSIGN(metadata.preload, TakeTexts(object, "preload"));
   constexpr std::string_view kTiers[] = {"none", "allow", "internet", "host"};
   IGLOO_ASSIGN(metadata.network, TakeChoice(object, "network", "none", kTiers));
-  constexpr std::string_view kBackends[] = {"jail", "bubblewrap", "container", "microvm"};
-  IGLOO_ASSIGN(metadata.backend, TakeChoice(object, "backend", "jail", kBackends));
+  std::vector<std::string_view> walls;
+  std::ranges::transform(wall::All(), std::back_inserter(walls), &wall::Wall::name);
+  IGLOO_ASSIGN(metadata.backend, TakeChoice(object, "backend", wall::kDefault.name, walls));
   return {};
 }
 

@@ -99,8 +99,15 @@ std::optional<Error> NotYet(const ArtifactMetadata& metadata) {
         "environment '" + metadata.name + "' asks for the host's network, which no artifact gets",
         "build it with network = \"internet\" or \"none\"", 0};
   }
-  if (metadata.backend != "jail" && metadata.backend != "bubblewrap") {
-    return refuse("the backend '" + metadata.backend + "'", "backend = \"jail\"");
+  const wall::Wall* const wall = wall::Find(metadata.backend);
+  if (wall == nullptr) {
+    Error error = wall::Choose(metadata.backend).error();
+    error.what = "environment '" + metadata.name + "': " + error.what;
+    return error;
+  }
+  if (!wall->served) {
+    return refuse("the backend '" + metadata.backend + "'",
+                  "backend = \"" + std::string(wall::kDefault.name) + "\"");
   }
   return std::nullopt;
 }

@@ -149,6 +149,13 @@ TEST_F(ScanArtifactsTest, WhatIsNotAvailableYetIsRefusedAndNeverWeaker) {
   }
 }
 
+TEST(Assess, AnUnknownWallIsRefused) {
+  const Artifact artifact = Assess("", {.name = "x", .backend = "papre"}, {});
+  ASSERT_TRUE(artifact.unavailable);
+  EXPECT_EQ(artifact.unavailable->what, "environment 'x': there is no backend 'papre'");
+  EXPECT_EQ(artifact.unavailable->hint, "choose jail or bubblewrap");
+}
+
 TEST_F(ScanArtifactsTest, AnEarlierPlaceBeatsALaterOneInSilence) {
   Add("a", Good("science"));
   const std::string later = directory_.path() + "/later";

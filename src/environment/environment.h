@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sandbox/policy.h"
+#include "wall/walls.h"
 
 namespace igloo::environment {
 
@@ -30,7 +31,7 @@ enum class CodePassing {
 /// What whoever built an environment says that it needs: only its own section of a configuration
 /// says otherwise, not what counts for all.
 struct Asked {
-  std::string network = {}, backend = {};
+  std::string network = {}, backend = std::string(wall::kDefault.name);
   bool processes = false, open_files = false;  ///< it has numbers of its own
 };
 

@@ -84,9 +84,9 @@ Result<void> CopyRoot(const Environment& environment, const RunRequest& request,
   if (request.root == sandbox::Access::kReadOnly || environment.copied.empty()) return {};
   if (!request.views) {
     return Fail(Errc::kFailedPrecondition,
-                "a run in '" + environment.name +
-                    "' writes to a copy of its files, which bubblewrap cannot make",
-                "use the backend jail");
+                "a run in '" + environment.name + "' writes to a copy of its files, which " +
+                    std::string(request.backend) + " cannot make",
+                "use the backend " + std::string(wall::kDefault.name));
   }
   const auto is_copied = [&](const sandbox::Entry& entry) {
     const auto* tree = std::get_if<sandbox::HostTree>(&entry);

@@ -11,6 +11,7 @@
 #include "environment/environment.h"
 #include "network/wanted.h"
 #include "sandbox/policy.h"
+#include "wall/walls.h"
 
 namespace igloo::environment {
 
@@ -91,6 +92,10 @@ struct RunRequest {
   bool fine_memory_limits = true;
   /// Likewise for a backend that has no overlays: it mounts a read-only project itself.
   bool views = true;
+  /// Likewise for a backend that gives sandboxes no network devices.
+  bool devices = true;
+  /// The name of that backend, for people.
+  std::string_view backend = wall::kDefault.name;
 };
 
 /// Whether what code displays comes back with its result.

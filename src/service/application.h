@@ -36,7 +36,7 @@ struct ReadConfiguration {
 class Application {
  public:
   struct Options {
-    backend::jail::Programs programs = {};
+    backend::Programs programs = {};
     std::vector<std::string> principals = {};  ///< their labels; empty: there is only one
     std::function<Result<ReadConfiguration>()> read = {};
     Setup::ReadCatalogue catalogue = {};

@@ -10,6 +10,7 @@
 #include "session/interpreter.h"
 #include "session/leftovers.h"
 #include "session/run.h"
+#include "wall/walls.h"
 
 namespace igloo::service {
 
@@ -18,6 +19,7 @@ struct Finished {
   session::RunResult run = {};
   session::Leftovers left = {};
   bool looked_for_files = false;  ///< its backend can hand them out
+  std::string_view backend = wall::kDefault.name;
   std::uint64_t time_limit_ms = 0, memory_limit_bytes = 0;
   std::int64_t queued_micros = 0;
   // Of a session:

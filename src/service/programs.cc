@@ -44,17 +44,17 @@ Result<std::string> LeasesPlace() {
 
 }  // namespace
 
-Result<backend::jail::Programs> FindPrograms() {
+Result<backend::Programs> FindPrograms() {
   IGLOO_ASSIGN(std::string jail, FindProgram("igloo-jail"));
   const std::string directory = jail.substr(0, jail.rfind('/'));
-  return backend::jail::Programs{.jail = jail,
-                                 .init = directory + "/igloo-init",
-                                 .proxy = directory + "/igloo-proxy",
-                                 .copier = directory + "/igloo-copy",
-                                 .leases = LeasesPlace()};
+  return backend::Programs{.jail = jail,
+                           .init = directory + "/igloo-init",
+                           .proxy = directory + "/igloo-proxy",
+                           .copier = directory + "/igloo-copy",
+                           .leases = LeasesPlace()};
 }
 
-session::Proxy::Options ProxyFor(const backend::jail::Programs& programs, std::string resolver) {
+session::Proxy::Options ProxyFor(const backend::Programs& programs, std::string resolver) {
   // As everything that speaks TLS has it: a file of certificates instead of the machine's.
   const char* roots = std::getenv("SSL_CERT_FILE");
   return {.program = programs.proxy,

@@ -4,18 +4,17 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/jail/launcher.h"
+#include "backend/backend.h"
 #include "base/error.h"
 #include "session/proxy.h"
 
 namespace igloo::service {
 
 /// igloo's helper programs: beside igloo itself in a build tree, in libexec once installed.
-Result<backend::jail::Programs> FindPrograms();
+Result<backend::Programs> FindPrograms();
 
 /// What an igloo-proxy of a command is started with.
-session::Proxy::Options ProxyFor(const backend::jail::Programs& programs,
-                                 std::string resolver = {});
+session::Proxy::Options ProxyFor(const backend::Programs& programs, std::string resolver = {});
 
 /// One of the other programs, from the same places: "igloo-image".
 Result<std::string> FindProgram(std::string_view name);

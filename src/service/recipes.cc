@@ -34,7 +34,8 @@ Result<session::Recipe> Plan(const Order& order) {
   request.extra_descriptors = order.driver == nullptr ? 0 : language::kDescriptors;
   request.hand_out = true;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
-  session::Recipe recipe{.awaits_code = order.driver == nullptr,
+  session::Recipe recipe{.wall = order.where.backend,
+                         .awaits_code = order.driver == nullptr,
                          .checkpoint = order.driver != nullptr && order.driver->checkpoint,
                          .preload = order.where.preload,
                          .most = order.where.warm,
@@ -62,6 +63,7 @@ Result<std::shared_ptr<const session::Recipe>> Recipes::For(const Order& order,
   }
   const environment::RunRequest& request = order.request;
   const Key key{.setup = order.setup,
+                .wall = order.where.backend,
                 .environment = order.where.environment.name,
                 .driver = order.driver,
                 .memory_bytes = request.memory_bytes,

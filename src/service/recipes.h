@@ -25,6 +25,7 @@ class Recipes {
   /// All that a plan follows from, besides the host.
   struct Key {
     std::uint64_t setup = 0;
+    const wall::Wall* wall = &wall::kDefault;
     std::string environment = {};
     const language::Driver* driver = nullptr;
     std::optional<std::uint64_t> memory_bytes = {}, millicpus = {}, processes = {}, open_files = {};

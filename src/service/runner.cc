@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "backend/bubblewrap/bubblewrap.h"
 #include "base/clock.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
@@ -31,7 +30,7 @@ asio::awaitable<session::Leftovers> ReadInSlices(int directory,
 }
 
 const language::Driver* DriverOf(const config::Configured& where) {
-  if (where.backend != config::Backend::kJail) return nullptr;
+  if (!where.backend->can.sessions) return nullptr;
   if (const language::Driver* own = language::FindDriver(where.environment.language)) return own;
   const bool runs_files =
       !where.environment.code_file.empty() && !where.environment.interpreter.empty();
@@ -45,8 +44,7 @@ bool CouldHaveRawSockets(const network::Wanted& wanted) {
   return wanted.level == network::Level::kInternet && !wanted.raw_sockets;
 }
 
-session::Proxy::Options ProxyOf(const backend::jail::Programs& programs,
-                                const Runner::Options& options) {
+session::Proxy::Options ProxyOf(const backend::Programs& programs, const Runner::Options& options) {
   session::Proxy::Options proxy = options.proxy;
   proxy.program = programs.proxy;
   proxy.note = options.note;
@@ -55,33 +53,39 @@ session::Proxy::Options ProxyOf(const backend::jail::Programs& programs,
 
 }  // namespace
 
-Runner::Runner(asio::io_context& loop, backend::jail::Programs programs, Options options)
+Runner::Runner(asio::io_context& loop, backend::Programs programs, Options options)
     : loop_(loop),
-      programs_(programs),
+      programs_(std::move(programs)),
       options_(std::move(options)),
       groups_(cgroup::Find()),
-      jail_(std::move(programs), backend::jail::Mode::kPrepared),
       proxy_(loop, ProxyOf(programs_, options_)),
-      pool_(loop, jail_, groups_,
-            {.roomy = {}, .note = options_.note, .copier = programs_.copier, .proxy = &proxy_}),
-      turns_(loop, options_.at_once) {
-  jail_.set_note(options_.note);
-}
+      turns_(loop, options_.at_once) {}
 
 Runner::~Runner() = default;
 
 void Runner::Close() {
   turns_.Close();
-  pool_.Close();
+  for (auto& [wall, in_use] : walls_in_use_) in_use.pool->Close();
   proxy_.Close();
 }
 
-Result<backend::Backend*> Runner::BackendFor(config::Backend kind) {
-  if (kind == config::Backend::kJail) return &jail_;
-  if (bubblewrap_ == nullptr) {
-    IGLOO_ASSIGN(bubblewrap_, backend::bubblewrap::Make(programs_.init));
-  }
-  return bubblewrap_.get();
+Result<Runner::WallInUse*> Runner::WallFor(const wall::Wall& wall) {
+  if (const auto found = walls_in_use_.find(&wall); found != walls_in_use_.end())
+    return &found->second;
+  backend::Options options{
+      .programs = programs_, .mode = backend::Mode::kPrepared, .note = options_.note};
+  IGLOO_ASSIGN(auto made, backend::Make(wall, std::move(options), options_.factories));
+  auto pool = std::make_unique<session::Pool>(
+      loop_, *made, groups_,
+      session::Pool::Options{
+          .roomy = {}, .note = options_.note, .copier = programs_.copier, .proxy = &proxy_});
+  WallInUse in_use{.backend = std::move(made), .pool = std::move(pool)};
+  return &walls_in_use_.emplace(&wall, std::move(in_use)).first->second;
+}
+
+Result<backend::HostIds> Runner::expected_ids() {
+  IGLOO_ASSIGN(const WallInUse* const usual, WallFor(wall::kDefault));
+  return usual->backend->expected_ids();
 }
 
 Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& plan,
@@ -95,7 +99,7 @@ Result<session::RunIo> Runner::IoFor(const Order& order, const sandbox::Plan& pl
   if (order.request.network.connected()) {
     proxy_.set_resolver(order.where.resolver);
     io.connection = std::make_shared<session::Connection>(loop_, proxy_, order.request.network);
-    SayIfMissing(plan.network, order.request.resolver);
+    SayIfMissing(plan.network, order);
   }
   SayIfUnlimited(plan);
   IGLOO_ASSIGN(io.group, session::TakeGroup(groups_, plan));
@@ -109,9 +113,10 @@ void Runner::SayIfUnlimited(const sandbox::Plan& plan) {
   if (said_unlimited_) options_.note(unlimited);
 }
 
-void Runner::SayIfMissing(const sandbox::Network& network, std::string_view resolver) {
+void Runner::SayIfMissing(const sandbox::Network& network, const Order& order) {
   if (said_missing_ || !options_.note) return;
-  const std::string missing = session::MissingDevice(network, resolver);
+  const std::string missing =
+      session::MissingDevice(network, order.request.resolver, *order.where.backend);
   said_missing_ = !missing.empty();
   if (said_missing_) options_.note(missing);
 }
@@ -119,14 +124,15 @@ void Runner::SayIfMissing(const sandbox::Network& network, std::string_view reso
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
   IGLOO_ASSIGN(auto recipe, RecipeFor(order));
-  return pool_.Take(std::move(recipe), origin);
+  IGLOO_ASSIGN(const WallInUse* const in_use, WallFor(*order.where.backend));
+  return in_use->pool->Take(std::move(recipe), origin);
 }
 
 Result<std::shared_ptr<const session::Recipe>> Runner::RecipeFor(const Order& order) {
   IGLOO_ASSIGN(auto recipe, recipes_.For(order, MonotonicMicros()));
   if (order.request.network.connected()) {
     proxy_.set_resolver(order.where.resolver);
-    SayIfMissing(recipe->plan.network, order.request.resolver);
+    SayIfMissing(recipe->plan.network, order);
   }
   SayIfUnlimited(recipe->plan);
   return recipe;
@@ -160,13 +166,15 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(const Or
   // An interpreter may read files of its user's when it starts: those that come with the code have
   // to be there then.
   const bool can_wait = code != nullptr && order.request.files.empty() && where.warm > 0 &&
-                        where.backend == config::Backend::kJail &&
+                        where.backend->can.waiting_programs &&
                         environment::WaitsForFile(where.environment);
   if (!can_wait) co_return std::nullopt;
   auto recipe = RecipeFor(order);
+  const auto in_use = WallFor(*where.backend);
   // Whoever plans it for itself says what is wrong.
-  if (!recipe) co_return std::nullopt;
-  const std::unique_ptr<session::OpenInterpreter> open = pool_.TakeProgram(*std::move(recipe));
+  if (!recipe || !in_use) co_return std::nullopt;
+  const std::unique_ptr<session::OpenInterpreter> open =
+      (*in_use)->pool->TakeProgram(*std::move(recipe));
   if (open == nullptr) co_return std::nullopt;
   session::Run& program = *open->program;
   const auto hook = cancellation.OnRequest([&] { program.Kill(); });
@@ -222,9 +230,9 @@ asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& ord
     session::Run run(loop_, plan, backend, *std::move(io));
     const auto hook = cancellation.OnRequest([&] { run.Kill(); });
     auto result = co_await run.Execute();
-    // A launcher that somebody killed; the next request starts another one. SECURITY: only the
-    // jail's tells whether there was a sandbox; what may have begun is never begun again.
-    const bool can_tell = order.where.backend == config::Backend::kJail;
+    // A launcher that somebody killed; the next request starts another one. SECURITY: not every
+    // wall tells whether there was a sandbox; what may have begun is never begun again.
+    const bool can_tell = order.where.backend->can.tells_start;
     if (result || again || !can_tell || !run.never_began() || cancellation.requested()) {
       co_return result;
     }
@@ -233,17 +241,18 @@ asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& ord
 
 asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, Cancellation cancellation,
                                                        const Listener& listener) {
-  const auto backend = BackendFor(order.where.backend);
-  if (!backend) co_return std::unexpected(backend.error());
-  // Bubblewrap has no way to hand a directory out.
-  order.request.hand_out = order.where.backend == config::Backend::kJail;
+  const wall::Wall& wall = *order.where.backend;
+  const auto in_use = WallFor(wall);
+  if (!in_use) co_return std::unexpected(in_use.error());
+  order.request.hand_out = wall.can.hands_out;
   auto plan = session::PlanFor(order.where.environment, order.request);
   if (!plan) co_return std::unexpected(std::move(plan).error());
-  auto result = co_await ExecutePlan(order, *plan, **backend, cancellation, listener);
+  auto result = co_await ExecutePlan(order, *plan, *(*in_use)->backend, cancellation, listener);
   if (!result) co_return std::unexpected(std::move(result).error());
 
   Finished finished{.run = *std::move(result),
                     .looked_for_files = order.request.hand_out,
+                    .backend = wall.name,
                     .time_limit_ms = plan->payload.time_ms,
                     .memory_limit_bytes = plan->payload.memory_bytes};
   co_await Collect(order.where.environment, order.request, cancellation, finished);

@@ -4,13 +4,15 @@
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backend/jail/jail.h"
+#include "backend/registry.h"
 #include "base/cancellation.h"
 #include "cgroup/groups.h"
 #include "service/finished.h"
@@ -54,9 +56,11 @@ class Runner {
     std::function<void(std::string_view)> note = {};
     /// For sandboxes with a network. Its program and whom it tells are the runner's to say.
     session::Proxy::Options proxy = {};
+    /// What makes the walls that orders name.
+    std::span<const backend::Factory> factories = backend::Factories();
   };
 
-  Runner(boost::asio::io_context& loop, backend::jail::Programs programs, Options options);
+  Runner(boost::asio::io_context& loop, backend::Programs programs, Options options);
   ~Runner();
 
   /// A cancelled run is ended at once, or never begun.
@@ -74,19 +78,20 @@ class Runner {
   Result<std::unique_ptr<session::OpenInterpreter>> Open(const Order& order,
                                                          session::Pool::Origin origin);
   boost::asio::awaitable<Result<void>> Start(session::OpenInterpreter& open) {
-    return pool_.Start(open);
+    return walls_in_use_.at(open.recipe->wall).pool->Start(open);
   }
   /// Another one that `of` can be copied to.
   Result<std::unique_ptr<session::OpenInterpreter>> Sibling(const session::OpenInterpreter& of) {
-    return pool_.Sibling(of);
+    return walls_in_use_.at(of.recipe->wall).pool->Sibling(of);
   }
   boost::asio::io_context& loop() { return loop_; }
   /// Through which sandboxes with a network reach it.
   session::Proxy& proxy() { return proxy_; }
   /// What this machine counts sandboxes with.
   const cgroup::Found& cgroups() const { return groups_.found(); }
-  /// Whose ids sandboxes will have outside. If it turns out otherwise, Options::note hears it.
-  backend::jail::HostIds expected_ids() const { return jail_.expected_ids(); }
+  /// Whose ids sandboxes behind the usual wall will have outside. If it turns out otherwise,
+  /// Options::note hears it.
+  Result<backend::HostIds> expected_ids();
 
  private:
   boost::asio::awaitable<Result<Finished>> ExecuteFresh(Order order, Cancellation cancellation,
@@ -106,23 +111,26 @@ class Runner {
                                        const environment::RunRequest& request,
                                        Cancellation cancellation, Finished& finished);
   Result<std::shared_ptr<const session::Recipe>> RecipeFor(const Order& order);
-  Result<backend::Backend*> BackendFor(config::Backend kind);
+  /// A wall that somebody uses, and the interpreters that wait behind it.
+  struct WallInUse {
+    std::unique_ptr<backend::Backend> backend;
+    std::unique_ptr<session::Pool> pool;
+  };
+  Result<WallInUse*> WallFor(const wall::Wall& wall);
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);
   /// Once a server: what programs that know no proxy lack here.
-  void SayIfMissing(const sandbox::Network& network, std::string_view resolver);
+  void SayIfMissing(const sandbox::Network& network, const Order& order);
   /// Once a server: which limit nobody keeps here.
   void SayIfUnlimited(const sandbox::Plan& plan);
 
   boost::asio::io_context& loop_;
-  backend::jail::Programs programs_;
+  backend::Programs programs_;
   Options options_;
   bool said_missing_ = false, said_unlimited_ = false;
   cgroup::Groups groups_;
-  backend::jail::JailBackend jail_;
-  std::unique_ptr<backend::Backend> bubblewrap_ = {};
   session::Proxy proxy_;
-  session::Pool pool_;
+  std::map<const wall::Wall*, WallInUse> walls_in_use_ = {};
   Recipes recipes_ = {};
   Turns turns_;
 };

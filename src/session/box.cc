@@ -84,26 +84,11 @@ void Box::Watch() {
   asio::co_spawn(executor, WatchControl(), asio::detached);
 }
 
-/// What igloo-init starts from here on is counted with it.
 Result<void> Box::LimitCpus() {
   if (!cpu_group_) return {};
-  const auto fail = [](int saved_errno) {
-    return FailSys(saved_errno, "cannot limit the sandbox's processors",
-                   "leave 'cpus' out to do without; 'igloo doctor' says what cgroups there are");
-  };
-  const std::string place = "/proc/self/fdinfo/" + std::to_string(sandbox_->init_pidfd());
-  const std::string info = ReadFile(place, 4096).value_or("");
-  constexpr std::string_view kLabel = "\nPid:\t";
-  const std::size_t at = info.find(kLabel);
-  if (at == std::string::npos) return fail(ESRCH);
-  const std::size_t begin = at + kLabel.size();
-  const std::string pid = info.substr(begin, info.find('\n', begin) - begin);
-  if (::write(cpu_group_.get(), pid.data(), pid.size()) == static_cast<ssize_t>(pid.size())) {
-    cpu_group_.Reset();
-    return {};
-  }
-  const int saved_errno = errno;
-  return fail(saved_errno);
+  IGLOO_TRY(sandbox_->EnterCpuGroup(cpu_group_.get()));
+  cpu_group_.Reset();
+  return {};
 }
 
 void Box::Send(std::string frame) {
@@ -162,7 +147,7 @@ asio::awaitable<void> Box::WatchSetup() {
   }
   setup_.close();
   // There never was a sandbox: its control channel has ended, too, and says so.
-  if (connection_ && sandbox_->init_pidfd() < 0) co_return;
+  if (connection_ && !sandbox_->made()) co_return;
   if (connection_) {
     if (auto attached = connection_->Attach(*sandbox_); !attached) {
       sandbox_->Kill();
@@ -176,7 +161,13 @@ asio::awaitable<void> Box::WatchSetup() {
   }
   if (waits) asio::co_spawn(control_.get_executor(), SendStart(), asio::detached);
   if (device_) {
-    auto raised = co_await device_->Raise(std::move(sandbox_->edge));
+    Result<UniqueFd> edge = sandbox_->TakeEdge();
+    Result<void> raised;
+    if (edge) {
+      raised = co_await device_->Raise(*std::move(edge));
+    } else {
+      raised = std::unexpected(std::move(edge).error());
+    }
     if (!control_.is_open()) co_return;  // it was closed meanwhile
     if (!raised) {
       sandbox_->Kill();

@@ -168,20 +168,19 @@ void Connection::Unpublish() {
 }
 
 Result<void> Connection::Attach(backend::Sandbox& sandbox) {
+  IGLOO_ASSIGN(backend::Sockets made, sandbox.TakeSockets());
   const std::size_t own = wanted_.proxied() ? 1 : 0;
-  if (sandbox.listeners.size() != own + wanted_.reach.size() ||
-      sandbox.sockets.size() != wanted_.publish.size() * network::kSocketsPerPort) {
+  if (made.listeners.size() != own + wanted_.reach.size() ||
+      made.unconnected.size() != wanted_.publish.size() * network::kSocketsPerPort) {
     return Fail(Errc::kProtocol, "the sandbox did not hand out the sockets of its network",
                 "raise the limit on open files: ulimit -n 4096");
   }
-  if (wanted_.proxied()) listener_.assign(sandbox.listeners.front().Release());
+  if (wanted_.proxied()) listener_.assign(made.listeners.front().Release());
   for (std::size_t i = 0; i < wanted_.reach.size(); ++i) {
-    inside_.push_back({.listener = Descriptor(loop_, sandbox.listeners[own + i].Release()),
+    inside_.push_back({.listener = Descriptor(loop_, made.listeners[own + i].Release()),
                        .order = {.kind = AddForward::Kind::kReach, .port = wanted_.reach[i]}});
   }
-  sandbox.listeners.clear();
-  sockets_ = std::move(sandbox.sockets);
-  sandbox.sockets.clear();
+  sockets_ = std::move(made.unconnected);
   attached_ = true;
   if (listener_.is_open()) Watch(listener_);
   WatchAll(inside_);

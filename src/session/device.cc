@@ -160,11 +160,12 @@ void Device::Close() {
   child_ = Child();
 }
 
-std::string MissingDevice(const sandbox::Network& network, std::string_view resolver) {
+std::string MissingDevice(const sandbox::Network& network, std::string_view resolver,
+                          const wall::Wall& wall) {
   const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
   if (connected == nullptr || connected->tier != "internet" || connected->device) return "";
   const auto found = environment::FindDevice(resolver);
-  const std::string why = found ? "bubblewrap cannot give it a device"
+  const std::string why = found ? std::string(wall.name) + " cannot give it a device"
                                 : found.error().what + " (" + found.error().hint + ")";
   return "the network is there for programs that use the proxy, and for no others: " + why;
 }

@@ -10,6 +10,7 @@
 #include "base/spawn.h"
 #include "base/unique_fd.h"
 #include "sandbox/policy.h"
+#include "wall/walls.h"
 
 namespace igloo::session {
 
@@ -40,7 +41,8 @@ class Device {
 };
 
 /// What to tell whoever wanted a network with everything when a plan has no device for programs
-/// that know no proxy; empty: nothing is missing.
-std::string MissingDevice(const sandbox::Network& network, std::string_view resolver);
+/// that know no proxy; empty: nothing is missing. `wall` is what the plan is for.
+std::string MissingDevice(const sandbox::Network& network, std::string_view resolver,
+                          const wall::Wall& wall);
 
 }  // namespace igloo::session

@@ -378,7 +378,7 @@ bool Interpreter::alive() const { return !state_->failure; }
 bool Interpreter::fresh() const { return alive() && state_->ready && state_->last_id == 0; }
 
 int Interpreter::workspace() const {
-  const auto& handed = state_->box->sandbox().handed_out;
+  const auto handed = state_->box->sandbox().handed_out();
   return handed.empty() ? -1 : handed.front().get();
 }
 

@@ -136,7 +136,11 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   if (state->ended) co_return std::unexpected(LostVariables());
   const copy::Order order{
       .kind = copy::Order::Kind::kFork, .original = state->pid, .copy = other->pid};
-  const std::array inits = {state->box->sandbox().init_pidfd(), other->box->sandbox().init_pidfd()};
+  const auto init = state->box->sandbox().InitForCopier();
+  if (!init) co_return std::unexpected(init.error());
+  const auto other_init = other->box->sandbox().InitForCopier();
+  if (!other_init) co_return std::unexpected(other_init.error());
+  const std::array inits = {*init, *other_init};
   auto copier = Copier::Start(state->loop, state->options.copier, order, inits, kForkLimit);
   if (!copier) co_return std::unexpected(std::move(copier).error());
   const auto copying = std::make_shared<Copying>();  // shared with what follows igloo-copy
@@ -189,7 +193,9 @@ asio::awaitable<Result<Interpreter::Written>> Interpreter::WriteCheckpoint(
       .restored_as = state->pid,
       .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors),
       .memory = state->plan.payload.memory_bytes};
-  const std::array inits = {state->box->sandbox().init_pidfd()};
+  const auto init = state->box->sandbox().InitForCopier();
+  if (!init) co_return std::unexpected(init.error());
+  const std::array inits = {*init};
   auto copier = Copier::Start(state->loop, state->options.copier, order, inits, kCheckpointLimit);
   if (!copier) co_return std::unexpected(std::move(copier).error());
   auto heard = co_await (*copier)->Hear();

@@ -43,7 +43,7 @@ struct Pool::Shelf {
   }
 };
 
-Pool::Pool(asio::io_context& loop, backend::jail::JailBackend& backend, cgroup::Groups& groups,
+Pool::Pool(asio::io_context& loop, backend::Backend& backend, cgroup::Groups& groups,
            Options options)
     : loop_(loop), backend_(backend), groups_(groups), options_(std::move(options)) {
   if (!options_.roomy) options_.roomy = HasMemoryToSpare;

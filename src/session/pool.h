@@ -10,11 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/jail/jail.h"
+#include "backend/backend.h"
 #include "cgroup/groups.h"
 #include "session/checkpoint.h"
 #include "session/interpreter.h"
 #include "session/run.h"
+#include "wall/walls.h"
 
 namespace igloo::session {
 
@@ -22,6 +23,7 @@ namespace igloo::session {
 struct Recipe {
   /// Its program is an interpreter's driver, or an interpreter that waits for its code.
   sandbox::Plan plan = {};
+  const wall::Wall* wall = &wall::kDefault;  ///< behind which they are
   bool awaits_code = false;
   bool checkpoint = false;                ///< they are restored from a checkpoint; else started
   std::vector<std::string> preload = {};  ///< modules that are in the checkpoint
@@ -66,7 +68,7 @@ class Pool {
     std::chrono::milliseconds fade{60'000};  ///< unused for this long: half of them go
   };
 
-  Pool(boost::asio::io_context& loop, backend::jail::JailBackend& backend, cgroup::Groups& groups,
+  Pool(boost::asio::io_context& loop, backend::Backend& backend, cgroup::Groups& groups,
        Options options);
   ~Pool();
 
@@ -117,7 +119,7 @@ class Pool {
   void Note(std::string_view text) const;
 
   boost::asio::io_context& loop_;
-  backend::jail::JailBackend& backend_;
+  backend::Backend& backend_;
   cgroup::Groups& groups_;
   Options options_;
   std::vector<std::shared_ptr<Shelf>> shelves_ = {};  // shared with what fills them

@@ -12,7 +12,7 @@ namespace igloo::session {
 Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request) {
   environment::RunRequest now = request;
-  if (request.network.level == network::Level::kInternet && request.views) {
+  if (request.network.level == network::Level::kInternet && request.devices) {
     if (auto device = environment::FindDevice(request.resolver)) {
       now.device = *std::move(device);
     } else if (request.network.raw_sockets) {

@@ -40,15 +40,16 @@ struct Work {
   }
 };
 
-/// A pidfd of an igloo-init that was killed; none: it was not started, or the backend knows none.
+/// What tells the end of a sandbox that was killed; none: it was not started, or its wall cannot
+/// tell.
 UniqueFd KillInit(Box& box) {
   if (!box.started()) return {};
   backend::Sandbox& sandbox = box.sandbox();
   // It may have come and not been taken yet.
   if (sandbox.setup_fd() >= 0) (void)sandbox.ReadSetup();
-  UniqueFd init = Duplicate(sandbox.init_pidfd());
+  UniqueFd end = sandbox.WhenEnded();
   sandbox.Kill();
-  return init;
+  return end;
 }
 
 /// Begins the work; a descriptor that tells its end. None: there is no thread to be had.

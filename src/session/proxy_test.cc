@@ -101,12 +101,16 @@ class Connecting : public backend::Sandbox {
   Connecting() {
     FdPair pipe = MakePipe().value();
     EXPECT_TRUE(WriteAll(pipe.second.get(), "x"));
-    listeners.push_back(std::move(pipe.first));
+    made_.listeners.push_back(std::move(pipe.first));
   }
   int setup_fd() const override { return -1; }
   Result<void> ReadSetup() override { return {}; }
   void Kill() override {}
   Error WhyGone() override { return {}; }
+  Result<backend::Sockets> TakeSockets() override { return std::move(made_); }
+
+ private:
+  backend::Sockets made_ = {};
 };
 
 /// A program in igloo-proxy's place that refuses something when it is given a sandbox, and once

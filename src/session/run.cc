@@ -178,8 +178,8 @@ Result<RunResult> Run::State::Finish() {
   if (sandbox.setup_fd() >= 0) (void)sandbox.ReadSetup();
   RunResult result;
   // By their places: where one did not come, none counts.
-  if (sandbox.handed_out.size() == CountHandedOut(plan)) {
-    result.handed_out = std::move(sandbox.handed_out);
+  if (sandbox.handed_out().size() == CountHandedOut(plan)) {
+    result.handed_out = sandbox.TakeHandedOut();
   }
   result.verdict = VerdictOf(ended, outside, plan.payload);
   result.exit_code = ExitCodeOf(ended, result.verdict);
@@ -188,7 +188,7 @@ Result<RunResult> Run::State::Finish() {
   result.error = pumps[1].TakeCaptured();
   result.usage = ended;
   if (io.connection) result.refused = io.connection->TakeRefusals();
-  result.timeline = sandbox.timeline;
+  result.timeline = sandbox.timeline();
   result.reported_micros = reported_micros;
   return result;
 }

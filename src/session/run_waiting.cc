@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <span>
+
 #include "base/file.h"
 #include "session/run_state.h"
 #include "session/workspace.h"
@@ -35,14 +37,14 @@ asio::awaitable<void> Run::State::WaitUntilBuilt() {
   if (report) {
     failure = Error{Errc::kFailedPrecondition, "the interpreter ended before its code came", {}, 0};
   }
-  if (built && box->sandbox().handed_out.size() != CountHandedOut(plan)) {
+  if (built && box->sandbox().handed_out().size() != CountHandedOut(plan)) {
     FailWith({Errc::kExhausted, "a directory of the sandbox did not come out", kRaiseOpenFiles, 0});
   }
   if (!built) FailWith({Errc::kTimeout, "the sandbox was not built in time", {}, 0});
 }
 
 int Run::State::CodeDirectory() const {
-  const std::vector<UniqueFd>& directories = box->sandbox().handed_out;
+  const std::span<const UniqueFd> directories = box->sandbox().handed_out();
   return directories.empty() ? -1 : directories.back().get();
 }
 
@@ -70,12 +72,13 @@ bool Run::waits() const { return state_->waiting && !state_->failure && !state_-
 bool Run::never_began() const {
   if (state_->waiting) return true;
   // The launcher was gone before it took the request: it tells of a sandbox first of all.
-  const bool made = state_->box->started() && state_->box->sandbox().init_pidfd() >= 0;
+  const bool made = state_->box->started() && state_->box->sandbox().made();
   return state_->vanished && !made;
 }
 
 int Run::handed_out(std::size_t index) const {
-  return state_->box->sandbox().handed_out.at(index).get();
+  const std::span<const UniqueFd> directories = state_->box->sandbox().handed_out();
+  return index < directories.size() ? directories[index].get() : -1;
 }
 
 asio::awaitable<Result<RunResult>> Run::Go(Task task) {

@@ -161,8 +161,9 @@ TEST(PerEnvironmentOffers, EnvironmentsThatNoSandboxCoversGetOne) {
   EXPECT_THAT(mine.spec.command, ElementsAre("/usr/bin/python3", "main.py"));
   EXPECT_EQ(mine.spec.timeout_seconds, 30U);
   EXPECT_EQ(mine.spec.resources.memory_mb, 512U);
-  // node is covered by javascript, and all others by themselves.
-  EXPECT_EQ(tools.size(), 9U);
+  EXPECT_EQ(Find(tools, "ruby").spec.entrypoint, "main.rb");
+  // node is covered by javascript, and all others but ruby and perl by themselves.
+  EXPECT_EQ(tools.size(), 11U);
 }
 
 // BUG-B6: 64 MB are less than Java and Rust need to start, also where a file from then says it.

@@ -221,7 +221,8 @@ std::string Text(const service::Finished& finished, const Streams& streams, cons
   for (const std::string& note : service::NotesOf(finished)) footer += "[" + note + "]\n";
   footer += FileLines(named.files);
   if (!finished.looked_for_files) {
-    footer += "[files are not returned: the environment's backend, bubblewrap, cannot]\n";
+    footer += fmt::format("[files are not returned: the environment's backend, {}, cannot]\n",
+                          finished.backend);
   }
   if (!finished.left.complete) footer += "[there are more files, which are not listed]\n";
   footer += fmt::format("[{}, {}{}]", HowItEnded(finished), Seconds(finished.run.usage.wall_micros),

@@ -29,7 +29,7 @@ Result<std::unique_ptr<backend::Backend>> MakeBackend(Wall wall) {
   const std::string bin = BinDirectory();
   if (wall == Wall::kBubblewrap) return backend::bubblewrap::Make(bin + "/igloo-init");
   auto jail = std::make_unique<backend::jail::JailBackend>(
-      backend::jail::Programs{bin + "/igloo-jail", bin + "/igloo-init"},
+      backend::Programs{bin + "/igloo-jail", bin + "/igloo-init"},
       wall == Wall::kPrepared ? backend::jail::Mode::kPrepared : backend::jail::Mode::kCold);
   return jail;
 }

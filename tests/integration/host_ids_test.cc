@@ -109,7 +109,7 @@ TEST(HostIds, AreThereAgainAfterTheLauncherWasKilled) {
 /// Never silently: when all ids are somebody's, it goes on with the user's own and says so.
 TEST(HostIds, AreTheUsersOwnWhenAllAreTakenAndThatIsSaid) {
   const TempDir place = TempDir::Make(TempParent()).value();
-  backend::jail::Programs programs = BuiltPrograms();
+  backend::Programs programs = BuiltPrograms();
   programs.leases = place.path() + "/igloo/ids";
   std::vector<backend::jail::IdBlock> taken;
   const auto ids = backend::jail::FindSubordinateIds();
@@ -166,7 +166,7 @@ TEST(HostIds, KeepOneSandboxFromUsingUpAnothersPipes) {
   Workbench bench(Mode::kPrepared);
   const bool own = GivesEachItsOwn(IdsOf(bench));
   EXPECT_EQ(PipeBesideATaker(bench) == "holds 65536\n", own);
-  backend::jail::Programs off = BuiltPrograms();
+  backend::Programs off = BuiltPrograms();
   off.leases = std::string();
   Workbench shared(Mode::kPrepared, off);
   EXPECT_EQ(PipeBesideATaker(shared) == "holds 65536\n", RunningAsRoot()) << "the control";

@@ -153,8 +153,9 @@ TEST_F(McpPerEnvironment, IglooServesTheSameAndWhateverElseIsConfigured) {
   Write(kUsual,
         "[environments.numbers]\npreset = \"python\"\n[environments.web]\npreset = \"go\"\n");
   Start("igloo", {"mcp", "--tools", "per-environment"});
-  EXPECT_THAT(ToolNames(), ElementsAre("shell", "go", "python", "javascript", "rust", "java",
-                                       "network-tools", "apisix", "numbers", "web"));
+  EXPECT_THAT(ToolNames(),
+              ElementsAre("shell", "go", "python", "javascript", "rust", "java", "network-tools",
+                          "apisix", "ruby", "perl", "numbers", "web"));
   EXPECT_EQ(TextOf(client_->Call("numbers", {{"main_py", "print(6 * 7)"}})), "42\n");
   const char* go = "package main\nimport \"fmt\"\nfunc main() { fmt.Println(6 * 7) }\n";
   EXPECT_EQ(TextOf(client_->Call("web", {{"main_go", go}})), "42\n");

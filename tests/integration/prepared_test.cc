@@ -292,13 +292,18 @@ TEST(Prepared, HandsOutAListeningSocket) {
     auto sandbox = backend.Start(plan, std::move(channels)).value();
     channels = {};
     ASSERT_TRUE(SetNonBlocking(sandbox->setup_fd()));
-    ASSERT_TRUE(WaitFor([&] { return !sandbox->ReadSetup() || !sandbox->listeners.empty(); }));
-    ASSERT_EQ(sandbox->listeners.size(), 1U);
+    std::vector<UniqueFd> listeners;
+    ASSERT_TRUE(WaitFor([&] {
+      const bool failed = !sandbox->ReadSetup();
+      listeners = sandbox->TakeSockets().value().listeners;
+      return failed || !listeners.empty();
+    }));
+    ASSERT_EQ(listeners.size(), 1U);
     const std::string start =
         wire::EncodeStart(backend::StartMessage(plan.payload, wire::Nonce{1, 2})).value();
     ASSERT_TRUE(WriteAll(control.first.get(), start));
 
-    pollfd waiting{sandbox->listeners[0].get(), POLLIN, 0};
+    pollfd waiting{listeners[0].get(), POLLIN, 0};
     ASSERT_EQ(::poll(&waiting, 1, 20'000), 1) << "nobody connected";
     const UniqueFd peer(::accept4(waiting.fd, nullptr, nullptr, SOCK_CLOEXEC));
     ASSERT_TRUE(peer);

@@ -123,7 +123,7 @@ TEST(Soak, AThousandRunsLeaveNothing) {
   std::vector<pid_t> launchers;
   {
     // Without subordinate ids: descriptors of processes of another id may not be looked at.
-    backend::jail::Programs programs = BuiltPrograms();
+    backend::Programs programs = BuiltPrograms();
     programs.leases = std::string();
     Workbench prepared(Mode::kPrepared, programs);
     Workbench cold(Mode::kCold);

@@ -47,7 +47,7 @@ std::string LeasesPlace() {
   return runtime != nullptr ? std::string(runtime) + "/igloo/ids" : "";
 }
 
-backend::jail::Programs BuiltPrograms() {
+backend::Programs BuiltPrograms() {
   return {.jail = BinDirectory() + "/igloo-jail",
           .init = BinDirectory() + "/igloo-init",
           .copier = BinDirectory() + "/igloo-copy",
@@ -72,13 +72,13 @@ sandbox::Plan PlanForProgram(std::vector<std::string> argv, const Adjust& adjust
 }
 
 struct Workbench::State {
-  State(backend::jail::Mode mode, backend::jail::Programs programs)
+  State(backend::jail::Mode mode, backend::Programs programs)
       : backend(std::move(programs), mode) {}
   asio::io_context loop{1};
   backend::jail::JailBackend backend;
 };
 
-Workbench::Workbench(backend::jail::Mode mode, backend::jail::Programs programs)
+Workbench::Workbench(backend::jail::Mode mode, backend::Programs programs)
     : state_(std::make_unique<State>(mode, std::move(programs))) {
   ::signal(SIGPIPE, SIG_IGN);
 }

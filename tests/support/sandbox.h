@@ -17,7 +17,7 @@ namespace igloo::testing {
 std::string LeasesPlace();
 
 /// igloo-jail and igloo-init of this build.
-backend::jail::Programs BuiltPrograms();
+backend::Programs BuiltPrograms();
 
 using Adjust = std::function<void(sandbox::Policy&)>;
 
@@ -32,7 +32,7 @@ sandbox::Plan PlanForProgram(std::vector<std::string> argv, const Adjust& adjust
 /// Runs plans inside the test process: one event loop, one backend.
 class Workbench {
  public:
-  explicit Workbench(backend::jail::Mode mode, backend::jail::Programs programs = BuiltPrograms());
+  explicit Workbench(backend::jail::Mode mode, backend::Programs programs = BuiltPrograms());
   ~Workbench();
 
   backend::jail::JailBackend& backend();

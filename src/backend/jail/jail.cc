@@ -43,7 +43,15 @@ class JailSandbox : public Sandbox {
     if (pidfd_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
   }
 
-  int init_pidfd() const override { return pidfd_.get(); }
+  bool made() const override { return static_cast<bool>(pidfd_); }
+  UniqueFd WhenEnded() const override { return Duplicate(pidfd_.get()); }
+  Result<void> EnterCpuGroup(int procs) override;
+  Result<int> InitForCopier() const override { return pidfd_.get(); }
+  Result<Sockets> TakeSockets() override { return std::exchange(sockets_, {}); }
+  Result<UniqueFd> TakeEdge() override { return std::move(edge_); }
+  std::span<const UniqueFd> handed_out() const override { return handed_out_; }
+  std::vector<UniqueFd> TakeHandedOut() override { return std::exchange(handed_out_, {}); }
+  Timeline timeline() const override { return timeline_; }
 
   Error WhyGone() override {
     return {Errc::kFailedPrecondition, "the sandbox ended without a report",
@@ -59,19 +67,19 @@ class JailSandbox : public Sandbox {
         pidfd_ = std::move(received.fd);
         return {};
       case ops::ReplyKind::kListening:
-        listeners.push_back(std::move(received.fd));
+        sockets_.listeners.push_back(std::move(received.fd));
         return {};
       case ops::ReplyKind::kSocket:
-        sockets.push_back(std::move(received.fd));
+        sockets_.unconnected.push_back(std::move(received.fd));
         return {};
       case ops::ReplyKind::kEdge:
-        edge = std::move(received.fd);
+        edge_ = std::move(received.fd);
         return {};
       case ops::ReplyKind::kHandedOut:
-        handed_out.push_back(std::move(received.fd));
+        handed_out_.push_back(std::move(received.fd));
         return {};
       case ops::ReplyKind::kTimeline:
-        timeline = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
+        timeline_ = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
         return {};
       case ops::ReplyKind::kFailed:
         ForgetTemplateIfGone(static_cast<ops::Step>(reply.step));
@@ -92,7 +100,29 @@ class JailSandbox : public Sandbox {
   const sandbox::Plan& plan_;             // the caller keeps it: it may hold 64 MB of code
   std::shared_ptr<Templates> templates_;  // the backend's
   std::shared_ptr<const std::uint64_t> template_id_;
+  Sockets sockets_ = {};
+  UniqueFd edge_ = {};
+  std::vector<UniqueFd> handed_out_ = {};
+  Timeline timeline_ = {};
 };
+
+/// What igloo-init starts from here on is counted with it.
+Result<void> JailSandbox::EnterCpuGroup(int procs) {
+  const auto fail = [](int saved_errno) {
+    return FailSys(saved_errno, "cannot limit the sandbox's processors",
+                   "leave 'cpus' out to do without; 'igloo doctor' says what cgroups there are");
+  };
+  const std::string place = "/proc/self/fdinfo/" + std::to_string(pidfd_.get());
+  const std::string info = ReadFile(place, 4096).value_or("");
+  constexpr std::string_view kLabel = "\nPid:\t";
+  const std::size_t at = info.find(kLabel);
+  if (at == std::string::npos) return fail(ESRCH);
+  const std::size_t begin = at + kLabel.size();
+  const std::string pid = info.substr(begin, info.find('\n', begin) - begin);
+  if (::write(procs, pid.data(), pid.size()) == static_cast<ssize_t>(pid.size())) return {};
+  const int saved_errno = errno;
+  return fail(saved_errno);
+}
 
 /// How a sandbox comes into its cgroup.
 struct Entrance {

@@ -11,11 +11,9 @@
 
 namespace igloo::backend::jail {
 
-/// Whether a run builds everything itself or stands on a prepared environment.
-enum class Mode {
-  kCold,      ///< one child applies all three lists: best for a single run
-  kPrepared,  ///< the environment is built once per distinct list and kept
-};
+/// kCold: one child applies all three lists. kPrepared: the environment is built once per distinct
+/// list and kept.
+using backend::Mode;
 
 /// The templates that were prepared, by the steps they stand for: two that differ in one of them
 /// are two templates. There are few, and comparing costs less than encoding.
@@ -39,14 +37,13 @@ class JailBackend : public Backend {
   JailBackend(Programs programs, Mode mode) : programs_(std::move(programs)), mode_(mode) {}
 
   /// Starts the launcher ahead of the first run, so that it gets ready beside the planning.
-  Result<void> Warm();
+  Result<void> Warm() override;
 
   Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override;
 
-  /// Whose ids its sandboxes have outside, as far as this can be seen without starting anything.
-  HostIds expected_ids() const;
-  /// The same for certain: starts the launcher where only a trial tells.
-  Result<HostIds> host_ids();
+  HostIds expected_ids() const override;
+  /// Starts the launcher where only a trial tells.
+  Result<HostIds> host_ids() override;
   /// Hears when sandboxes get weaker ids than expected_ids() said, a sentence each.
   void set_note(std::function<void(std::string_view)> note) { note_ = std::move(note); }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/spawn.h"
 #include "base/unique_fd.h"
@@ -11,16 +12,7 @@
 
 namespace igloo::backend::jail {
 
-/// Where igloo's helper programs are.
-struct Programs {
-  std::string jail = {};
-  std::string init = {};
-  std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
-  std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
-  /// The directory in which processes agree on who has which subordinate ids, or why there is none.
-  /// Empty: such ids are not asked for.
-  Result<std::string> leases = std::string();
-};
+using backend::Programs;
 
 /// One packet from a reply socket.
 struct ReceivedReply {

@@ -8,17 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/backend.h"
 #include "base/error.h"
 #include "base/unique_fd.h"
 #include "ops/ops.h"
 
 namespace igloo::backend::jail {
 
-/// Consecutive ids of the host.
-struct IdRange {
-  std::uint32_t first = 0, count = 0;
-  bool operator==(const IdRange&) const = default;
-};
+using backend::IdRange;
 
 /// The largest range that `text`, an /etc/subuid, gives to one of `owners`: names, or the number.
 IdRange LargestRange(std::string_view text, std::span<const std::string> owners);
