@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "cli/execute.h"
+#include "cli/run/execute.h"
 #include "environment/facts.h"
 #include "environment/host.h"
 #include "environment/run_policy.h"

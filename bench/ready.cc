@@ -13,8 +13,8 @@
 #include "environment/host.h"
 #include "language/driver.h"
 #include "session/asio.h"
-#include "session/pool.h"
 #include "session/prepare.h"
+#include "session/warm/pool.h"
 
 namespace igloo::bench {
 
@@ -107,7 +107,7 @@ struct ReadyRuns::State {
         pool(loop, backend, groups,
              {.note = [this](std::string_view text) { trouble = text; },
               .copier = copier,
-              .fade = kNever}) {}
+              .shrink_after = kNever}) {}
   ~State() {
     held.reset();
     pool.Close();

@@ -12,7 +12,7 @@
 #include "cli/console.h"
 #include "cli/personalities/nix_sandbox_mcp.h"
 #include "cli/personalities/sandbox_mcp.h"
-#include "cli/run_output.h"
+#include "cli/run/run_output.h"
 
 namespace igloo::cli {
 namespace {

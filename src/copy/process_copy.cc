@@ -56,14 +56,14 @@ Result<void> ProcessCopy::Perform() {
   return copy_.Resume(std::move(registers));
 }
 
-Result<std::optional<Supply>> ProcessCopy::Promise(int init) && {
+Result<std::optional<PageSupplier>> ProcessCopy::Promise(int init) && {
   if (!faults_) return std::nullopt;
   for (const Region& region : promised_) IGLOO_TRY(faults_->Register(region.begin, region.size()));
-  Owed owed;
+  MissingMemory missing;
   for (const Region& region : promised_) {
-    owed.Add({.at = region.begin, .size = region.size(), .from = region.begin});
+    missing.Add({.at = region.begin, .size = region.size(), .from = region.begin});
   }
-  return Supply::Make(std::move(from_), *std::move(faults_), std::move(owed), init);
+  return PageSupplier::Make(std::move(from_), *std::move(faults_), std::move(missing), init);
 }
 
 Result<void> ProcessCopy::PlaceDescriptors(const std::set<int>& numbers, const std::set<int>& own) {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "copy/address_space.h"
 #include "copy/faults.h"
-#include "copy/supply.h"
+#include "copy/page_supplier.h"
 #include "copy/tracee.h"
 
 namespace igloo::copy {
@@ -42,7 +42,7 @@ class ProcessCopy {
 
   /// What the copy has to be brought when it goes on, if there is such a thing. From here on it
   /// cannot be made to do anything: it might wait for its own memory.
-  Result<std::optional<Supply>> Promise(int init) &&;
+  Result<std::optional<PageSupplier>> Promise(int init) &&;
 
   /// Numbers that the original has open mean nothing in the copy, but its objects will close them
   /// some day: each gets something harmless.

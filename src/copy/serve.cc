@@ -72,8 +72,8 @@ Result<UniqueFd> Checkpoint(const Order& order, int init) {
 }
 
 Result<void> Fork(int socket, Received received) {
-  const Inmate original{std::move(received.inits[0]), received.order.original};
-  const Inmate copy{std::move(received.inits[1]), received.order.copy};
+  const SandboxedProcess original{std::move(received.inits[0]), received.order.original};
+  const SandboxedProcess copy{std::move(received.inits[1]), received.order.copy};
   bool answered = false;
   const Progress progress{
       .expects = [&](bool closed) { (void)Say(socket, news::Expects{closed}); },

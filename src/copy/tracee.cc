@@ -203,15 +203,15 @@ long SignalOf(int status) { return (status >> 16) == 0 ? WSTOPSIG(status) : 0; }
 
 }  // namespace
 
-Result<Birth> Birth::Expect(pid_t parent) {
+Result<NextFork> NextFork::Expect(pid_t parent) {
   // A child is held by whoever has asked for this, from before its first instruction.
   if (::ptrace(PTRACE_SEIZE, parent, nullptr, PTRACE_O_TRACEFORK) != 0) {
     return std::unexpected(Failed("hold").error());
   }
-  return Birth(parent);
+  return NextFork(parent);
 }
 
-Birth::~Birth() {
+NextFork::~NextFork() {
   if (parent_ == 0) return;
   // Only one that has stopped can be let go. It may do so for something else, even now.
   if (::ptrace(PTRACE_INTERRUPT, parent_, nullptr, nullptr) != 0) return;
@@ -225,7 +225,7 @@ Birth::~Birth() {
   }
 }
 
-Result<Newborn> Birth::Await(const std::function<bool()>& hopeless) && {
+Result<HeldChild> NextFork::Await(const std::function<bool()>& hopeless) && {
   const auto over = [&](auto passed) { return passed > kLabour || hopeless(); };
   for (;;) {
     IGLOO_ASSIGN(const auto status, AwaitStatus(parent_, over));
@@ -243,7 +243,7 @@ Result<Newborn> Birth::Await(const std::function<bool()>& hopeless) && {
   }
 }
 
-Result<Newborn> Birth::Deliver() {
+Result<HeldChild> NextFork::Deliver() {
   unsigned long child = 0;
   user_regs_struct registers{};
   const bool seen = ::ptrace(PTRACE_GETEVENTMSG, parent_, nullptr, &child) == 0 &&
@@ -260,7 +260,7 @@ Result<Newborn> Birth::Deliver() {
     ::kill(pid, SIGKILL);
     return std::unexpected(std::move(no_hold).error());
   }
-  Newborn born{.tracee = Tracee(pid, std::move(process)), .alone = GaveOwnMemory(registers)};
+  HeldChild born{.tracee = Tracee(pid, std::move(process)), .alone = GaveOwnMemory(registers)};
   IGLOO_TRY(AwaitStop(pid));
   // SECURITY: with igloo's end it would be let go, and take orders as if it were its parent.
   if (::ptrace(PTRACE_SETOPTIONS, pid, nullptr, PTRACE_O_EXITKILL) != 0) {
@@ -280,9 +280,11 @@ Error NotHere() {
 
 Result<Tracee> Tracee::Hold(pid_t) { return std::unexpected(NotHere()); }
 Tracee::~Tracee() = default;
-Result<Birth> Birth::Expect(pid_t) { return std::unexpected(NotHere()); }
-Birth::~Birth() = default;
-Result<Newborn> Birth::Await(const std::function<bool()>&) && { return std::unexpected(NotHere()); }
+Result<NextFork> NextFork::Expect(pid_t) { return std::unexpected(NotHere()); }
+NextFork::~NextFork() = default;
+Result<HeldChild> NextFork::Await(const std::function<bool()>&) && {
+  return std::unexpected(NotHere());
+}
 Result<Registers> Tracee::Read() const { return std::unexpected(NotHere()); }
 Result<void> Tracee::Resume(Registers) const { return std::unexpected(NotHere()); }
 Result<std::int64_t> Tracee::Call(long, std::initializer_list<std::uint64_t>) const {

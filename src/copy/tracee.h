@@ -55,7 +55,7 @@ class Tracee {
   Result<std::int64_t> Call(long number, std::initializer_list<std::uint64_t> arguments) const;
 
  private:
-  friend class Birth;
+  friend class NextFork;
   explicit Tracee(pid_t pid, UniqueFd doomed = {}) : pid_(pid), doomed_(std::move(doomed)) {}
 
   pid_t pid_;
@@ -63,7 +63,7 @@ class Tracee {
 };
 
 /// A child that was never let run, and never will: dropping it ends it.
-struct Newborn {
+struct HeldChild {
   Tracee tracee;
   /// INVARIANT: nobody ever had the same memory, so nobody else writes to it but through the
   /// kernel.
@@ -72,19 +72,19 @@ struct Newborn {
 
 /// Waits for a process to fork. It goes on as ever, threads and all, and is let go when this is
 /// dropped. All calls from one thread.
-class Birth {
+class NextFork {
  public:
-  static Result<Birth> Expect(pid_t parent);
-  Birth(Birth&& other) noexcept : parent_(std::exchange(other.parent_, 0)) {}
-  Birth& operator=(Birth&&) = delete;
-  ~Birth();
+  static Result<NextFork> Expect(pid_t parent);
+  NextFork(NextFork&& other) noexcept : parent_(std::exchange(other.parent_, 0)) {}
+  NextFork& operator=(NextFork&&) = delete;
+  ~NextFork();
 
   /// `hopeless`: whether a child that has not come by now will never come.
-  Result<Newborn> Await(const std::function<bool()>& hopeless) &&;
+  Result<HeldChild> Await(const std::function<bool()>& hopeless) &&;
 
  private:
-  explicit Birth(pid_t parent) : parent_(parent) {}
-  Result<Newborn> Deliver();
+  explicit NextFork(pid_t parent) : parent_(parent) {}
+  Result<HeldChild> Deliver();
 
   pid_t parent_;
 };

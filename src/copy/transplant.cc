@@ -33,19 +33,19 @@ Result<std::set<int>> DescriptorsOf(pid_t pid) {
 }
 
 /// `hold` gets it and keeps it.
-auto Find(const Inmate& inmate, const auto& hold) -> decltype(hold(pid_t{})) {
-  IGLOO_ASSIGN(const pid_t pid, FindInside(inmate.init.get(), inmate.inner));
+auto Find(const SandboxedProcess& process, const auto& hold) -> decltype(hold(pid_t{})) {
+  IGLOO_ASSIGN(const pid_t pid, FindInside(process.init.get(), process.inner));
   IGLOO_ASSIGN(auto held, hold(pid));
   // SECURITY: it may have ended meanwhile, and its number may have become somebody else's. One that
   // is held keeps its number.
-  IGLOO_ASSIGN(const pid_t again, FindInside(inmate.init.get(), inmate.inner));
+  IGLOO_ASSIGN(const pid_t again, FindInside(process.init.get(), process.inner));
   if (again != pid) return std::unexpected(CannotFork("its interpreter ended"));
   return held;
 }
 
 /// Whether this process may read what is closed to everybody in the sandbox. Its igloo-init is.
-bool SeesClosed(const Inmate& inmate) {
-  const auto init = FindInside(inmate.init.get(), 1);
+bool SeesClosed(const SandboxedProcess& process) {
+  const auto init = FindInside(process.init.get(), 1);
   return init && AddressSpace::Open(*init);
 }
 
@@ -56,7 +56,7 @@ struct Target {
   std::set<int> descriptors = {};
   std::optional<Faults> faults = {};
 
-  static Result<Target> Hold(const Inmate& copy) {
+  static Result<Target> Hold(const SandboxedProcess& copy) {
     IGLOO_ASSIGN(Tracee tracee, Find(copy, Tracee::Hold));
     IGLOO_ASSIGN(AddressSpace memory, AddressSpace::Open(tracee.pid()));
     IGLOO_ASSIGN(std::set<int> descriptors, DescriptorsOf(tracee.pid()));
@@ -70,7 +70,7 @@ struct Target {
 };
 
 /// Everything up to the moment in which the copy goes on.
-Result<std::optional<Supply>> Operate(const Newborn& source, Target target, int copy_init) {
+Result<std::optional<PageSupplier>> Operate(const HeldChild& source, Target target, int copy_init) {
   const pid_t pid = source.tracee.pid();
   IGLOO_ASSIGN(AddressSpace from, AddressSpace::Open(pid));
   IGLOO_ASSIGN(const std::set<int> numbers, DescriptorsOf(pid));
@@ -98,23 +98,25 @@ void AwaitEnd(int init) {
 
 }  // namespace
 
-Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress) {
+Result<void> Transplant(const SandboxedProcess& original, const SandboxedProcess& copy,
+                        const Progress& progress) {
   IGLOO_ASSIGN(const pid_t whose, FindInside(copy.init.get(), copy.inner));
   IGLOO_TRY(ReachIdOf(whose));
   IGLOO_ASSIGN(Target target, Target::Hold(copy));
-  IGLOO_ASSIGN(Birth birth, Find(original, Birth::Expect));
+  IGLOO_ASSIGN(NextFork birth, Find(original, NextFork::Expect));
   progress.expects(SeesClosed(original));
-  IGLOO_ASSIGN(const Newborn source, std::move(birth).Await(progress.answered));
+  IGLOO_ASSIGN(const HeldChild source, std::move(birth).Await(progress.answered));
   progress.holds(NumberInside(source.tracee.pid()));
-  IGLOO_ASSIGN(std::optional<Supply> supply, Operate(source, std::move(target), copy.init.get()));
+  IGLOO_ASSIGN(std::optional<PageSupplier> supplier,
+               Operate(source, std::move(target), copy.init.get()));
   progress.goes_on();
-  if (!supply) return {};
-  auto brought = supply->Bring();
+  if (!supplier) return {};
+  auto brought = supplier->Bring();
   if (brought) return {};
   progress.lost(brought.error());
   // SECURITY: without the supply the copy would go on with zeros.
   AwaitEnd(copy.init.get());
-  std::move(*supply).Abandon();
+  std::move(*supplier).Abandon();
   return brought;
 }
 

@@ -10,7 +10,7 @@
 namespace igloo::copy {
 
 /// A process in a sandbox.
-struct Inmate {
+struct SandboxedProcess {
   UniqueFd init = {};  ///< a pidfd of the sandbox's igloo-init
   pid_t inner = 0;     ///< its number in there
 };
@@ -40,6 +40,7 @@ struct Progress {
 /// original does from then on reaches the copy. Blocks for as long as the bytes take. On its way
 /// this process goes into the original's sandbox and gives up all else (copy/wall.h). A copy that
 /// never went on is good for nothing: end it.
-Result<void> Transplant(const Inmate& original, const Inmate& copy, const Progress& progress);
+Result<void> Transplant(const SandboxedProcess& original, const SandboxedProcess& copy,
+                        const Progress& progress);
 
 }  // namespace igloo::copy

@@ -29,7 +29,7 @@ const char* ReadText(int proc_fd, const char* name, const char* file) {
   return ReadProcText(proc_fd, path);
 }
 
-/// Resident pages of all kinds: program text too, so it is too much, never too little.
+/// SessionInterpreter pages of all kinds: program text too, so it is too much, never too little.
 uint64_t UpperBound(int proc_fd, const char* name) {
   const char* second = strchr(ReadText(proc_fd, name, "statm"), ' ');
   return second != nullptr ? strtoull(second, nullptr, 10) * static_cast<uint64_t>(getpagesize())

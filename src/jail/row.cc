@@ -15,7 +15,7 @@ void Row::Begin(uint64_t id, const Held& held, uint32_t block, uint32_t operatio
 }
 
 bool Row::Next(Slot& slot, Failure& failure) {
-  tired_ = false;
+  failed_ = false;
   while (ready_count_ > 0) {
     slot = ready_[--ready_count_];
     if (Lives(slot)) return true;
@@ -51,7 +51,7 @@ void Row::Take() {
   if (Receive(slot, failure)) {
     ready_[ready_count_++] = slot;
   } else {
-    tired_ = used();
+    failed_ = used();
   }
 }
 

@@ -31,7 +31,7 @@ class Row {
   bool NextIn(int cgroup, Slot& slot, Failure& failure);
 
   /// Whether more slots should wait than do.
-  bool LacksSlots() const { return used() && !tired_ && ready_count_ + ordered_ < kReady; }
+  bool LacksSlots() const { return used() && !failed_ && ready_count_ + ordered_ < kReady; }
   void Order();
   /// An ordered slot has come, or the template is gone.
   void Take();
@@ -52,7 +52,7 @@ class Row {
   Slot ready_[kReady] = {};
   unsigned ready_count_ = 0;
   unsigned ordered_ = 0;  ///< asked for and not come yet
-  bool tired_ = false;    ///< the last one could not be made: none is ordered until a run asks
+  bool failed_ = false;   ///< the last one could not be made: none is ordered until a run asks
 };
 
 }  // namespace igloo::jail

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "session/connection.h"
+#include "session/network/connection.h"
 
 namespace igloo::service {
 

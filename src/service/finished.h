@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "sandbox/policy.h"
+#include "session/files/leftovers.h"
 #include "session/interpreter.h"
-#include "session/leftovers.h"
 #include "session/run.h"
 #include "wall/walls.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "session/asio.h"
-#include "session/connection.h"
+#include "session/network/connection.h"
 
 namespace igloo::service {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "session/proxy.h"
+#include "session/network/proxy.h"
 
 namespace igloo::service {
 

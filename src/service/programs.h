@@ -6,7 +6,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
-#include "session/proxy.h"
+#include "session/network/proxy.h"
 
 namespace igloo::service {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "service/setup.h"
-#include "session/pool.h"
+#include "session/warm/pool.h"
 
 namespace igloo::service {
 

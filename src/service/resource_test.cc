@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "session/leftovers.h"
+#include "session/files/leftovers.h"
 
 namespace igloo::service {
 namespace {

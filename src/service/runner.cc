@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "environment/interpreter.h"
 #include "session/asio.h"
-#include "session/device.h"
+#include "session/files/workspace.h"
+#include "session/network/device.h"
 #include "session/parts.h"
 #include "session/prepare.h"
-#include "session/workspace.h"
 
 namespace igloo::service {
 

@@ -19,10 +19,10 @@
 #include "service/recipes.h"
 #include "service/setup.h"
 #include "service/turns.h"
+#include "session/files/leftovers.h"
 #include "session/interpreter.h"
-#include "session/leftovers.h"
-#include "session/pool.h"
 #include "session/run.h"
+#include "session/warm/pool.h"
 
 namespace igloo::service {
 

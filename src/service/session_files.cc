@@ -8,7 +8,7 @@
 #include "service/resource.h"
 #include "service/session_entry.h"
 #include "session/asio.h"
-#include "session/workspace.h"
+#include "session/files/workspace.h"
 
 namespace igloo::service {
 

@@ -53,11 +53,11 @@ Sessions::Sessions(asio::io_context& loop, Parts parts, SessionLimits limits)
     : loop_(loop), parts_(std::move(parts)), limits_(limits) {}
 
 Sessions::Sessions(asio::io_context& loop, Runner& runner, SessionLimits limits, Owner owner)
-    : Sessions(
-          loop,
-          Parts{
-              .open = ResidentsOf(runner), .left = runner.left_limits(), .owner = std::move(owner)},
-          limits) {}
+    : Sessions(loop,
+               Parts{.open = SessionInterpretersOf(runner),
+                     .left = runner.left_limits(),
+                     .owner = std::move(owner)},
+               limits) {}
 
 std::string Sessions::QualifiedName(const std::string& id) const {
   return parts_.owner.principal.empty() ? id : parts_.owner.principal + "/" + id;

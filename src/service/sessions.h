@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/cancellation.h"
-#include "service/resident.h"
 #include "service/resource.h"
 #include "service/runner.h"
+#include "service/session_interpreter.h"
 #include "service/setup.h"
 #include "service/uri.h"
 
@@ -41,7 +41,7 @@ class Sessions {
 
   /// What sessions are made of.
   struct Parts {
-    OpenResident open = {};
+    OpenSessionInterpreter open = {};
     session::LeftLimits left = {};  ///< how much of their files is looked at
     std::function<Clock::time_point()> now = &Clock::now;
     std::function<void()> begun = {};  ///< called after one has begun

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// Stands in for an interpreter: code that is "wait" goes on until somebody stops it.
-class Fake : public Resident {
+class Fake : public SessionInterpreter {
  public:
   Fake(asio::io_context& loop, int workspace) : wait_(loop), workspace_(workspace) {}
 
@@ -43,10 +43,10 @@ class Fake : public Resident {
     ++renewed_;
     co_return Result<void>();
   }
-  Result<std::unique_ptr<Resident>> Sibling() override {
+  Result<std::unique_ptr<SessionInterpreter>> Sibling() override {
     return Fail(Errc::kFailedPrecondition, "fakes have no siblings");
   }
-  asio::awaitable<Result<void>> CopyTo(Resident&) override { co_return Result<void>(); }
+  asio::awaitable<Result<void>> CopyTo(SessionInterpreter&) override { co_return Result<void>(); }
   void Interrupt() override { wait_.cancel(); }
   void Kill() override {
     killed_ = true;
@@ -75,7 +75,7 @@ class SessionsTest : public ::testing::Test {
   ~SessionsTest() override { sessions_.Close(); }
 
   Sessions::Parts Parts() {
-    return {.open = [this](const Order&) -> Result<std::unique_ptr<Resident>> {
+    return {.open = [this](const Order&) -> Result<std::unique_ptr<SessionInterpreter>> {
               auto made = std::make_unique<Fake>(loop_, directory_.get());
               last_ = made.get();
               return made;

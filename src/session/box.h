@@ -11,8 +11,8 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "cgroup/groups.h"
-#include "session/connection.h"
-#include "session/device.h"
+#include "session/network/connection.h"
+#include "session/network/device.h"
 
 namespace igloo::session {
 

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "session/checkpoint.h"
 #include "session/interpreter_state.h"
+#include "session/warm/checkpoint.h"
 
 namespace igloo::session {
 

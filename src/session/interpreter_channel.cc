@@ -1,7 +1,7 @@
 // What goes over the channel to an interpreter's driver, and what comes.
 
+#include "session/files/project_check.h"
 #include "session/interpreter_state.h"
-#include "session/project_check.h"
 
 namespace igloo::session {
 

@@ -4,10 +4,10 @@
 
 #include "session/asio.h"
 #include "session/box.h"
-#include "session/copier.h"
+#include "session/files/set_id_files.h"
+#include "session/fork/copier.h"
 #include "session/interpreter.h"
-#include "session/pump.h"
-#include "session/set_id_files.h"
+#include "session/output_pump.h"
 
 namespace igloo::session {
 

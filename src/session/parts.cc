@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "environment/conveniences.h"
-#include "session/workspace.h"
+#include "session/files/workspace.h"
 
 namespace igloo::session {
 

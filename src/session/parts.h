@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
-#include "session/leftovers.h"
+#include "session/files/leftovers.h"
 
 namespace igloo::session {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/file.h"
-#include "session/project_check.h"
+#include "session/files/project_check.h"
 #include "session/run_state.h"
 
 namespace igloo::session {

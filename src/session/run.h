@@ -14,7 +14,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "cgroup/groups.h"
-#include "session/connection.h"
+#include "session/network/connection.h"
 #include "session/output.h"
 #include "session/verdict.h"
 

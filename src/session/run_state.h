@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "session/asio.h"
 #include "session/box.h"
-#include "session/feed.h"
-#include "session/pump.h"
+#include "session/files/set_id_files.h"
+#include "session/input_feed.h"
+#include "session/output_pump.h"
 #include "session/run.h"
-#include "session/set_id_files.h"
 
 namespace igloo::session {
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/file.h"
+#include "session/files/workspace.h"
 #include "session/run_state.h"
-#include "session/workspace.h"
 
 namespace igloo::session {
 

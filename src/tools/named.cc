@@ -40,7 +40,7 @@ class Keeping {
       tell_.push_back([&uris](std::string uri) { uris.push_back(std::move(uri)); });
     }
   }
-  void Bytes(std::string name, std::string bytes, Thing& thing) {
+  void Bytes(std::string name, std::string bytes, NamedItem& thing) {
     items_.push_back({.name = std::move(name), .mime_type = thing.type, .bytes = std::move(bytes)});
     tell_.push_back([&thing](std::string uri) { thing.uri = std::move(uri); });
   }
@@ -55,7 +55,7 @@ class Keeping {
 };
 
 /// Chooses pictures in the order in which they come.
-class Gallery {
+class PictureChoice {
  public:
   bool Takes(std::string_view type, std::string_view bytes) {
     if (shown_ == kMostPictures || bytes.size() > kLargestPicture) return false;
@@ -71,15 +71,15 @@ class Gallery {
 /// A file of a session is read where it is, for as long as the session lives; others are kept.
 constexpr std::size_t kLongestUri = 1000;
 
-void NameFile(session::LeftFile& file, const std::string& session, Gallery& gallery,
-              Keeping& keeping, Thing& thing) {
+void NameFile(session::LeftFile& file, const std::string& session, PictureChoice& pictures,
+              Keeping& keeping, NamedItem& thing) {
   thing = {.name = file.path, .size = file.size, .state = file.state};
   if (file.state != session::LeftFile::State::kRead) {
     thing.type = "application/octet-stream";
     return;
   }
   thing.type = service::MimeTypeOf(file.path, file.bytes, file.text);
-  if (gallery.Takes(thing.type, file.bytes)) thing.shown = mcp::Blob{file.bytes};
+  if (pictures.Takes(thing.type, file.bytes)) thing.shown = mcp::Blob{file.bytes};
   if (!session.empty()) {
     thing.uri = service::UriOf({.session = session, .path = file.path});
     if (thing.uri.size() <= kLongestUri) return;
@@ -89,12 +89,12 @@ void NameFile(session::LeftFile& file, const std::string& session, Gallery& gall
 }
 
 /// `texts` is what is left for those that are text.
-void NamePart(session::Part& part, std::string name, std::size_t& texts, Gallery& gallery,
-              Keeping& keeping, Thing& thing) {
+void NamePart(session::Part& part, std::string name, std::size_t& texts, PictureChoice& pictures,
+              Keeping& keeping, NamedItem& thing) {
   // SECURITY: the code can say any type that it likes.
   thing = {.name = name, .type = Quoted(part.type, 100), .size = part.bytes.size()};
   if (IsImage(part.type)) {
-    if (gallery.Takes(part.type, part.bytes)) thing.shown = mcp::Blob{part.bytes};
+    if (pictures.Takes(part.type, part.bytes)) thing.shown = mcp::Blob{part.bytes};
   } else if (part.bytes.size() <= texts) {
     texts -= part.bytes.size();
     thing.shown = mcp::Blob{std::move(part.bytes)};
@@ -108,7 +108,7 @@ void NamePart(session::Part& part, std::string name, std::size_t& texts, Gallery
 Named NameAll(service::Finished& finished, const Room& room, service::OutputStore& store) {
   Named named;
   Keeping keeping;
-  Gallery gallery;
+  PictureChoice pictures;
   const session::RunResult& run = finished.run;
   if (run.output.total() > room.output) {
     keeping.Text("stdout", WholeText(run.output), named.output);
@@ -119,12 +119,12 @@ Named NameAll(service::Finished& finished, const Room& room, service::OutputStor
   }
   named.files.resize(finished.left.files.size());
   for (std::size_t i = 0; i < named.files.size(); ++i) {
-    NameFile(finished.left.files[i], finished.session, gallery, keeping, named.files[i]);
+    NameFile(finished.left.files[i], finished.session, pictures, keeping, named.files[i]);
   }
   named.parts.resize(finished.parts.size());
   std::size_t texts = room.parts;
   for (std::size_t i = 0; i < named.parts.size(); ++i) {
-    NamePart(finished.parts[i], fmt::format("part-{}", i + 1), texts, gallery, keeping,
+    NamePart(finished.parts[i], fmt::format("part-{}", i + 1), texts, pictures, keeping,
              named.parts[i]);
   }
   keeping.Finish(store);

@@ -18,7 +18,7 @@ struct Room {
 };
 
 /// A file, or a part that a session showed.
-struct Thing {
+struct NamedItem {
   std::string name = {};  ///< a file's path; any bytes
   std::string type = {};
   std::uint64_t size = 0;
@@ -30,7 +30,7 @@ struct Thing {
 /// Everything of one run that its result only names.
 struct Named {
   std::vector<std::string> output = {}, error = {}, value = {};  ///< where it is, in its order
-  std::vector<Thing> files = {}, parts = {};
+  std::vector<NamedItem> files = {}, parts = {};
 };
 
 /// Keeps what is not shown whole in the store, and chooses the pictures that are shown. Takes the

@@ -48,23 +48,23 @@ std::string Advice(const session::CappedText& stream, const std::vector<std::str
   return advice;
 }
 
-mcp::JsonObject FileJson(const Thing& file) {
+mcp::JsonObject FileJson(const NamedItem& file) {
   mcp::JsonObject out{{"path", ToUtf8(file.name)}, {"size", file.size}, {"mime_type", file.type}};
   if (!file.uri.empty()) out["uri"] = file.uri;
   return out;
 }
 
-std::string WhyNotKept(const Thing& thing) {
+std::string WhyNotKept(const NamedItem& thing) {
   if (thing.state == session::LeftFile::State::kUnreadable) return "cannot be read";
   return "too large to be kept: print what is needed of it";
 }
 
-std::string FileLine(const Thing& file) {
+std::string FileLine(const NamedItem& file) {
   return fmt::format("[file {}, {} bytes, {}]\n", Printable(Quoted(file.name, kLongestPath)),
                      file.size, file.uri.empty() ? WhyNotKept(file) : file.uri);
 }
 
-std::string FileLines(const std::vector<Thing>& files) {
+std::string FileLines(const std::vector<NamedItem>& files) {
   std::string lines;
   for (std::size_t i = 0; i < std::min(files.size(), kListed); ++i) lines += FileLine(files[i]);
   if (files.size() > kListed) {
@@ -73,7 +73,7 @@ std::string FileLines(const std::vector<Thing>& files) {
   return lines;
 }
 
-mcp::Content LinkTo(const Thing& thing) {
+mcp::Content LinkTo(const NamedItem& thing) {
   return mcp::content::Link{{.uri = thing.uri,
                              .name = Quoted(ToUtf8(thing.name), kLongestPath),
                              .mime_type = thing.type,
@@ -88,7 +88,7 @@ class Contents {
 
   void Add(Named& named) {
     for (std::size_t i = 0; i < named.files.size(); ++i) {
-      Thing& file = named.files[i];
+      NamedItem& file = named.files[i];
       const bool shown = file.shown && AddPicture(*std::move(file.shown), file.type);
       if ((shown || i < kListed) && !file.uri.empty()) result_.content.push_back(LinkTo(file));
     }
@@ -98,11 +98,11 @@ class Contents {
             {.uri = uri, .name = uri.substr(uri.rfind('/') + 1), .mime_type = "text/plain"}});
       }
     }
-    for (Thing& part : named.parts) AddPart(part);
+    for (NamedItem& part : named.parts) AddPart(part);
   }
 
  private:
-  void AddPart(Thing& part) {
+  void AddPart(NamedItem& part) {
     if (part.shown && !IsImage(part.type)) {
       AddText(Clean(part.shown->bytes, sequences_));
     } else if (part.shown && AddPicture(*std::move(part.shown), part.type)) {
@@ -132,9 +132,9 @@ class Contents {
 };
 
 /// What a session showed: texts as they are, all else as where it can be read, if it can.
-boost::json::array PartsJson(const std::vector<Thing>& parts, Sequences sequences) {
+boost::json::array PartsJson(const std::vector<NamedItem>& parts, Sequences sequences) {
   boost::json::array out;
-  for (const Thing& part : parts) {
+  for (const NamedItem& part : parts) {
     mcp::JsonObject each{{"mime_type", part.type}};
     if (part.shown && !IsImage(part.type)) each["text"] = Clean(part.shown->bytes, sequences);
     if (!part.uri.empty()) each["uri"] = part.uri;

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "session/leftovers.h"
+#include "session/files/leftovers.h"
 #include "tools/clip.h"
 
 namespace igloo::tools {

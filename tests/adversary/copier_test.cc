@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/temp_dir.h"
 #include "copy/address_space.h"
-#include "copy/keeper.h"
+#include "copy/descriptor_holder.h"
 #include "copy/proc.h"
 #include "copy/wall.h"
 #include "false_copier.h"
@@ -242,7 +242,7 @@ TEST_F(CopierWall, HoldsItsKeeperToo) {
     if (copy::ProcDirectory() < 0 || !copy::EnterSandboxOf(inside_) || !copy::RaiseWall()) {
       ::_exit(kNotReady);
     }
-    const auto keeper = copy::Keeper::Start(init.get());
+    const auto keeper = copy::DescriptorHolder::Start(init.get());
     char word = keeper ? 'k' : 'n';
     (void)!::write(up.second.get(), &word, 1);
     (void)!::read(down.first.get(), &word, 1);  // until the test has looked

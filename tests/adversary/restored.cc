@@ -11,8 +11,8 @@
 #include "environment/run_policy.h"
 #include "language/driver.h"
 #include "session/asio.h"
-#include "session/checkpoint.h"
 #include "session/interpreter.h"
+#include "session/warm/checkpoint.h"
 
 namespace igloo::testing {
 namespace {

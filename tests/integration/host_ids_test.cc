@@ -11,7 +11,7 @@
 #include <set>
 
 #include "base/temp_dir.h"
-#include "session/workspace.h"
+#include "session/files/workspace.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/interpreters.h"

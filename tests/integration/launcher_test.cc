@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/temp_dir.h"
-#include "session/leftovers.h"
+#include "session/files/leftovers.h"
 #include "support/host.h"
 #include "support/igloo.h"
 #include "support/sandbox.h"

@@ -1,6 +1,6 @@
 // Interpreters that wait: as many as use asks for, never more than allowed, and none in the end.
 
-#include "session/pool.h"
+#include "session/warm/pool.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ class PoolTest : public ::testing::Test {
               {.roomy = [this] { return roomy_; },
                .note = [this](std::string_view text) { notes_.emplace_back(text); },
                .copier = BuiltPrograms().copier,
-               .fade = std::chrono::hours(1)}) {
+               .shrink_after = std::chrono::hours(1)}) {
     ::signal(SIGPIPE, SIG_IGN);
     recipe_.plan = PlanForInterpreter("python");
     recipe_.checkpoint = true;
@@ -201,7 +201,7 @@ TEST_F(PoolTest, WithoutMemoryToSpareNoneWaits) {
   Take();
   ASSERT_TRUE(RunUntil([&] { return pool_.waiting() > 0; }));
   roomy_ = false;
-  pool_.Fade();
+  pool_.Shrink();
   EXPECT_EQ(pool_.waiting(), 0U);
 }
 
@@ -210,11 +210,11 @@ TEST_F(PoolTest, FadesToNothing) {
   ASSERT_TRUE(RunUntil([&] { return pool_.waiting() == 3; }));
   Rest();
   EXPECT_EQ(Pythons().size(), 3U) << "what the checkpoint was made of has ended";
-  pool_.Fade();  // it was used since the last look
+  pool_.Shrink();  // it was used since the last look
   EXPECT_EQ(pool_.waiting(), 3U);
-  pool_.Fade();
+  pool_.Shrink();
   EXPECT_EQ(pool_.waiting(), 1U);
-  pool_.Fade();
+  pool_.Shrink();
   EXPECT_EQ(pool_.waiting(), 0U);
   EXPECT_TRUE(RunUntil([] { return Pythons().empty(); }));
   // And it begins again.
@@ -224,7 +224,7 @@ TEST_F(PoolTest, FadesToNothing) {
 }
 
 TEST_F(PoolTest, FadesByItself) {
-  Pool pool(*loop_, backend_, groups_, {.fade = std::chrono::milliseconds(100)});
+  Pool pool(*loop_, backend_, groups_, {.shrink_after = std::chrono::milliseconds(100)});
   for (int i = 0; i < 4; ++i) {
     EXPECT_TRUE(
         pool.Take(std::make_shared<const session::Recipe>(recipe_), Pool::Origin::kFastest));
@@ -275,8 +275,8 @@ TEST_F(PoolTest, SiblingsComeFromTheSameCheckpoint) {
   const Open one = Take(Pool::Origin::kCheckpoint);
   ASSERT_TRUE(one && one->checkpoint);
   EXPECT_EQ(Say(*one, "print(1)"), "1\n");
-  pool_.Fade();
-  pool_.Fade();
+  pool_.Shrink();
+  pool_.Shrink();
   auto sibling = pool_.Sibling(*one);
   ASSERT_TRUE(sibling) << sibling.error().what;
   EXPECT_EQ((*sibling)->checkpoint, one->checkpoint) << "a session keeps it alive for its forks";

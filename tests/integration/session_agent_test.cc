@@ -4,7 +4,7 @@
 
 #include <boost/json.hpp>
 
-#include "cli/agent_protocol.h"
+#include "cli/session/agent_protocol.h"
 #include "support/artifacts.h"
 #include "support/running.h"
 

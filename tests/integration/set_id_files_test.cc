@@ -1,4 +1,4 @@
-#include "session/set_id_files.h"
+#include "session/files/set_id_files.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -173,7 +173,7 @@ TEST(Soak, AThousandRunsLeaveNothing) {
   EXPECT_TRUE(WaitFor([&] { return CountCgroups() <= cgroups; })) << cgroups << " before";
 }
 
-/// Resident memory of a process in KiB.
+/// SessionInterpreter memory of a process in KiB.
 int MemoryOf(pid_t pid) {
   const std::string status = ReadProc("/proc/" + std::to_string(pid) + "/status");
   const std::size_t at = status.find("VmRSS:");

@@ -7,8 +7,8 @@
 #include "backend/jail/jail.h"
 #include "cgroup/groups.h"
 #include "environment/run_policy.h"
-#include "session/checkpoint.h"
 #include "session/interpreter.h"
+#include "session/warm/checkpoint.h"
 
 namespace igloo::testing {
 

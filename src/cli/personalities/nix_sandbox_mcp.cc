@@ -6,10 +6,10 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/config/settings.h"
 #include "cli/console.h"
-#include "cli/log_level.h"
-#include "cli/serve.h"
-#include "cli/settings.h"
+#include "cli/mcp/log_level.h"
+#include "cli/mcp/serve.h"
 #include "config/load.h"
 #include "config/nix_sandbox_mcp.h"
 #include "service/caller.h"

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "base/text.h"
-#include "cli/build_for_use.h"
+#include "cli/config/settings.h"
 #include "cli/console.h"
+#include "cli/env/build_for_use.h"
+#include "cli/mcp/serve.h"
 #include "cli/personalities/pull.h"
-#include "cli/serve.h"
-#include "cli/settings.h"
 #include "service/environments.h"
 #include "service/flakes.h"
 #include "service/places.h"

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "config/config.h"
+#include "session/prepare.h"
+#include "session/run.h"
+
+namespace igloo::cli {
+
+using session::PlanFor;
+using session::TakeGroup;
+
+/// igloo's exit code for a run that did not start: as a shell would say it for a program that is
+/// not there or cannot run, 125 otherwise.
+int ExitCodeFor(const Error& error);
+
+/// What SIGINT, SIGTERM and SIGHUP of igloo mean while a run goes on.
+enum class Signals {
+  kForward,  ///< the first SIGINT asks the code to stop, everything else ends it
+  kDefault,
+};
+
+/// Runs a plan to its end on an event loop of its own.
+Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
+                                   session::RunIo io, Signals signals);
+
+/// The same for a run whose network, if it has one, is looked after. `say` hears what its user
+/// should know.
+Result<session::RunResult> ExecuteMonitored(const sandbox::Plan& plan, backend::Backend& backend,
+                                            session::RunIo io, const config::AuditConfig& audit,
+                                            std::function<void(std::string_view)> say);
+
+}  // namespace igloo::cli

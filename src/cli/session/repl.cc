@@ -1,0 +1,209 @@
+#include "cli/session/repl.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <cctype>
+#include <iostream>
+#include <set>
+
+#include "base/base64.h"
+#include "base/private_directory.h"
+#include "base/text.h"
+#include "cli/config/settings.h"
+#include "language/language.h"
+#include "service/places.h"
+
+namespace igloo::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::vector<json::object> ObjectsIn(const json::object& object, std::string_view name) {
+  std::vector<json::object> out;
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr || !value->is_array()) return out;
+  for (const json::value& each : value->as_array()) {
+    if (each.is_object()) out.push_back(each.as_object());
+  }
+  return out;
+}
+
+std::vector<std::string> TextsIn(const json::object& object, std::string_view name) {
+  std::vector<std::string> out;
+  const json::value* value = object.if_contains(name);
+  if (value == nullptr || !value->is_array()) return out;
+  for (const json::value& each : value->as_array()) {
+    if (each.is_string()) out.emplace_back(each.as_string());
+  }
+  return out;
+}
+
+std::int64_t SizeOf(const json::object& object) {
+  const json::value* value = object.if_contains("size");
+  return value != nullptr && value->is_number() ? value->to_number<std::int64_t>() : 0;
+}
+
+/// Where lines are kept, by language; nowhere when there is no place for it.
+std::string HistoryFile(const language::Prompt& prompt) {
+  const auto place = service::StatePlace();
+  if (!place) return "";
+  if (!OpenPrivateDirectory(*place)) return "";
+  return fmt::format("{}/repl-history-{}", *place, prompt.history);
+}
+
+/// What people type to leave.
+bool IsFarewell(std::string_view line) {
+  return line == "exit" || line == "exit()" || line == "quit" || line == "quit()" ||
+         line == ".exit";
+}
+
+class Conversation {
+ public:
+  Conversation(ReplTarget& partner, Console& console)
+      : partner_(partner), console_(console), prompt_(language::PromptOf(partner.interpreter())) {}
+
+  /// What was typed so far is whole.
+  Result<void> Run(const std::string& code) {
+    Remember(code);
+    bool ends_line = true;
+    const auto heard = [&](const json::object& answer) {
+      if (answer.contains("waiting")) console_.Note("the session is busy; waiting for its turn");
+      const auto bytes = FromBase64(TextIn(answer, "output"));
+      if (!bytes || bytes->empty()) return;
+      console_.Out(*bytes);
+      ends_line = bytes->ends_with('\n');
+    };
+    const json::object request{{"do", "run"}, {"code", code}, {"echo", true}};
+    IGLOO_ASSIGN(const json::object result, partner_.Ask(request, heard));
+    if (!ends_line) console_.Out("\n");
+    Tell(result);
+    return {};
+  }
+
+  editor::Completion Complete(std::string_view before) {
+    const std::string word(language::WordAtEnd(prompt_, before));
+    std::set<std::string> words;
+    for (const std::string& each : seen_) {
+      if (each.starts_with(word) && each != word) words.insert(each);
+    }
+    if (!word.empty()) AskForNames(word, words);
+    return {.typed = word.size(), .words = {words.begin(), words.end()}};
+  }
+
+ private:
+  void Tell(const json::object& result) {
+    const std::string value = TextIn(result, "value");
+    if (!value.empty()) console_.Out(Printable(value, Newlines::kKeep) + "\n");
+    for (const json::object& part : ObjectsIn(result, "parts")) {
+      const std::string type = TextIn(part, "type");
+      InThread(fmt::format("{} was shown: {}, {} bytes",
+                           type.starts_with("image/") ? "a picture" : "something", Printable(type),
+                           SizeOf(part)));
+    }
+    for (const json::object& file : ObjectsIn(result, "files")) {
+      InThread(fmt::format("file {}, {} bytes", Printable(TextIn(file, "path")), SizeOf(file)));
+    }
+    std::vector<std::string> notes = std::exchange(late_, {});
+    std::ranges::move(TextsIn(result, "notes"), std::back_inserter(notes));
+    for (const std::string& note : notes) InThread(Printable(note));
+  }
+  void InThread(const std::string& text) {
+    console_.Out(console_.Paint(Console::Tone::kDim, "[" + text + "]") + "\n");
+  }
+
+  void AskForNames(const std::string& word, std::set<std::string>& words) {
+    const std::string code = language::CompletionCode(prompt_, word);
+    if (code.empty()) return;
+    std::string output;
+    const auto heard = [&](const json::object& answer) {
+      output += FromBase64(TextIn(answer, "output")).value_or("");
+    };
+    const json::object request{
+        {"do", "run"}, {"code", code}, {"echo", false}, {"if_idle", true}, {"timeout_ms", 1000}};
+    const auto answer = partner_.Ask(request, heard);
+    if (!answer) return;
+    // What somebody printed meanwhile is told with the next result.
+    std::ranges::move(TextsIn(*answer, "notes"), std::back_inserter(late_));
+    for (std::size_t at = 0; at < output.size();) {
+      const std::size_t end = std::min(output.find('\n', at), output.size());
+      std::string name = output.substr(at, end - at);
+      if (name.starts_with(word) && name.size() < 200 && IsUtf8(name))
+        words.insert(std::move(name));
+      at = end + 1;
+    }
+  }
+
+  void Remember(const std::string& code) {
+    std::string word;
+    for (const char c : code + "\n") {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
+        word += c;
+        continue;
+      }
+      if (word.size() > 2 && seen_.size() < 10'000) seen_.insert(word);
+      word.clear();
+    }
+  }
+
+  ReplTarget& partner_;
+  Console& console_;
+  const language::Prompt& prompt_;
+  std::set<std::string> seen_ = {};
+  std::vector<std::string> late_ = {};
+};
+
+/// A program that writes lines, with no prompt between its answers.
+Result<int> Obey(ReplTarget& partner, Conversation& conversation) {
+  const language::Prompt& prompt = language::PromptOf(partner.interpreter());
+  std::string text, line;
+  while (std::getline(std::cin, line)) {
+    text += line + "\n";
+    // A program has empty lines inside, too.
+    if (prompt.whole == language::Whole::kEmptyLine || !language::IsWhole(prompt, text)) continue;
+    if (text.find_first_not_of(" \t\r\n") != std::string::npos) {
+      IGLOO_TRY(conversation.Run(text));
+    }
+    text.clear();
+  }
+  if (!text.empty()) IGLOO_TRY(conversation.Run(text));
+  return 0;
+}
+
+}  // namespace
+
+Result<int> Converse(ReplTarget& partner, Console& console) {
+  Conversation conversation(partner, console);
+  if (::isatty(STDIN_FILENO) != 1 || !console.editor()) return Obey(partner, conversation);
+  // Between a line and its answer nobody catches it.
+  ::signal(SIGINT, SIG_IGN);
+  const language::Prompt& prompt = language::PromptOf(partner.interpreter());
+  const auto reader = console.editor()(
+      HistoryFile(prompt), [&](std::string_view before) { return conversation.Complete(before); });
+  const std::string first = partner.environment() + "> ";
+  const std::string more = std::string(std::max<std::size_t>(first.size(), 4) - 4, '.') + ".   ";
+  std::string text;
+  for (;;) {
+    const auto read = reader->ReadLine(text.empty() ? first : more);
+    if (read.end == editor::LineReader::End::kInterrupted) {
+      text.clear();
+      console.Out("\n");
+      continue;
+    }
+    if (read.end == editor::LineReader::End::kEndOfFile || (text.empty() && IsFarewell(read.line)))
+      break;
+    text += read.line + "\n";
+    if (text.find_first_not_of(" \t\n") == std::string::npos) text.clear();
+    if (text.empty() || !language::IsWhole(prompt, text)) continue;
+    IGLOO_TRY(conversation.Run(std::exchange(text, {})));
+  }
+  console.Out(partner.stays()
+                  ? fmt::format("\n[session '{}' lives on]\n", Printable(partner.session()))
+                  : "\n");
+  return 0;
+}
+
+}  // namespace igloo::cli
