@@ -25,7 +25,7 @@ namespace {
   ::dup2(socket, 1);
   ::dup2(told, 2);
   ::syscall(SYS_close_range, 3, ~0U, 0);
-  ::prctl(PR_SET_NAME, "igloo-keeper");
+  ::prctl(PR_SET_NAME, "igloo-holder");
   ::prctl(PR_SET_DUMPABLE, 0);
   ::setsid();
   pollfd ends[] = {{0, POLLIN, 0}, {2, POLLIN, 0}};

@@ -17,10 +17,10 @@ class MissingMemory {
     bool operator==(const Piece&) const = default;
   };
 
-  /// Nothing is owed there yet.
+  /// Nothing is missing there yet.
   void Add(const Piece& piece);
-  /// What is owed around a place: no more than the block of `most` bytes, a power of two, in which
-  /// it lies.
+  /// What is missing around a place: no more than the block of `most` bytes, a power of two, in
+  /// which it lies.
   std::optional<Piece> Around(std::uint64_t at, std::uint64_t most) const;
   /// The next to bring.
   std::optional<Piece> First(std::uint64_t most) const;

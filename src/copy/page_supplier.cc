@@ -34,9 +34,9 @@ Result<PageSupplier> PageSupplier::Make(AddressSpace from, Faults to, MissingMem
 }
 
 Result<void> PageSupplier::KeepAll() {
-  IGLOO_ASSIGN(DescriptorHolder keeper, DescriptorHolder::Start(init_));
-  for (const Space& space : spaces_) IGLOO_TRY(keeper.Keep(space.faults.fd()));
-  holder_ = std::make_unique<DescriptorHolder>(std::move(keeper));
+  IGLOO_ASSIGN(DescriptorHolder holder, DescriptorHolder::Start(init_));
+  for (const Space& space : spaces_) IGLOO_TRY(holder.Keep(space.faults.fd()));
+  holder_ = std::make_unique<DescriptorHolder>(std::move(holder));
   return {};
 }
 

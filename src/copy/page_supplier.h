@@ -43,7 +43,7 @@ class PageSupplier {
   bool Settled() const;
   Result<void> Listen(std::size_t index);
   Result<void> Take(std::size_t index, const uffd_msg& said);
-  /// A child is a copy, and what is owed to it is the same.
+  /// A child is a copy, and misses the same.
   Result<void> Adopt(std::size_t index, UniqueFd faults);
   Result<void> Serve(Space& space);
   Result<void> BringNext();

@@ -83,7 +83,8 @@ constexpr std::uint32_t kAllowedCalls[] = {
 #endif
 };
 
-/// As the C library makes threads, and the process that keeps descriptors (copy/keeper.h).
+/// As the C library makes threads, and the process that keeps descriptors
+/// (copy/descriptor_holder.h).
 constexpr std::uint32_t kThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM |
                                   CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS |
                                   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;

@@ -232,7 +232,7 @@ TEST_F(CopierWall, EndsWithIgloo) {
 
 /// The process that only holds descriptors has no more rights than igloo-copy, and nothing else
 /// open.
-TEST_F(CopierWall, HoldsItsKeeperToo) {
+TEST_F(CopierWall, HoldsTheDescriptorHolderToo) {
   FdPair up = MakePipe().value();
   FdPair down = MakePipe().value();
   const pid_t copier = ::fork();
@@ -242,8 +242,8 @@ TEST_F(CopierWall, HoldsItsKeeperToo) {
     if (copy::ProcDirectory() < 0 || !copy::EnterSandboxOf(inside_) || !copy::RaiseWall()) {
       ::_exit(kNotReady);
     }
-    const auto keeper = copy::DescriptorHolder::Start(init.get());
-    char word = keeper ? 'k' : 'n';
+    const auto holder = copy::DescriptorHolder::Start(init.get());
+    char word = holder ? 'k' : 'n';
     (void)!::write(up.second.get(), &word, 1);
     (void)!::read(down.first.get(), &word, 1);  // until the test has looked
     ::_exit(0);
@@ -254,23 +254,23 @@ TEST_F(CopierWall, HoldsItsKeeperToo) {
   ASSERT_EQ(word, 'k');
   const std::vector<ProcessInfo> children = ChildrenOf(copier);
   ASSERT_EQ(children.size(), 1U);
-  const pid_t keeper = children.front().pid;
+  const pid_t holder = children.front().pid;
   // It has closed all else before it calls itself so.
-  EXPECT_TRUE(WaitFor([&] { return ChildrenOf(copier).front().name == "igloo-keeper"; }));
-  EXPECT_EQ(StatusOf(keeper, "Seccomp"), "2");
-  EXPECT_EQ(StatusOf(keeper, "NoNewPrivs"), "1");
-  EXPECT_EQ(StatusOf(keeper, "CapEff"), "0000000000080000") << "more than CAP_SYS_PTRACE";
-  EXPECT_EQ(StatusOf(keeper, "CapPrm"), "0000000000080000");
-  EXPECT_EQ(StatusOf(keeper, "Uid"), StatusOf(inside_, "Uid"));
+  EXPECT_TRUE(WaitFor([&] { return ChildrenOf(copier).front().name == "igloo-holder"; }));
+  EXPECT_EQ(StatusOf(holder, "Seccomp"), "2");
+  EXPECT_EQ(StatusOf(holder, "NoNewPrivs"), "1");
+  EXPECT_EQ(StatusOf(holder, "CapEff"), "0000000000080000") << "more than CAP_SYS_PTRACE";
+  EXPECT_EQ(StatusOf(holder, "CapPrm"), "0000000000080000");
+  EXPECT_EQ(StatusOf(holder, "Uid"), StatusOf(inside_, "Uid"));
   if (RunningAsRoot()) {
-    EXPECT_EQ(StatusOf(keeper, "Groups"), " ");
-    EXPECT_EQ(CountDescriptors(keeper), 3);
+    EXPECT_EQ(StatusOf(holder, "Groups"), " ");
+    EXPECT_EQ(CountDescriptors(holder), 3);
   }
   // The control: without the wall none of this is so.
   EXPECT_EQ(StatusOf(::getpid(), "Seccomp"), "0");
   ::kill(copier, SIGKILL);
   ::waitpid(copier, nullptr, 0);
-  ::kill(keeper, SIGKILL);
+  ::kill(holder, SIGKILL);
 }
 
 /// Memory comes later by way of descriptors that pass through the copy, where an environment's code
@@ -290,7 +290,7 @@ if ctypes.CDLL(None).syscall(clone, CLONE_FILES | signal.SIGCHLD, 0, 0, 0, 0) ==
     const auto copy = bench.Open(Interpreters::From::kCheckpoint);
     EXPECT_TRUE(copy && bench.Say(*copy, before).empty() && bench.Copy(*original, *copy))
         << bench.error();
-    const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-keeper"; };
+    const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-holder"; };
     const bool later = std::ranges::any_of(DescendantsOf(::getpid()), keeps);
     EXPECT_EQ(bench.Say(*copy, "print(len(much) >> 20)"), "160\n");
     return later;

@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(Original, SnapshotAttack, ::testing::ValuesIn(Cases()),
 
 /// What forks have while memory is brought to them, and only then.
 bool SomebodyIsBroughtMemory() {
-  const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-keeper"; };
+  const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-holder"; };
   return std::ranges::any_of(DescendantsOf(::getpid()), keeps);
 }
 

@@ -223,7 +223,7 @@ TEST_F(LargeFork, ThatIsClosedAtOnceLeavesNothingBehind) {
   fork.reset();
   EXPECT_EQ(bench_.Say(*parent_, "print(right(), sum(n.isdigit() for n in os.listdir('/proc')))"),
             "True 2\n");
-  const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-keeper"; };
+  const auto keeps = [](const ProcessInfo& each) { return each.name == "igloo-holder"; };
   EXPECT_TRUE(WaitFor([&] { return std::ranges::none_of(DescendantsOf(::getpid()), keeps); }));
 }
 

@@ -12,11 +12,11 @@
 #include "config/request.h"
 #include "environment/facts.h"
 #include "environment/host.h"
+#include "service/runner.h"
 #include "support/configured.h"
 #include "support/fake_wall.h"
 #include "support/mcp.h"
 #include "support/sandbox.h"
-#include "service/runner.h"
 
 namespace igloo::testing {
 namespace {
@@ -42,7 +42,8 @@ class FakeWall : public ::testing::Test {
   /// What runs in the environment "shell" of a configuration.
   static service::Order OrderOf(const config::Config& config, std::string code) {
     config::Found found{.registry = {environment::ReadHostLayout(), {}}};
-    service::Order order{.where = config::Catalogue(config, std::move(found)).Find("shell").value()};
+    service::Order order{.where =
+                             config::Catalogue(config, std::move(found)).Find("shell").value()};
     order.request.what = environment::Code{std::move(code)};
     const config::Secrets none([](const config::SecretSource&) { return std::string(); });
     const auto nothing = [](const std::string&) { return std::nullopt; };
@@ -50,7 +51,8 @@ class FakeWall : public ::testing::Test {
     return order;
   }
 
-  Result<service::Finished> Execute(service::Order order, std::span<const backend::Factory> factories) {
+  Result<service::Finished> Execute(service::Order order,
+                                    std::span<const backend::Factory> factories) {
     asio::io_context loop(1);
     service::Runner runner(loop, BuiltPrograms(), {.factories = factories});
     std::optional<Result<service::Finished>> finished;
