@@ -62,6 +62,14 @@ TEST(ParseTomlTest, EveryPrefixOfAFileIsReadOrRefused) {
   }
 }
 
+TEST(ParseTomlTest, AHeaderThatBeginsNoNameIsRefused) {
+  for (const char each : std::string_view("!$%&()*+,./:;<=>?@\\^`{|}~#")) {
+    const std::string name(1, each);
+    EXPECT_EQ(ProblemOf("[" + name + "a]\n").where.line, 1U);
+    EXPECT_EQ(ProblemOf("x = 1\n[[ " + name + "]]\n").where.line, 2U);
+  }
+}
+
 TEST(ParseTomlTest, NothingIsSaidTwice) {
   const char* hint = "it stands above already: keep one, or give this one another name";
   EXPECT_EQ(ProblemOf("[environments.x]\n[environments.x]\n"),
