@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backend/backend.h"
+#include "base/log.h"
 #include "wall/walls.h"
 
 namespace igloo::backend {
@@ -17,7 +18,7 @@ struct Options {
   Mode mode = Mode::kCold;
   bool timeline = false;  ///< stamps in Sandbox::timeline, where the wall can
   /// Hears when sandboxes get weaker than was said before, a sentence each.
-  std::function<void(std::string_view)> note = {};
+  Log::Line note = {};
 };
 
 /// How the backend of one wall is made.

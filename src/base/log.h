@@ -1,9 +1,11 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace igloo {
@@ -23,7 +25,15 @@ class Log {
   /// Says texts of one level.
   class Line {
    public:
+    Line() = default;
     Line(std::shared_ptr<const Sink> sink, Level level) : sink_(std::move(sink)), level_(level) {}
+    /// Whoever has no use for levels hears texts of this line alone.
+    template <std::invocable<std::string_view> Hear>
+      requires(!std::same_as<std::remove_cvref_t<Hear>, Line>)
+    // NOLINTNEXTLINE(google-explicit-constructor): a lambda is a line
+    Line(Hear&& hear)
+        : sink_(std::make_shared<const Sink>(
+              [hear = std::forward<Hear>(hear)](Level, std::string_view text) { hear(text); })) {}
 
     void operator()(std::string_view text) const {
       if (sink_) (*sink_)(level_, text);
@@ -32,8 +42,8 @@ class Log {
     explicit operator bool() const { return sink_ != nullptr; }
 
    private:
-    std::shared_ptr<const Sink> sink_;  // shared with the log and its copies
-    Level level_;
+    std::shared_ptr<const Sink> sink_ = {};  // shared with the log and its copies
+    Level level_ = Level::kWarning;
   };
 
   Log() = default;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/cancellation.h"
+#include "base/log.h"
 #include "base/spawn.h"
 #include "config/config.h"
 
@@ -24,8 +25,8 @@ namespace igloo::service {
 class Builder {
  public:
   struct Events {
-    std::function<void()> done;                      ///< something may be there now
-    std::function<void(std::string_view text)> say;  ///< a line for people
+    std::function<void()> done;  ///< something may be there now
+    Log::Line say;               ///< a line for people
   };
   Builder(boost::asio::io_context& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 

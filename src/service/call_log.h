@@ -6,6 +6,7 @@
 
 #include "audit/journal.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "service/trace.h"
 
@@ -15,14 +16,14 @@ namespace igloo::service {
 /// once, and again when it had worked in between.
 class CallLog {
  public:
-  explicit CallLog(std::function<void(std::string_view)> say) : say_(std::move(say)) {}
+  explicit CallLog(Log::Line say) : say_(std::move(say)) {}
 
   /// From now on.
   void Set(const config::AuditConfig& config);
   void Add(const Trace& trace);
 
  private:
-  std::function<void(std::string_view)> say_;
+  Log::Line say_;
   std::optional<audit::Journal> journal_ = {};
   std::optional<Error> nowhere_ = {};  ///< why there is no place for one, although it is asked for
   bool complained_ = false;

@@ -6,8 +6,7 @@
 
 namespace igloo::service {
 
-std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& config,
-                                                std::function<void(std::string_view)> say) {
+std::optional<audit::NetworkLog> OpenNetworkLog(const config::AuditConfig& config, Log::Line say) {
   if (!config.enabled) return std::nullopt;
   auto place = StatePlace();
   if (!place) return std::nullopt;

@@ -14,6 +14,7 @@
 
 #include "backend/registry.h"
 #include "base/cancellation.h"
+#include "base/log.h"
 #include "cgroup/groups.h"
 #include "service/finished.h"
 #include "service/recipes.h"
@@ -53,7 +54,7 @@ class Runner {
     std::size_t at_once = 8;
     session::LeftLimits left = {};
     /// Hears what goes wrong in the background, a sentence each.
-    std::function<void(std::string_view)> note = {};
+    Log::Line note = {};
     /// For sandboxes with a network. Its program and whom it tells are the runner's to say.
     session::Proxy::Options proxy = {};
     /// What makes the walls that orders name.

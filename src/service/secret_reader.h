@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/cancellation.h"
+#include "base/log.h"
 #include "service/setup.h"
 
 namespace igloo::service {
@@ -17,8 +18,7 @@ namespace igloo::service {
 class SecretReader {
  public:
   /// `say` hears of those that cannot be read.
-  SecretReader(boost::asio::io_context& loop, std::function<void(std::string_view)> say)
-      : loop_(loop), say_(std::move(say)) {}
+  SecretReader(boost::asio::io_context& loop, Log::Line say) : loop_(loop), say_(std::move(say)) {}
 
   /// Begins with all that a setup has.
   void Begin(const std::shared_ptr<const Setup>& setup);
@@ -31,7 +31,7 @@ class SecretReader {
                                     config::SecretConfig secret);
 
   boost::asio::io_context& loop_;
-  std::function<void(std::string_view)> say_;
+  Log::Line say_;
   /// Never expires; cancelled whenever one was read.
   boost::asio::steady_timer come_{loop_, boost::asio::steady_timer::time_point::max()};
 };

@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "cgroup/groups.h"
 #include "session/driver_frames.h"
 #include "session/network/connection.h"
@@ -61,7 +62,7 @@ struct InterpreterOptions {
   /// What the plan's network leads to; none: nothing.
   std::shared_ptr<Connection> connection = {};
   /// Hears what igloo had to put right in a read-write project when the sandbox has ended.
-  std::function<void(std::string_view)> note = {};
+  Log::Line note = {};
 };
 
 /// A sandbox whose program is an interpreter's driver: variables last from call to call, and files

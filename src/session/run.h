@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "cgroup/groups.h"
 #include "session/network/connection.h"
 #include "session/output.h"
@@ -49,7 +50,7 @@ struct RunIo {
   /// Instead: a network with an igloo-proxy for this run alone.
   std::optional<OwnNetwork> network = {};
   /// Hears what igloo had to put right in a read-write project when nobody waits for the result.
-  std::function<void(std::string_view)> note = {};
+  Log::Line note = {};
 };
 
 struct RunResult {

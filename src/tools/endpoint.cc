@@ -7,7 +7,7 @@
 namespace igloo::tools {
 
 Endpoint::Endpoint(service::Application& application, service::Principal& principal, Face face,
-                   const Contracts& contracts, std::function<void(std::string_view)> note) {
+                   const Contracts& contracts, Log::Line note) {
   ToolService::Parts parts{
       .face = std::move(face),
       .contracts = contracts(

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "mcp/server_core.h"
 #include "service/application.h"
 #include "tools/tool_service.h"
@@ -19,7 +20,7 @@ class Endpoint {
 
   /// `application` and `principal` outlive it.
   Endpoint(service::Application& application, service::Principal& principal, Face face,
-           const Contracts& contracts, std::function<void(std::string_view)> note);
+           const Contracts& contracts, Log::Line note);
 
   /// Not kept: a core ends before the event loop, this after it.
   std::shared_ptr<mcp::ServerCore> MakeCore(boost::asio::io_context& loop);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "mcp/service.h"
 #include "service/live_setup.h"
 #include "tools/contract.h"
@@ -32,10 +33,10 @@ class ToolService : public mcp::Service {
   struct Parts {
     Face face = {};
     std::vector<std::unique_ptr<Contract>> contracts = {};
-    service::Sessions* sessions = nullptr;            ///< whose files can be read; null: none
-    Observe observe = {};                             ///< called once for every call of a tool
-    std::function<void()> kept = {};                  ///< a run left something that can be read now
-    std::function<void(std::string_view)> note = {};  ///< something that its user should know
+    service::Sessions* sessions = nullptr;  ///< whose files can be read; null: none
+    Observe observe = {};                   ///< called once for every call of a tool
+    std::function<void()> kept = {};        ///< a run left something that can be read now
+    Log::Line note = {};                    ///< something that its user should know
   };
 
   ToolService(Parts parts, service::LiveSetup& setup, service::OutputStore& store)

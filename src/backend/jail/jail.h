@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 #include "backend/jail/host_ids.h"
 #include "backend/jail/launcher.h"
+#include "base/log.h"
 
 namespace igloo::backend::jail {
 
@@ -45,7 +46,7 @@ class JailBackend : public Backend {
   /// Starts the launcher where only a trial tells.
   Result<HostIds> host_ids() override;
   /// Hears when sandboxes get weaker ids than expected_ids() said, a sentence each.
-  void set_note(std::function<void(std::string_view)> note) { note_ = std::move(note); }
+  void set_note(Log::Line note) { note_ = std::move(note); }
 
   /// Ask for start-up stamps in Sandbox::timeline.
   void set_timeline(bool wanted) { timeline_ = wanted; }
@@ -71,7 +72,7 @@ class JailBackend : public Backend {
   Mode mode_;
   bool timeline_ = false;
   std::optional<Launcher> launcher_ = {};
-  std::function<void(std::string_view)> note_ = {};
+  Log::Line note_ = {};
   std::optional<SubordinateIds> ids_ = {};  ///< what the launcher has
   Error why_no_ids_ = {};
   bool had_ids_ = false, said_no_block_ = false;

@@ -8,8 +8,7 @@
 namespace igloo::cli {
 
 service::Runner::Options MonitoredRunner(const backend::Programs& programs,
-                                         const config::AuditConfig& config,
-                                         std::function<void(std::string_view)> say) {
+                                         const config::AuditConfig& config, Log::Line say) {
   service::Runner::Options options{.note = say, .proxy = service::ProxyFor(programs)};
   const auto log = std::make_shared<std::optional<audit::NetworkLog>>(
       service::OpenNetworkLog(config, std::move(say)));
@@ -20,7 +19,7 @@ service::Runner::Options MonitoredRunner(const backend::Programs& programs,
 }
 
 NetworkMonitor::NetworkMonitor(boost::asio::io_context& loop, const config::AuditConfig& audit,
-                               std::function<void(std::string_view)> say)
+                               Log::Line say)
     : loop_(loop), say_(std::move(say)), log_(service::OpenNetworkLog(audit, say_)) {}
 
 void NetworkMonitor::Attend(session::RunIo& io) {

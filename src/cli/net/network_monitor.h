@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/log.h"
 #include "config/config.h"
 #include "service/decision_log.h"
 #include "session/run.h"
@@ -15,15 +16,13 @@ namespace igloo::cli {
 
 /// For runs of a process whose decisions are written down.
 service::Runner::Options MonitoredRunner(const backend::Programs& programs,
-                                         const config::AuditConfig& config,
-                                         std::function<void(std::string_view)> say);
+                                         const config::AuditConfig& config, Log::Line say);
 
 /// Looks after the network of one run: writes its decisions down, and lets 'igloo net allow' reach
 /// it from the first of them on. One that decides nothing leaves nothing behind.
 class NetworkMonitor {
  public:
-  NetworkMonitor(boost::asio::io_context& loop, const config::AuditConfig& audit,
-                 std::function<void(std::string_view)> say);
+  NetworkMonitor(boost::asio::io_context& loop, const config::AuditConfig& audit, Log::Line say);
 
   /// Hears what is decided in a run with this network, before it is made.
   void Attend(session::RunIo& io);
@@ -34,7 +33,7 @@ class NetworkMonitor {
   void Open();
 
   boost::asio::io_context& loop_;
-  std::function<void(std::string_view)> say_;
+  Log::Line say_;
   std::optional<audit::NetworkLog> log_;
   session::Run* run_ = nullptr;
   std::optional<tools::SessionControl> control_ = {};

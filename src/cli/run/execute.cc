@@ -83,7 +83,7 @@ Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& 
 
 Result<session::RunResult> ExecuteMonitored(const sandbox::Plan& plan, backend::Backend& backend,
                                             session::RunIo io, const config::AuditConfig& audit,
-                                            std::function<void(std::string_view)> say) {
+                                            Log::Line say) {
   const bool connected = io.network && io.network->wanted.connected();
   const auto make = [&](asio::io_context& loop) {
     return std::make_unique<NetworkMonitor>(loop, audit, say);

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "session/prepare.h"
 #include "session/run.h"
@@ -29,6 +30,6 @@ Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& 
 /// should know.
 Result<session::RunResult> ExecuteMonitored(const sandbox::Plan& plan, backend::Backend& backend,
                                             session::RunIo io, const config::AuditConfig& audit,
-                                            std::function<void(std::string_view)> say);
+                                            Log::Line say);
 
 }  // namespace igloo::cli

@@ -85,7 +85,7 @@ void FinishAside(boost::asio::io_context& loop, SetIdCheck check, Box& box, Chec
                    });
 }
 
-Checked NoteEach(std::function<void(std::string_view)> note) {
+Checked NoteEach(Log::Line note) {
   return [note = std::move(note)](const std::vector<std::string>& said) {
     if (!note) return;
     for (const std::string& each : said) note(each);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/log.h"
 #include "session/box.h"
 #include "session/files/set_id_files.h"
 
@@ -22,6 +23,6 @@ using Checked = std::function<void(std::vector<std::string> said)>;
 void FinishAside(boost::asio::io_context& loop, SetIdCheck check, Box& box, Checked done);
 
 /// Passes each sentence on to `note`, which may be empty.
-Checked NoteEach(std::function<void(std::string_view)> note);
+Checked NoteEach(Log::Line note);
 
 }  // namespace igloo::session

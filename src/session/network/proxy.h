@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "network/control.h"
 #include "session/network/proxy_process.h"
 
@@ -36,7 +37,7 @@ class Proxy {
     /// Hears every decision.
     std::function<void(const network::Record&)> record = {};
     /// Hears what goes wrong in the background, a sentence each.
-    std::function<void(std::string_view)> note = {};
+    Log::Line note = {};
     /// One that serves nobody ends after this time. Starting one takes some 10 ms.
     std::chrono::milliseconds idle{30'000};
     std::size_t most = 32;  ///< processes at once

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/log.h"
 #include "cgroup/groups.h"
 #include "session/interpreter.h"
 #include "session/run.h"
@@ -60,7 +61,7 @@ class Pool {
     /// Whether the machine has memory to spare.
     std::function<bool()> roomy = {};
     /// Hears what goes wrong in the background, a sentence each.
-    std::function<void(std::string_view)> note = {};
+    Log::Line note = {};
     /// igloo-copy; none: all interpreters are started.
     std::string copier = {};
     /// For interpreters with a network.
