@@ -20,7 +20,7 @@ if(CMAKE_CROSSCOMPILING)
   set(IGLOO_MUSL_LIBRARIES ${_musl}/libc.a ${_libgcc} ${_musl}/libc.a ${_musl}/crtn.o)
 else()
   find_program(IGLOO_MUSL_GCC musl-gcc REQUIRED)
-  set(IGLOO_MUSL_LINK ${IGLOO_MUSL_GCC})
+  set(IGLOO_MUSL_LINK ${IGLOO_MUSL_GCC} -no-pie)
   set(IGLOO_MUSL_LIBRARIES "")
 endif()
 
@@ -94,7 +94,7 @@ function(igloo_musl_program name)
   set(output ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-    COMMAND ${IGLOO_MUSL_LINK} -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -o ${output}
+    COMMAND ${IGLOO_MUSL_LINK} -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -o ${output}
       $<TARGET_OBJECTS:${objects}> ${IGLOO_MUSL_LIBRARIES}
     DEPENDS ${objects} $<TARGET_OBJECTS:${objects}> COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Linking ${name} with musl")

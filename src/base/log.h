@@ -31,14 +31,18 @@ class Log {
     template <std::invocable<std::string_view> Hear>
       requires(!std::same_as<std::remove_cvref_t<Hear>, Line>)
     // NOLINTNEXTLINE(google-explicit-constructor): a lambda is a line
-    Line(Hear&& hear)
-        : sink_(std::make_shared<const Sink>(
-              [hear = std::forward<Hear>(hear)](Level, std::string_view text) { hear(text); })) {}
+    Line(Hear&& hear) {
+      if constexpr (std::constructible_from<bool, Hear>) {
+        if (!static_cast<bool>(hear)) return;  // a function that is empty
+      }
+      sink_ = std::make_shared<const Sink>(
+          [hear = std::forward<Hear>(hear)](Level, std::string_view text) { hear(text); });
+    }
 
     void operator()(std::string_view text) const {
       if (sink_) (*sink_)(level_, text);
     }
-    /// Whether anybody gets to hear it: a text that takes time to make need not be made otherwise.
+    /// Whether there is a sink. It may drop this level all the same.
     explicit operator bool() const { return sink_ != nullptr; }
 
    private:

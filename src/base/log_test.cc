@@ -34,5 +34,16 @@ TEST(BaseLogTest, ALineOutlivesItsLog) {
   EXPECT_EQ(heard, "late");
 }
 
+TEST(BaseLogTest, AFunctionIsALineAndAnEmptyOneIsNone) {
+  std::string heard;
+  const Log::Line line = [&](std::string_view text) { heard += text; };
+  line("a");
+  const std::function<void(std::string_view)> nobody;
+  const Log::Line none = nobody;
+  EXPECT_FALSE(none);
+  none("b");
+  EXPECT_EQ(heard, "a");
+}
+
 }  // namespace
 }  // namespace igloo

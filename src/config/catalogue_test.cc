@@ -223,6 +223,22 @@ TEST_F(CatalogueTest, AnArtifactSaysWhatItNeedsAlsoWhenAFlakeMadeIt) {
   EXPECT_EQ(found->environment.limits.open_files, 99U);
 }
 
+/// A trusted project says what is inside. What that may do is its user's to say, whatever the flake
+/// asks for.
+TEST_F(CatalogueTest, AProjectsFlakeGetsNeitherNetworkNorAnotherWall) {
+  Artifact artifact = MakeArtifact("f", "/store/f");
+  artifact.metadata.network = "internet";
+  artifact.metadata.backend = "bubblewrap";
+  Read("[environments.f]\nflake = 'x'\n");
+  config_.environments.at("f").origin = Origin::kProject;
+  Found made{.registry = {Host(), {}}};
+  made.flakes.emplace("f", environment::OutlineOf(artifact));
+  const auto found = Catalogue(config_, std::move(made)).Find("f");
+  ASSERT_TRUE(found) << found.error().what;
+  EXPECT_EQ(found->network.level, network::Level::kNone);
+  EXPECT_EQ(found->backend, &wall::kDefault);
+}
+
 TEST_F(CatalogueTest, AnAliasMayTakeThePlaceOfAPreset) {
   const Catalogue catalogue = Read("[environments.python]\nalias = 'node'\n");
   for (const char* name : {"python", "python3", "node"}) {

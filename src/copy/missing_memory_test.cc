@@ -21,7 +21,7 @@ MissingMemory Hundred() {
   return missing;
 }
 
-TEST(OwedTest, AnswersWithTheBlockAroundAPlace) {
+TEST(MissingMemoryTest, AnswersWithTheBlockAroundAPlace) {
   const MissingMemory missing = Hundred();
   EXPECT_EQ(missing.Around(150 * kPage, kBlock), Pages(148, 4, 1148));
   EXPECT_EQ(missing.Around(101 * kPage, kBlock), Pages(100, 4, 1100));
@@ -31,7 +31,7 @@ TEST(OwedTest, AnswersWithTheBlockAroundAPlace) {
   EXPECT_FALSE(MissingMemory().First(kBlock));
 }
 
-TEST(OwedTest, WhatIsRemovedIsOwedNoMore) {
+TEST(MissingMemoryTest, WhatIsRemovedIsOwedNoMore) {
   MissingMemory missing = Hundred();
   missing.Remove(120 * kPage, 130 * kPage);
   EXPECT_FALSE(missing.Around(120 * kPage, kBlock));
@@ -42,7 +42,7 @@ TEST(OwedTest, WhatIsRemovedIsOwedNoMore) {
   EXPECT_TRUE(missing.empty());
 }
 
-TEST(OwedTest, WhatIsMovedIsOwedElsewhereAndComesFromWhereItWas) {
+TEST(MissingMemoryTest, WhatIsMovedIsOwedElsewhereAndComesFromWhereItWas) {
   MissingMemory missing = Hundred();
   missing.Add(Pages(300, 10, 2300));
   missing.Move(150 * kPage, 305 * kPage, 10 * kPage);
@@ -53,7 +53,7 @@ TEST(OwedTest, WhatIsMovedIsOwedElsewhereAndComesFromWhereItWas) {
 }
 
 /// Every page for itself, beside the same in pieces.
-TEST(OwedTest, IsTheSameAsPageByPage) {
+TEST(MissingMemoryTest, IsTheSameAsPageByPage) {
   std::mt19937 random(7);
   const auto below = [&](std::uint64_t most) { return random() % most; };
   for (int round = 0; round < 200; ++round) {

@@ -175,6 +175,11 @@ Result<void> TakeCommandLine(const json::object& object, ArtifactMetadata& metad
   IGLOO_ASSIGN(const std::string mode, TakeChoice(object, "stdin_mode", "", kModes));
   IGLOO_ASSIGN(const std::string line, TakeText(object, "interpreter", Need::kOptional));
   if (!metadata.interpreter_type.empty()) return {};
+  // Where code is named that is no file, the words say how it is passed.
+  if (object.contains("code") && metadata.passing != CodePassing::kFile) {
+    metadata.interpreter = WordsOf(line);
+    return {};
+  }
   Start start = StartFor(WordsOf(line));
   metadata.interpreter = std::move(start.interpreter);
   metadata.interpreter_type = std::move(start.language);

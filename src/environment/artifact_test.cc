@@ -38,6 +38,10 @@ TEST(ParseArtifactMetadata, AnInterpreterCanBeACommandLine) {
   EXPECT_EQ(lua.passing, CodePassing::kArgument);
   EXPECT_EQ(read(R"("interpreter":"lua -","stdin_mode":"pipe")").passing, CodePassing::kInput);
   EXPECT_EQ(read(R"("interpreter":"lua","stdin_mode":"arg")").passing, CodePassing::kArgument);
+  const auto ruby = read(R"("interpreter":"ruby -e","code":"argument")");
+  EXPECT_EQ(ruby.interpreter_type, "") << "how its code is passed is said";
+  EXPECT_THAT(ruby.interpreter, ElementsAre("ruby", "-e"));
+  EXPECT_EQ(ruby.passing, CodePassing::kArgument);
   const auto typed = read(R"("interpreter":"bash -s","interpreter_type":"node")");
   EXPECT_EQ(typed.interpreter_type, "node") << "the line was for people";
   EXPECT_THAT(typed.interpreter, ::testing::IsEmpty());

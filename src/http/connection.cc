@@ -140,6 +140,7 @@ asio::awaitable<bool> Connection::Handle(Head head) {
 }
 
 asio::awaitable<bool> Connection::Answer(Request request) {
+  if (stopped_) co_return false;
   gone_ = Cancellation();
   RequestResponder responder(*this);
   co_await shared_->handler->Serve(std::move(request), responder);

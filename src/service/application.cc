@@ -72,10 +72,16 @@ Application::Application(Options options)
       if (options_.reachable) options_.reachable();
     });
   }
-  builder_.emplace(loop_, Builder::Events{.done = [this] { options_.built(); }, .say = warn_});
+  builder_.emplace(loop_, Builder::Events{.done =
+                                              [this] {
+                                                if (options_.built) options_.built();
+                                              },
+                                          .say = warn_});
 }
 
 void Application::Close() {
+  // Networks that end with the loop are told of, and whoever could be reached by it is being ended.
+  options_.reachable = {};
   for (const auto& each : principals_) each->sessions().Close();
   runner_->Close();
 }

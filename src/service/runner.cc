@@ -1,7 +1,5 @@
 #include "service/runner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -191,6 +189,7 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(const Or
   if (!result) co_return std::unexpected(std::move(result).error());
   Finished finished{.run = *std::move(result),
                     .looked_for_files = true,
+                    .backend = where.backend->name,
                     .time_limit_ms = time_ms,
                     .memory_limit_bytes = open->recipe->plan.payload.memory_bytes};
   environment::RunRequest request = order.request;

@@ -19,7 +19,7 @@ struct Sessions::Entry {
   std::string interpreter = {};
   sandbox::Network network = {};  ///< that it was made with
   SessionLimits limits;
-  std::unique_ptr<SessionInterpreter> resident = {};
+  std::unique_ptr<SessionInterpreter> inside = {};
   std::shared_ptr<Entry> parent = {};  ///< until it has become a copy of that one
   bool started = false;                ///< or being started
   bool ready = false;                  ///< and it has a workspace

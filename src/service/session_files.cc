@@ -23,7 +23,7 @@ constexpr std::size_t kMostListed = 1000;
 
 asio::awaitable<Result<void>> Sessions::Prepare(Found entry, const Asked& asked) {
   if (!std::exchange(entry->started, true)) {
-    const auto started = co_await entry->resident->Start();
+    const auto started = co_await entry->inside->Start();
     if (!started) co_return std::unexpected(Forget(asked.id, entry, started.error()));
     entry->ready = true;
     if (const Found parent = std::exchange(entry->parent, nullptr)) {
@@ -35,12 +35,12 @@ asio::awaitable<Result<void>> Sessions::Prepare(Found entry, const Asked& asked)
       }
       // What was copied is no news.
       const std::vector<environment::GivenFile> none;
-      (void)co_await ReadInSlices(entry->resident->workspace(), none, parts_.left, &entry->stamps);
+      (void)co_await ReadInSlices(entry->inside->workspace(), none, parts_.left, &entry->stamps);
     }
   }
   if (entry->stop.requested()) co_return Fail(Errc::kTimeout, "the call was stopped");
   for (const environment::GivenFile& file : asked.files) {
-    auto stamp = session::WriteBelow(entry->resident->workspace(), file);
+    auto stamp = session::WriteBelow(entry->inside->workspace(), file);
     if (!stamp) co_return std::unexpected(std::move(stamp).error());
     // As it is now it is no news; once the code has changed it, it is.
     entry->stamps[file.path] = *stamp;
@@ -52,7 +52,7 @@ Result<ResourceContents> Sessions::Read(const SessionFile& file) const {
   IGLOO_ASSIGN(const Found entry, Known(file.session));
   if (!entry->ready) return Fail(Errc::kNotFound, "the session has not begun yet");
   IGLOO_ASSIGN(std::string bytes,
-               session::ReadBelow(entry->resident->workspace(), file.path, parts_.left.file_bytes));
+               session::ReadBelow(entry->inside->workspace(), file.path, parts_.left.file_bytes));
   std::string type = MimeTypeOf(file.path, bytes, session::IsPlainText(bytes));
   return ResourceContents{UriOf(file), std::move(type), std::move(bytes)};
 }
@@ -64,7 +64,7 @@ std::vector<Resource> Sessions::Files() const {
     if (!entry->ready) continue;
     for (const auto& [path, stamp] : entry->stamps) {
       if (++looked > kMostListed) return list;
-      const auto size = session::SizeBelow(entry->resident->workspace(), path);
+      const auto size = session::SizeBelow(entry->inside->workspace(), path);
       if (!size) continue;
       list.push_back({.uri = UriOf({.session = id, .path = path}),
                       .name = Quoted(ToUtf8(path)),

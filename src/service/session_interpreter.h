@@ -34,7 +34,7 @@ class SessionInterpreter {
   virtual std::uint64_t memory_limit_bytes() const = 0;
 };
 
-/// Makes residents for orders whose code is a driver; they are not started yet.
+/// Makes interpreters for orders whose code is a driver; they are not started yet.
 using OpenSessionInterpreter =
     std::function<Result<std::unique_ptr<SessionInterpreter>>(const Order&)>;
 

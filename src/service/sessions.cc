@@ -151,9 +151,9 @@ Result<Sessions::Found> Sessions::Begin(const Asked& asked, const Offered& envir
   entry->network = environment.network;
   entry->usual_time_ms = environment.limits.time_ms;
   order.driver = driver;
-  IGLOO_ASSIGN(entry->resident, parent ? parent->resident->Sibling() : parts_.open(order));
+  IGLOO_ASSIGN(entry->inside, parent ? parent->inside->Sibling() : parts_.open(order));
   // SECURITY: 'igloo net allow' finds a sandbox by this name, so two principals must not share one.
-  entry->resident->Name(QualifiedName(asked.id));
+  entry->inside->Name(QualifiedName(asked.id));
   sessions_.emplace(asked.id, entry);
   if (clock_ == nullptr) {
     clock_ = std::make_unique<asio::steady_timer>(loop_);
@@ -185,14 +185,14 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   if (auto prepared = co_await Prepare(entry, asked); !prepared) {
     co_return std::unexpected(std::move(prepared).error());
   }
-  const auto hook = stop.OnRequest([&] { entry->resident->Interrupt(); });
+  const auto hook = stop.OnRequest([&] { entry->inside->Interrupt(); });
   session::Interpreter::Call call{
       .code = std::move(asked.code),
       .time_ms = asked.time_ms.value_or(entry->usual_time_ms),
       .manner = asked.echo ? session::Manner::kEcho : session::Manner::kQuiet,
       .heard = std::move(listener.heard)};
   const std::uint64_t time_ms = call.time_ms;
-  auto result = co_await entry->resident->Execute(std::move(call));
+  auto result = co_await entry->inside->Execute(std::move(call));
   if (entry->ended) co_return std::unexpected(WasEnded(asked.id));
   if (!result) co_return std::unexpected(Forget(asked.id, entry, result.error()));
   if (result->gone) (void)Forget(asked.id, entry, {});
@@ -206,7 +206,7 @@ asio::awaitable<Result<Finished>> Sessions::Execute(Asked asked, const Offered& 
   }
   finished.session = asked.id;
   finished.queued_micros = queued;
-  const int workspace = entry->resident->workspace();
+  const int workspace = entry->inside->workspace();
   if (workspace >= 0) {
     const std::vector<environment::GivenFile> none;
     finished.left = co_await ReadInSlices(workspace, none, parts_.left, &entry->stamps);
@@ -241,7 +241,7 @@ asio::awaitable<Result<void>> Sessions::CopyFrom(Found parent, Found entry,
   if (parent->ended || !parent->ready) {
     co_return Fail(Errc::kNotFound, "the session to be forked is gone");
   }
-  co_return co_await parent->resident->CopyTo(*entry->resident);
+  co_return co_await parent->inside->CopyTo(*entry->inside);
 }
 
 Error Sessions::Forget(const std::string& id, const Found& entry, const Error& error) {
@@ -285,7 +285,7 @@ Finished Sessions::Describe(const Entry& entry, session::CallResult result, std:
   finished.late_output = std::move(late_output);
   finished.late_error = std::move(late_error);
   finished.time_limit_ms = time_ms;
-  finished.memory_limit_bytes = entry.resident->memory_limit_bytes();
+  finished.memory_limit_bytes = entry.inside->memory_limit_bytes();
   finished.notes.insert(finished.notes.begin(), notes.begin(), notes.end());
   return finished;
 }
@@ -328,7 +328,7 @@ Result<std::string> Sessions::End(const std::string& id) {
   sessions_.erase(id);
   ++generation_;
   // Calls hold on to it until they know; nothing that runs in it is waited for.
-  if (entry->started) entry->resident->Kill();
+  if (entry->started) entry->inside->Kill();
   return entry->environment;
 }
 
@@ -353,7 +353,7 @@ asio::awaitable<Result<void>> Sessions::Reset(std::string id, Cancellation cance
   if (entry->ended) co_return std::unexpected(WasEnded(id));
   const ScopeExit over([&] { entry->stop = {}; });
   if (!entry->ready) co_return Result<void>();  // nothing has run in it
-  const auto renewed = co_await entry->resident->Renew();
+  const auto renewed = co_await entry->inside->Renew();
   if (!renewed) co_return std::unexpected(Forget(id, entry, renewed.error()));
   co_return Result<void>();
 }

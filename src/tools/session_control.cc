@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "network/rule.h"
-#include "session/network/connection.h"
 
 namespace igloo::tools {
 

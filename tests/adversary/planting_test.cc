@@ -94,13 +94,16 @@ TEST_P(SetUidBefore, IsNoLongerWhenTheContentIsTheCodes) {
     std::ofstream(path) << std::string(4096, 'o');
     ASSERT_EQ(::chmod(path.c_str(), 04777), 0);
   };
-  make();
-  const Outcome behind = AttackProject(GetParam(), scene, {"change-mapped", "{project}/before"});
+  Outcome behind;
   // Before an interpreter can be restored another one was, whose project igloo looks at when it has
-  // ended: that look may come before the attack's own.
-  if (GetParam() != Wall::kRestored || behind.status != kHeld) {
-    EXPECT_EQ(behind.status, kLeaked) << "the sandbox itself cannot hold this: " << behind.err;
+  // ended. That look may come before the attack's own, but not every time.
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries && behind.status != kLeaked; ++i) {
+    make();
+    behind = AttackProject(GetParam(), scene, {"change-mapped", "{project}/before"});
+    if (GetParam() != Wall::kRestored) break;
   }
+  EXPECT_EQ(behind.status, kLeaked) << "the sandbox itself cannot hold this: " << behind.err;
   EXPECT_THAT(SetIdFilesIn(scene.project()), IsEmpty());
   make();
   EXPECT_EQ(AttackOnHost(scene, {"change-mapped", "{project}/before"}).status, kLeaked);

@@ -39,9 +39,9 @@ std::vector<std::string> Troubles(const Seen& seen) {
   return names;
 }
 
-TEST(JudgeTest, AWholeWallIsGood) { EXPECT_THAT(Troubles(Whole()), IsEmpty()); }
+TEST(WallChecksTest, AWholeWallIsGood) { EXPECT_THAT(Troubles(Whole()), IsEmpty()); }
 
-TEST(JudgeTest, EveryLineThatIsWrongOrMissingIsFound) {
+TEST(WallChecksTest, EveryLineThatIsWrongOrMissingIsFound) {
   for (std::size_t at = 0; at < kWhole.size();) {
     const std::size_t end = kWhole.find('\n', at);
     const std::string line(kWhole.substr(at, end - at));
@@ -56,7 +56,7 @@ TEST(JudgeTest, EveryLineThatIsWrongOrMissingIsFound) {
   }
 }
 
-TEST(JudgeTest, ANamespaceOfTheHostsIsNamed) {
+TEST(WallChecksTest, ANamespaceOfTheHostsIsNamed) {
   Seen seen = Whole();
   const std::string line = "ns-net net:[1]";
   seen.inside.replace(seen.inside.find(line), line.size(),
@@ -66,7 +66,7 @@ TEST(JudgeTest, ANamespaceOfTheHostsIsNamed) {
   EXPECT_EQ(finding.detail, "shared with the host: net");
 }
 
-TEST(JudgeTest, RootsSandboxMustBeNobodyOutside) {
+TEST(WallChecksTest, RootsSandboxMustBeNobodyOutside) {
   for (const char* map : {"1000 0 1", "1000 1000 1", "0 70000 1", "1000 70000 2", "1000 70000",
                           "1000 70000 1 1001 70001 1", "x"}) {
     Seen seen = Whole();
@@ -75,7 +75,7 @@ TEST(JudgeTest, RootsSandboxMustBeNobodyOutside) {
   }
 }
 
-TEST(JudgeTest, AUsersSandboxMustBeThatUserOutside) {
+TEST(WallChecksTest, AUsersSandboxMustBeThatUserOutside) {
   Seen seen = Whole();
   seen.caller = 12345;
   EXPECT_THAT(Troubles(seen), ElementsAre("x: identity"));
@@ -83,7 +83,7 @@ TEST(JudgeTest, AUsersSandboxMustBeThatUserOutside) {
   EXPECT_THAT(Troubles(seen), IsEmpty());
 }
 
-TEST(JudgeTest, AnUnseenIdentityIsNoGoodNewsForRoot) {
+TEST(WallChecksTest, AnUnseenIdentityIsNoGoodNewsForRoot) {
   Seen seen = Whole();
   seen.uid_map = "";
   const auto findings = CheckWalls("", seen, true);
@@ -94,7 +94,7 @@ TEST(JudgeTest, AnUnseenIdentityIsNoGoodNewsForRoot) {
   EXPECT_THAT(found->detail, HasSubstr("outside"));
 }
 
-TEST(JudgeTest, AMachineWithoutLandlockIsUsable) {
+TEST(WallChecksTest, AMachineWithoutLandlockIsUsable) {
   Seen seen = Whole();
   seen.landlock_abi = 0;
   const Finding last = CheckWalls("", seen, true).back();

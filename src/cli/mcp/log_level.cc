@@ -1,7 +1,5 @@
 #include "cli/mcp/log_level.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 

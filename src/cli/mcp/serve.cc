@@ -106,6 +106,8 @@ class Server {
     asio::co_spawn(loop(), ReloadOn(reloading), asio::detached);
     Watch();
     application_->BuildMissing();
+    // What takes long is made before somebody waits for it.
+    for (const auto& each : endpoints_) each->Refresh();
     return serving_.http ? ServeHttp() : ServePipe();
   }
 

@@ -29,15 +29,15 @@ asio::awaitable<void> WatchSignals(asio::signal_set& signals, session::Run& run)
 }
 
 /// Made on the loop that the run gets; null: nobody looks after its network.
-using MakeDesk = std::function<std::unique_ptr<NetworkMonitor>(asio::io_context&)>;
+using MakeMonitor = std::function<std::unique_ptr<NetworkMonitor>(asio::io_context&)>;
 
 Result<session::RunResult> RunOnLoop(const sandbox::Plan& plan, backend::Backend& backend,
-                                     session::RunIo io, Signals signals, const MakeDesk& make) {
+                                     session::RunIo io, Signals signals, const MakeMonitor& make) {
   asio::io_context loop(1);
-  const std::unique_ptr<NetworkMonitor> desk = make ? make(loop) : nullptr;
-  if (desk) desk->Attend(io);
+  const std::unique_ptr<NetworkMonitor> monitor = make ? make(loop) : nullptr;
+  if (monitor) monitor->Attend(io);
   session::Run run(loop, plan, backend, std::move(io));
-  if (desk) desk->Serve(run);
+  if (monitor) monitor->Serve(run);
   asio::signal_set watched(loop);
   if (signals == Signals::kForward) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) watched.add(signal);
@@ -65,7 +65,7 @@ int ExitCodeFor(const Error& error) {
 namespace {
 
 Result<session::RunResult> TryOnLoop(const sandbox::Plan& plan, backend::Backend& backend,
-                                     session::RunIo io, Signals signals, const MakeDesk& make) {
+                                     session::RunIo io, Signals signals, const MakeMonitor& make) {
   try {
     return RunOnLoop(plan, backend, std::move(io), signals, make);
   } catch (const std::exception& failure) {
@@ -89,7 +89,7 @@ Result<session::RunResult> ExecuteMonitored(const sandbox::Plan& plan, backend::
     return std::make_unique<NetworkMonitor>(loop, audit, say);
   };
   return TryOnLoop(plan, backend, std::move(io), Signals::kForward,
-                   connected ? MakeDesk(make) : MakeDesk());
+                   connected ? MakeMonitor(make) : MakeMonitor());
 }
 
 }  // namespace igloo::cli

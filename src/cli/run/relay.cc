@@ -28,9 +28,9 @@ int OpenKeyboard() {
   return fd >= 0 ? fd : ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
-session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal, NetworkMonitor& desk) {
+session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal, NetworkMonitor& monitor) {
   io.terminal = std::move(terminal);
-  desk.Attend(io);
+  monitor.Attend(io);
   return io;
 }
 

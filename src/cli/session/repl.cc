@@ -100,18 +100,18 @@ class Conversation {
     if (!value.empty()) console_.Out(Printable(value, Newlines::kKeep) + "\n");
     for (const json::object& part : ObjectsIn(result, "parts")) {
       const std::string type = TextIn(part, "type");
-      InThread(fmt::format("{} was shown: {}, {} bytes",
-                           type.starts_with("image/") ? "a picture" : "something", Printable(type),
-                           SizeOf(part)));
+      Remark(fmt::format("{} was shown: {}, {} bytes",
+                         type.starts_with("image/") ? "a picture" : "something", Printable(type),
+                         SizeOf(part)));
     }
     for (const json::object& file : ObjectsIn(result, "files")) {
-      InThread(fmt::format("file {}, {} bytes", Printable(TextIn(file, "path")), SizeOf(file)));
+      Remark(fmt::format("file {}, {} bytes", Printable(TextIn(file, "path")), SizeOf(file)));
     }
     std::vector<std::string> notes = std::exchange(late_, {});
     std::ranges::move(TextsIn(result, "notes"), std::back_inserter(notes));
-    for (const std::string& note : notes) InThread(Printable(note));
+    for (const std::string& note : notes) Remark(Printable(note));
   }
-  void InThread(const std::string& text) {
+  void Remark(const std::string& text) {
     console_.Out(console_.Paint(Console::Tone::kDim, "[" + text + "]") + "\n");
   }
 

@@ -14,7 +14,8 @@ namespace {
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 /// Modules may take long to load.
 constexpr auto kLoadLimit = std::chrono::seconds(60);
-/// For igloo-copy, which keeps time itself (copy/write_checkpoint, copy/process_copy, copy/supply).
+/// For igloo-copy, which keeps time itself (copy/write_checkpoint, copy/process_copy,
+/// copy/page_supplier).
 constexpr auto kCheckpointLimit = std::chrono::seconds(60);
 constexpr auto kForkLimit = std::chrono::seconds(150);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr auto kAfter = std::chrono::milliseconds(1);
 constexpr std::size_t kAtOnce = 2;
 constexpr auto kRestoreLimit = std::chrono::seconds(3), kLoadLimit = std::chrono::seconds(10);
-constexpr std::size_t kMostShelves = 16;
+constexpr std::size_t kMostPools = 16;
 /// One that cannot be made so often is not tried again.
 constexpr unsigned kMostFailures = 3;
 
@@ -30,7 +30,7 @@ struct Pool::RecipePool {
   std::deque<std::unique_ptr<OpenInterpreter>> waiting = {};
   std::size_t wanted = 0;  ///< how many should wait
   std::size_t making = 0;
-  bool due = false;     ///< to be tended soon
+  bool due = false;     ///< to be refilled soon
   bool used = false;    ///< since the last look
   bool paused = false;  ///< the last one could not be made: none is, until somebody asks
   bool closed = false;
@@ -61,7 +61,7 @@ std::shared_ptr<Pool::RecipePool> Pool::PoolFor(std::shared_ptr<const Recipe> re
     return pools_.back();
   }
   // The one that was used least recently: its configuration may be of yesterday.
-  if (pools_.size() >= kMostShelves) {
+  if (pools_.size() >= kMostPools) {
     pools_.front()->closed = true;
     pools_.erase(pools_.begin());
   }

@@ -107,7 +107,7 @@ class Pool {
   Result<std::unique_ptr<Run>> MakeProgram(const OpenInterpreter& of);
   /// The network of one of its kind, if it has any.
   Result<std::shared_ptr<Connection>> Connect(const Recipe& recipe);
-  /// Tends it when whoever took one is likely to have the answer.
+  /// Refills it when whoever took one is likely to have the answer.
   void RefillSoon(const std::shared_ptr<RecipePool>& pool);
   void AwaitDue();
   /// Begins to make what is missing.
@@ -130,8 +130,8 @@ class Pool {
     std::weak_ptr<Checkpoint> checkpoint;
   };
   std::vector<Known> known_ = {};
-  std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are shelves
-  std::shared_ptr<boost::asio::steady_timer> soon_ = {};   ///< for shelves that are due
+  std::unique_ptr<boost::asio::steady_timer> clock_ = {};  ///< only while there are pools
+  std::shared_ptr<boost::asio::steady_timer> soon_ = {};   ///< for pools that are due
 };
 
 /// Whether a tenth of this machine's memory is free.
