@@ -114,7 +114,7 @@ std::vector<Finding> LookAtMachine(const Machine& machine) {
     Finding& finding = out.emplace_back(Finding{.name = std::string(extra.name), .detail = path});
     if (!path.empty()) continue;
     finding.state = State::kMissing;
-    finding.detail = "not installed; " + std::string(extra.purpose) + " need it";
+    finding.detail = "not installed; used by " + std::string(extra.purpose);
     finding.fix = extra.fix;
     finding.required = false;
   }
