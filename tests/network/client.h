@@ -26,6 +26,11 @@ class Client {
   /// What it said of itself.
   const std::string& instructions() const { return instructions_; }
   std::string errors() { return server_.errors(); }
+  /// Goes away, and waits until the server has ended.
+  Outcome Leave() {
+    server_.CloseInput();
+    return server_.Finish();
+  }
   pid_t pid() const { return server_.pid(); }
 
   /// Sends a request; its number.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/file.h"
@@ -270,6 +271,27 @@ TEST_F(ServerNetwork, ForksOfAShellHaveADeviceOfTheirOwn) {
   EXPECT_THAT(client.Run("sh", connect, {{"session", "one"}}), HasSubstr(Printed("hello")));
   EXPECT_THAT(client.Run("sh", connect, {{"session", "two"}, {"fork_of", "one"}}),
               HasSubstr(Printed("hello")));
+}
+
+/// Sockets on which `igloo session` reaches a server.
+std::size_t CountSockets(const std::string& directory) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_socket()) ++count;
+  }
+  return count;
+}
+
+TEST_F(ServerNetwork, EndsWithoutATraceWhileASessionHasADevice) {
+  NEED_DEVICE();
+  Client client(Configuration("[environments.sh]\npreset = \"shell\"\nnetwork = \"internet\"\n"),
+                {}, {"XDG_STATE_HOME=" + home_.path()});
+  const std::string connect = "read -r word </dev/tcp/93.184.216.34/7; echo \"$word\"";
+  EXPECT_THAT(client.Run("sh", connect, {{"session", "one"}}), HasSubstr(Printed("hello")));
+  EXPECT_EQ(CountSockets(home_.path()), 1U) << "control: the session can be reached";
+  const Outcome outcome = client.Leave();
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(CountSockets(home_.path()), 0U);
 }
 
 TEST_F(ServerNetwork, NoSessionIsCalledLikeARun) {
