@@ -84,7 +84,7 @@ TEST_P(Corpus, HoldsForItsSeedsAndTheirNeighbours) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Corpus, ::testing::ValuesIn(kTargets),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace igloo::testing
