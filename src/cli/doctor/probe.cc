@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "base/temp_dir.h"
-#include "cli/mcp/watched.h"
+#include "cli/doctor/watched.h"
 #include "cli/run/execute.h"
 #include "environment/host.h"
 

@@ -1,4 +1,4 @@
-#include "cli/mcp/watched.h"
+#include "cli/doctor/watched.h"
 
 #include <chrono>
 #include <filesystem>
