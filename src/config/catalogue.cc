@@ -138,8 +138,8 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
   if (const auto& asked = out.environment.asked) {
     const bool chosen = own != nullptr && own->backend != nullptr;
     IGLOO_ASSIGN(const wall::Wall* const wall, wall::Choose(asked->backend));
-    // SECURITY: a project says what is inside of its environment and never what that may do, so what
-    // a flake asks for that its file names does not count.
+    // SECURITY: a project says what is inside of its environment and never what that may do, so
+    // what a flake asks for that its file names does not count.
     const bool may_ask = own == nullptr || own->origin == Origin::kUser;
     // The usual one is also what an artifact asks for that names none.
     if (may_ask && wall != &wall::kDefault && !chosen) out.backend = wall;
