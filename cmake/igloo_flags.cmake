@@ -5,9 +5,8 @@ target_compile_options(igloo_flags INTERFACE -Wall -Wextra -Wshadow)
 if(IGLOO_WERROR)
   target_compile_options(igloo_flags INTERFACE -Werror)
 endif()
-# Debian ships fmt only as a shared library; header-only keeps igloo static.
 target_compile_definitions(igloo_flags INTERFACE
-  FMT_HEADER_ONLY=1 BOOST_ASIO_NO_DEPRECATED=1 BOOST_ASIO_DISABLE_SERIAL_PORT=1
+  BOOST_ASIO_NO_DEPRECATED=1 BOOST_ASIO_DISABLE_SERIAL_PORT=1
   IGLOO_VERSION="${PROJECT_VERSION}")
 
 if(IGLOO_SANITIZE)
@@ -51,7 +50,7 @@ if(IGLOO_CCACHE)
   # Sloppiness is what ccache needs to cache files that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 CCACHE_DEPEND=1
     ${PROJECT_SOURCE_DIR}/cmake/compile-with-ccache ${IGLOO_CCACHE})
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(igloo_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
