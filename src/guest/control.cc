@@ -1,35 +1,43 @@
 #include "guest/control.h"
 
-#include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "guest/init.h"
 #include "guest/payload.h"
+#include "kernel/calls.h"
 
 namespace igloo::guest {
+
 namespace {
 
-bool ReadExactly(void* to, size_t size) {
-  auto* at = static_cast<unsigned char*>(to);
-  while (size > 0) {
-    const ssize_t count = read(kControlFd, at, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    size -= static_cast<size_t>(count);
+/// Reads as read(2) does; takes a descriptor that comes along.
+ssize_t Receive(void* to, size_t size, int& descriptor) {
+  alignas(cmsghdr) unsigned char space[CMSG_SPACE(sizeof(int))];
+  iovec part{to, size};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  const ssize_t count = recvmsg(kControlFd, &message, MSG_CMSG_CLOEXEC);
+  const cmsghdr* came = count > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+  if (came != nullptr && came->cmsg_type == SCM_RIGHTS) {
+    memcpy(&descriptor, CMSG_DATA(came), sizeof descriptor);
   }
-  return true;
+  return count;
 }
 
 }  // namespace
 
-uint32_t ReadFrame(unsigned char* to, uint32_t most) {
+uint32_t ReadFrame(unsigned char* to, uint32_t most, int& descriptor) {
+  descriptor = -1;
   unsigned char header[wire::kHeaderSize];
-  if (!ReadExactly(header, sizeof header)) return 0;
+  const bool read = kernel::MoveAll(sizeof header, [&](size_t done, size_t left) {
+    return Receive(header + done, left, descriptor);
+  });
+  if (!read) return 0;
   const uint32_t size = wire::DecodeLength(header);
-  if (size == 0 || size > most || !ReadExactly(to, size)) return 0;
-  return size;
+  const bool fits = size > 0 && size <= most;
+  return fits && kernel::ReadAll(kControlFd, to, size) ? size : 0;
 }
 
 void ReportWriter::Send() {

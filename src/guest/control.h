@@ -9,8 +9,9 @@ namespace igloo::guest {
 
 // The channel to igloo, kControlFd.
 
-/// Reads one frame; its size, or 0 when igloo is gone or speaks another language.
-uint32_t ReadFrame(unsigned char* to, uint32_t most);
+/// Reads one frame; its size, or 0 when igloo is gone or speaks another language. `descriptor`: one
+/// that came with it, the caller's to close, or -1.
+uint32_t ReadFrame(unsigned char* to, uint32_t most, int& descriptor);
 
 /// Writes one report; small enough for a single packet.
 class ReportWriter {

@@ -19,13 +19,16 @@
 #include "guest/control.h"
 #include "guest/memory.h"
 #include "guest/payload.h"
-#include "guest/privileges.h"
 #include "guest/sockets.h"
 #include "guest/start.h"
+#include "kernel/calls.h"
+#include "kernel/privileges.h"
 
 namespace igloo::guest {
 namespace {
 
+using kernel::Micros;
+using kernel::NowMicros;
 using wire::EndCause;
 using wire::InitStep;
 
@@ -33,12 +36,7 @@ using wire::InitStep;
 alignas(8) unsigned char g_frame[wire::kMaxFrame];  ///< of kStart: g_start points into it
 alignas(4096) StartView g_start;  // all that is used of it lies on its first page then
 unsigned char g_scratch[4096];
-
-uint64_t NowMicros() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1'000;
-}
+alignas(8) unsigned char g_order[wire::kMaxOrder];  ///< of every other frame
 
 [[noreturn]] void Refuse(InitStep step, int sys_errno) {
   ReportWriter report(wire::FromInit::kRefused, g_start.nonce);
@@ -166,11 +164,13 @@ class Watch {
 
   void OnMessage() {
     // End of file is the lifeline: igloo is gone, so is everything here.
-    unsigned char order[512];
-    const uint32_t size = ReadFrame(order, sizeof order);
+    int descriptor = -1;
+    const uint32_t size = ReadFrame(g_order, sizeof g_order, descriptor);
     if (size == 0) _exit(0);
-    wire::Fields fields(order, size);
+    const kernel::ScopedFd came(descriptor);
+    wire::Fields fields(g_order, size);
     const auto kind = static_cast<wire::ToInit>(fields.U8());
+    if (kind == wire::ToInit::kJoin) return Join(fields, came.get());
     const bool go = kind == wire::ToInit::kGo;
     const uint64_t limit_ms = go ? fields.U64() : 0;
     const char* const name = go ? fields.Text() : nullptr;
@@ -198,6 +198,48 @@ class Watch {
     }
   }
 
+  /// What cannot be started is reported like what has ended: the payload goes on.
+  void Join(wire::Fields& fields, int terminal) {
+    const char* argv[wire::kMaxJoinWords + 1] = {};
+    Joined joined{.number = fields.U32()};
+    const uint32_t words = fields.U32();
+    for (uint32_t i = 0; i < words && i < wire::kMaxJoinWords; ++i) argv[i] = fields.Text();
+    if (!fields.AtEnd() || words == 0 || terminal < 0) _exit(125);
+    Joined* place = joined_;
+    while (place < joined_ + wire::kMaxJoined && place->pid != 0) ++place;
+    PayloadFailure failure{InitStep::kSession, EAGAIN};
+    // Between two payloads it would outlive what it belongs to.
+    if (pid_ > 0 && place < joined_ + wire::kMaxJoined) {
+      joined.pid = JoinPayload(g_start, argv, terminal, landlock_abi_, failure);
+    }
+    if (joined.pid <= 0) return Report(joined, 0, failure);
+    *place = joined;
+  }
+
+  void EndJoined(pid_t pid, int status) {
+    for (Joined& each : joined_) {
+      if (each.pid != pid) continue;
+      Report(each, status, {});
+      each.pid = 0;
+    }
+  }
+
+  struct Joined {
+    uint32_t number = 0;
+    pid_t pid = 0;  ///< 0: none
+  };
+
+  static void Report(const Joined& joined, int status, const PayloadFailure& failure) {
+    const bool signalled = WIFSIGNALED(status);
+    ReportWriter report(wire::FromInit::kJoinEnded, g_start.nonce);
+    report.U32(joined.number);
+    report.U8(static_cast<uint8_t>(signalled ? wire::EndKind::kSignalled : wire::EndKind::kExited));
+    report.U32(static_cast<uint32_t>(signalled ? WTERMSIG(status) : WEXITSTATUS(status)));
+    report.U8(static_cast<uint8_t>(failure.step));
+    report.U32(static_cast<uint32_t>(failure.sys_errno));
+    report.Send();
+  }
+
   /// The same payload once more, behind the same wall. What igloo sent to the last one and that
   /// never read is not for this one.
   void StartAgain() {
@@ -220,7 +262,11 @@ class Watch {
     int status = 0;
     pid_t pid = 0;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-      if (pid == pid_) Finish(status);
+      if (pid == pid_) {
+        Finish(status);
+      } else {
+        EndJoined(pid, status);
+      }
     }
   }
 
@@ -240,7 +286,7 @@ class Watch {
     report.U8(static_cast<uint8_t>(cause_));
     report.U8(hits);
     report.U32(static_cast<uint32_t>(signalled ? WTERMSIG(status) : WEXITSTATUS(status)));
-    const uint64_t cpu = Micros(usage.ru_utime) + Micros(usage.ru_stime);
+    const uint64_t cpu = MicrosOf(usage.ru_utime) + MicrosOf(usage.ru_stime);
     report.U64(cpu > cpu_before_ ? cpu - cpu_before_ : 0);
     report.U64(static_cast<uint64_t>(usage.ru_maxrss));
     report.U64(end - start_micros_);
@@ -250,6 +296,7 @@ class Watch {
     report.U64(end);
     report.Send();
     if (g_start.life == wire::Life::kOnce) _exit(0);
+    for (Joined& each : joined_) each.pid = 0;
     pid_ = 0;
     deadline_ = 0;
   }
@@ -285,13 +332,8 @@ class Watch {
     return false;
   }
 
-  static uint64_t Micros(const timeval& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
-  }
-
-  static uint64_t Micros(const timespec& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
-           static_cast<uint64_t>(time.tv_nsec) / 1'000;
+  static uint64_t MicrosOf(const timeval& time) {
+    return Micros({.tv_sec = time.tv_sec, .tv_nsec = time.tv_usec * 1'000});
   }
 
   pid_t pid_ = 0;  ///< 0: there is none now
@@ -305,6 +347,7 @@ class Watch {
   static constexpr uint64_t kMemoryCheckMicros = 100'000;
   int proc_fd_ = -1;
   uint64_t memory_check_ = 0;  ///< when to look next; 0: never
+  Joined joined_[wire::kMaxJoined] = {};
 };
 
 }  // namespace
@@ -315,11 +358,12 @@ void InitMain() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 
-  const uint32_t size = ReadFrame(g_frame, sizeof g_frame);
+  int unasked = -1;
+  const uint32_t size = ReadFrame(g_frame, sizeof g_frame, unasked);
   if (size == 0) _exit(0);
   if (!DecodeStart(g_frame, size, g_start)) Refuse(InitStep::kStartMessage, EPROTO);
   const bool raw = g_start.seccomp == wire::SeccompProfile::kRawSockets;
-  if (!LockPrivileges() || !HasNoPrivilegesBut(raw ? 1U << CAP_NET_RAW : 0)) {
+  if (!kernel::LockPrivileges() || !kernel::HasNoPrivilegesBut(raw ? 1U << CAP_NET_RAW : 0)) {
     Refuse(InitStep::kSelfCheck, EPERM);
   }
   // 1: join a new anonymous session keyring, whatever the backend did about keys. A kernel

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "guest/proc_text.h"
+#include "kernel/calls.h"
 
 namespace igloo::guest {
 namespace {
@@ -21,34 +21,30 @@ struct DirectoryEntry {
 };
 
 alignas(8) char g_entries[32768];
+char g_text[4096];
 
-/// The first bytes of /proc/NAME/FILE as text; empty when the process is gone.
+/// The first bytes of /proc/NAME/FILE, until the next call; empty when the process is gone.
 const char* ReadText(int proc_fd, const char* name, const char* file) {
   char path[64];
   snprintf(path, sizeof path, "%.20s/%s", name, file);
-  return ReadProcText(proc_fd, path);
+  kernel::ReadTextAt(proc_fd, path, g_text, sizeof g_text);
+  return g_text;
 }
 
-/// SessionInterpreter pages of all kinds: program text too, so it is too much, never too little.
+/// Resident pages of all kinds: program text too, so it is too much, never too little.
 uint64_t UpperBound(int proc_fd, const char* name) {
-  const char* second = strchr(ReadText(proc_fd, name, "statm"), ' ');
-  return second != nullptr ? strtoull(second, nullptr, 10) * static_cast<uint64_t>(getpagesize())
-                           : 0;
-}
-
-uint64_t Field(const char* text, const char* label) {
-  const char* at = strstr(text, label);
-  return at != nullptr ? strtoull(at + strlen(label), nullptr, 10) * 1024 : 0;
+  const uint64_t pages = kernel::NumberBehind(ReadText(proc_fd, name, "statm"), " ");
+  return pages * static_cast<uint64_t>(getpagesize());
 }
 
 uint64_t Exact(int proc_fd, const char* name) {
   const char* text = ReadText(proc_fd, name, "status");
-  return Field(text, "\nRssAnon:") + Field(text, "\nRssShmem:");
+  return 1024 *
+         (kernel::NumberBehind(text, "\nRssAnon:") + kernel::NumberBehind(text, "\nRssShmem:"));
 }
 
-/// The field counts threads, not kilobytes.
 uint64_t Threads(int proc_fd, const char* name) {
-  return Field(ReadText(proc_fd, name, "status"), "\nThreads:") / 1024;
+  return kernel::NumberBehind(ReadText(proc_fd, name, "status"), "\nThreads:");
 }
 
 template <int kSignal>

@@ -16,6 +16,7 @@
 
 #include "guest/restore.h"
 #include "guest/seccomp.h"
+#include "kernel/calls.h"
 
 namespace igloo::guest {
 namespace {
@@ -43,34 +44,21 @@ uint64_t HandledRights(int abi) {
   return (1ULL << 13) - 1;
 }
 
-uint64_t RightsOf(wire::PathRight right, uint64_t handled) {
+uint64_t RightsOf(wire::PathRight right) {
   switch (right) {
     case wire::PathRight::kRead:
       return kFsExecute | kFsReadFile | kFsReadDir;
     case wire::PathRight::kReadWrite:
-      return handled & ~kFsIoctlDev;
+      return ~kFsIoctlDev;
     case wire::PathRight::kDevice:
-      return handled & (kFsReadFile | kFsWriteFile | kFsTruncate | kFsIoctlDev);
+      return kFsReadFile | kFsWriteFile | kFsTruncate | kFsIoctlDev;
   }
   return 0;
 }
 
-bool AddRule(int ruleset, const StartView::Path& rule, uint64_t handled) {
-  const int fd = open(rule.path, O_PATH | O_CLOEXEC);
-  if (fd < 0) return false;
-  const PathBeneathAttr attr{RightsOf(rule.right, handled) & handled, fd};
-  const bool added = syscall(SYS_landlock_add_rule, ruleset, 1, &attr, 0) == 0;
-  const int saved_errno = errno;
-  close(fd);
-  errno = saved_errno;
-  return added;
-}
-
-/// The terminal that igloo made for this payload lies in no place of the sandbox's, and programs
-/// open it again by /dev/stdin and its like. This one file, and only as it is held already.
-bool AddTerminal(int ruleset, uint64_t handled) {
-  const PathBeneathAttr attr{(kFsReadFile | kFsWriteFile | kFsIoctlDev) & handled, kFirstPayloadFd};
-  return syscall(SYS_landlock_add_rule, ruleset, 1, &attr, 0) == 0;
+bool AddRule(int ruleset, int fd, uint64_t rights) {
+  const PathBeneathAttr attr{rights, fd};
+  return fd >= 0 && syscall(SYS_landlock_add_rule, ruleset, 1, &attr, 0) == 0;
 }
 
 /// The second layer as a Landlock ruleset, or -1: errno says why.
@@ -81,20 +69,14 @@ int MakeRuleset(const StartView& start, int abi) {
   const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &attr, size, 0));
   if (ruleset < 0) return -1;
   for (uint32_t i = 0; i < start.path_count; ++i) {
-    if (!AddRule(ruleset, start.paths[i], handled)) return -1;
+    const kernel::ScopedFd fd(open(start.paths[i].path, O_PATH | O_CLOEXEC));
+    if (!AddRule(ruleset, fd.get(), RightsOf(start.paths[i].right) & handled)) return -1;
   }
-  if (start.terminal == wire::Terminal::kOwn && !AddTerminal(ruleset, handled)) return -1;
-  return ruleset;
-}
-
-/// What can be had of a resource limit: one of the machine's own that is lower stays.
-rlimit AttainableLimit(const StartView::Limit& limit) {
-  rlimit now{};
-  // Raising needs a right that nobody has.
-  const bool lower =
-      getrlimit(static_cast<int>(limit.resource), &now) == 0 && now.rlim_max < limit.value;
-  const rlim_t value = lower ? now.rlim_max : limit.value;
-  return {value, value};
+  // The terminal that igloo made for this payload lies in no place of the sandbox's, and programs
+  // open it again by /dev/stdin and its like. This one file, and only as it is held already.
+  constexpr uint64_t kOfTerminal = kFsReadFile | kFsWriteFile | kFsIoctlDev;
+  const bool terminal = start.terminal == wire::Terminal::kOwn;
+  return !terminal || AddRule(ruleset, kFirstPayloadFd, kOfTerminal & handled) ? ruleset : -1;
 }
 
 const Filter& FilterFor(const StartView& start) {
@@ -121,7 +103,11 @@ bool ApplyLandlock(const StartView& start, int abi) {
 bool ApplyLimits(const StartView& start) {
   for (uint32_t i = 0; i < start.limit_count; ++i) {
     const int resource = static_cast<int>(start.limits[i].resource);
-    const rlimit wanted = AttainableLimit(start.limits[i]);
+    rlim_t value = start.limits[i].value;
+    // One of the machine's own that is lower stays: raising needs a right that nobody has.
+    rlimit now{};
+    if (getrlimit(resource, &now) == 0 && now.rlim_max < value) value = now.rlim_max;
+    const rlimit wanted{value, value};
     if (setrlimit(resource, &wanted) != 0) return false;
   }
   return true;
@@ -144,11 +130,10 @@ bool PlaceDescriptors(const StartView& start) {
 void UseOwnNull() {
   struct stat given, own;
   if (fstat(kFirstPayloadFd, &given) != 0 || !S_ISCHR(given.st_mode)) return;
-  const int fd = open("/dev/null", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) return;
-  const bool same = fstat(fd, &own) == 0 && S_ISCHR(own.st_mode) && own.st_rdev == given.st_rdev;
-  if (same && fcntl(fd, F_SETFL, 0) == 0) dup2(fd, kFirstPayloadFd);
-  close(fd);
+  const kernel::ScopedFd fd(open("/dev/null", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const bool same =
+      fd && fstat(fd.get(), &own) == 0 && S_ISCHR(own.st_mode) && own.st_rdev == given.st_rdev;
+  if (same && fcntl(fd.get(), F_SETFL, 0) == 0) dup2(fd.get(), kFirstPayloadFd);
 }
 
 bool InstallFilter(const Filter& filter) {
@@ -202,9 +187,14 @@ void Exec(const StartView& start) {
 }
 
 /// Turns this process into the payload. Returns only when that fails: where, errno says why.
-/// `program`: the file to start instead of the one that the arguments name, or null.
-wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const char* program) {
+/// `program`: the file to start instead of the one that the arguments name, or null. `terminal`:
+/// what it has instead of the payload's own descriptors, or -1.
+wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const char* program,
+                             int terminal) {
   using wire::InitStep;
+  for (int i = 0; terminal >= 0 && i < 3; ++i) {
+    if (dup2(terminal, kFirstPayloadFd + i) < 0) return InitStep::kDescriptors;
+  }
   if (setsid() < 0) return InitStep::kSession;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Descriptors last touched before anything can be refused by the layers below.
@@ -232,28 +222,22 @@ wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const cha
   return InitStep::kExec;
 }
 
-/// `program`: see BecomePayload.
-pid_t Start(const StartView& start, int landlock_abi, const char* program,
+/// `program`, `terminal`: see BecomePayload.
+pid_t Start(const StartView& start, int landlock_abi, const char* program, int terminal,
             PayloadFailure& failure) {
   // vfork: the child borrows this memory until exec, so it reports its failure in place.
-  volatile uint8_t failed_step = 0;
+  volatile wire::InitStep failed_step = wire::InitStep::kNone;
   volatile int failed_errno = 0;
   const pid_t pid = vfork();
   if (pid == 0) {
-    const wire::InitStep step = BecomePayload(start, landlock_abi, program);
+    const wire::InitStep step = BecomePayload(start, landlock_abi, program, terminal);
     failed_errno = errno;
-    failed_step = static_cast<uint8_t>(step);
+    failed_step = step;
     _exit(127);
   }
-  if (pid < 0) {
-    failure = {wire::InitStep::kSession, errno};
-    return -1;
-  }
-  if (failed_step != 0) {
-    failure = {static_cast<wire::InitStep>(failed_step), failed_errno};
-    return -1;
-  }
-  return pid;
+  failure = {failed_step, failed_errno};
+  if (pid < 0) failure = {wire::InitStep::kSession, errno};
+  return failure.step == wire::InitStep::kNone ? pid : -1;
 }
 
 }  // namespace
@@ -264,18 +248,33 @@ int LandlockAbi() {
 }
 
 pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& failure) {
-  if (start.birth == wire::Birth::kStarted) return Start(start, landlock_abi, nullptr, failure);
+  if (start.birth == wire::Birth::kStarted) {
+    return Start(start, landlock_abi, nullptr, -1, failure);
+  }
   const CheckpointView checkpoint(kFirstPayloadFd + 3 + static_cast<int>(start.extra_descriptors));
-  if (!checkpoint.ok()) {
-    failure = {wire::InitStep::kRestore, EPROTO};
-    return -1;
-  }
-  const pid_t pid = Start(start, landlock_abi, checkpoint.header().program, failure);
-  if (pid < 0) return -1;
-  if (const int error = Restore(pid, checkpoint)) {
-    failure = {wire::InitStep::kRestore, error};
-    return -1;
-  }
+  failure = {wire::InitStep::kRestore, EPROTO};
+  if (!checkpoint.ok()) return -1;
+  const pid_t pid = Start(start, landlock_abi, checkpoint.header().program, -1, failure);
+  const int error = pid < 0 ? 0 : Restore(pid, checkpoint);
+  if (error != 0) failure = {wire::InitStep::kRestore, error};
+  return error == 0 ? pid : -1;
+}
+
+pid_t JoinPayload(StartView& start, const char* const* argv, int terminal, int landlock_abi,
+                  PayloadFailure& failure) {
+  const auto* const argv_before = start.argv;
+  const wire::Terminal terminal_before = start.terminal;
+  const uint32_t extra_before = start.extra_descriptors;
+  const wire::Birth birth_before = start.birth;
+  start.argv = argv;
+  start.terminal = wire::Terminal::kOwn;
+  start.extra_descriptors = 0;
+  start.birth = wire::Birth::kStarted;
+  const pid_t pid = Start(start, landlock_abi, nullptr, terminal, failure);
+  start.argv = argv_before;
+  start.terminal = terminal_before;
+  start.extra_descriptors = extra_before;
+  start.birth = birth_before;
   return pid;
 }
 

@@ -24,4 +24,9 @@ int LandlockAbi();
 /// `failure` filled in. The payload shares no descriptor with init but what it was given.
 pid_t StartPayload(const StartView& start, int landlock_abi, PayloadFailure& failure);
 
+/// Starts `argv` beside the payload: the same wall, variables and limits, in a session of its own
+/// on `terminal`.
+pid_t JoinPayload(StartView& start, const char* const* argv, int terminal, int landlock_abi,
+                  PayloadFailure& failure);
+
 }  // namespace igloo::guest

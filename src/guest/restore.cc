@@ -23,13 +23,9 @@ using checkpoint::kPage;
 
 CheckpointView::CheckpointView(int fd) {
   struct stat info{};
-  const size_t least = checkpoint::kFirstCall;
-  if (fstat(fd, &info) != 0 || info.st_size < static_cast<off_t>(least)) return;
-  void* first = mmap(nullptr, least, PROT_READ, MAP_SHARED, fd, 0);
-  if (first == MAP_FAILED) return;
   // A copy: the file is sealed, but nobody has to prove that here.
-  const Header header = *reinterpret_cast<const Header*>(static_cast<char*>(first) + kPage);
-  munmap(first, least);
+  Header header;
+  if (fstat(fd, &info) != 0 || pread(fd, &header, sizeof header, kPage) != sizeof header) return;
   if (!checkpoint::IsSound(header) || header.window > static_cast<uint64_t>(info.st_size)) return;
   void* all = mmap(nullptr, header.window, PROT_READ, MAP_SHARED, fd, 0);
   if (all == MAP_FAILED) return;

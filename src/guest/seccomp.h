@@ -189,8 +189,10 @@ class FilterBuilder {
       // No limit counts huge pages. ENOMEM is what a kernel says that has none left.
       case Rule::kMap:
         return RefuseBits(3, kMapHuge, ENOMEM);
+      // Chromium asks with every flag set whether the call is there, and ends itself over any
+      // answer but this one.
       case Rule::kMemoryFile:
-        return RefuseBits(1, kMemoryFileHuge, ENOMEM);
+        return RefuseBits(1, kMemoryFileHuge, EINVAL);
       case Rule::kSharedMemory:
         return RefuseBits(2, kSharedMemoryHuge, ENOMEM);
     }

@@ -89,7 +89,7 @@ TEST(SeccompBoundsTest, HugePagesCannotBeHad) {
     const auto verdict = [&](uint64_t number, uint64_t a, uint64_t b, uint64_t c) {
       return Evaluate(*filter, {.number = number, .args = {a, b, c}});
     };
-    EXPECT_EQ(verdict(SYS_memfd_create, 0, MFD_CLOEXEC | MFD_HUGETLB, 0), Denied(ENOMEM));
+    EXPECT_EQ(verdict(SYS_memfd_create, 0, MFD_CLOEXEC | MFD_HUGETLB, 0), Denied(EINVAL));
     EXPECT_EQ(verdict(SYS_memfd_create, 0, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0), kAllow);
     EXPECT_EQ(verdict(SYS_shmget, 0, 0, 04000 | 01000 | 0600), Denied(ENOMEM));
     EXPECT_EQ(verdict(SYS_shmget, 0, 0, 01000 | 0600), kAllow);

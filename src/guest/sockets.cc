@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "guest/proc_text.h"
+#include "kernel/calls.h"
 
 namespace igloo::guest {
 namespace {
@@ -23,14 +23,15 @@ alignas(8) char g_answer[32768];
 
 /// Sockets that exist, also those that were closed while data from them waits somewhere.
 uint64_t CountSockets(int proc_fd) {
-  constexpr const char* kLabel = "sockets: used ";
-  const char* at = strstr(ReadProcText(proc_fd, "self/net/sockstat"), kLabel);
-  return at != nullptr ? strtoull(at + strlen(kLabel), nullptr, 10) : 0;
+  char text[4096];
+  kernel::ReadTextAt(proc_fd, "self/net/sockstat", text, sizeof text);
+  return kernel::NumberBehind(text, "sockets: used ");
 }
 
 /// The last of three numbers: the most that the kernel lets a buffer grow to.
 uint64_t MostOf(int proc_fd, const char* setting) {
-  const char* text = ReadProcText(proc_fd, setting);
+  char text[4096];
+  kernel::ReadTextAt(proc_fd, setting, text, sizeof text);
   const char* last = strrchr(text, '\t');
   return last != nullptr ? strtoull(last + 1, nullptr, 10) : kTcpBuffer;
 }

@@ -30,14 +30,11 @@ const char* const* TakeStrings(wire::Fields& fields, Room& room) {
   return strings;
 }
 
-bool IsPathRight(uint8_t byte) {
-  switch (static_cast<wire::PathRight>(byte)) {
-    case wire::PathRight::kRead:
-    case wire::PathRight::kReadWrite:
-    case wire::PathRight::kDevice:
-      return true;
-  }
-  return false;
+/// One of the values from `first` to `last`; false when it is another one.
+template <class Enum>
+bool Take(wire::Fields& fields, Enum& value, Enum last, Enum first = {}) {
+  value = static_cast<Enum>(fields.U8());
+  return value >= first && value <= last;
 }
 
 }  // namespace
@@ -51,16 +48,11 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   view.time_limit_ms = fields.U64();
   view.grace_ms = fields.U64();
   view.memory_limit_bytes = fields.U64();
-  const uint8_t watch = fields.U8();
-  if (watch > static_cast<uint8_t>(wire::MemoryWatch::kCgroup)) return false;
-  view.memory = static_cast<wire::MemoryWatch>(watch);
-  const uint8_t profile = fields.U8();
-  if (profile < static_cast<uint8_t>(wire::SeccompProfile::kDefault) ||
-      profile > static_cast<uint8_t>(wire::SeccompProfile::kRawSockets)) {
+  if (!Take(fields, view.memory, wire::MemoryWatch::kCgroup) ||
+      !Take(fields, view.seccomp, wire::SeccompProfile::kRawSockets,
+            wire::SeccompProfile::kDefault)) {
     return false;
   }
-  view.seccomp = static_cast<wire::SeccompProfile>(profile);
-
   view.limit_count = fields.U32();
   if (view.limit_count > StartView::kMaxLimits) return false;
   auto* const limits = room.Take<StartView::Limit>(view.limit_count);
@@ -73,28 +65,22 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   if (view.path_count > StartView::kMaxPaths) return false;
   auto* const paths = room.Take<StartView::Path>(view.path_count);
   for (uint32_t i = 0; i < view.path_count; ++i) {
-    const uint8_t right = fields.U8();
     // SECURITY: a right that nobody knows must not become whatever a later switch falls through to.
-    if (!IsPathRight(right)) return false;
-    paths[i].right = static_cast<wire::PathRight>(right);
+    if (!Take(fields, paths[i].right, wire::PathRight::kDevice, wire::PathRight::kRead)) {
+      return false;
+    }
     paths[i].path = fields.Text();
   }
   view.paths = paths;
   view.cwd = fields.Text();
   view.extra_descriptors = fields.U32();
   if (view.extra_descriptors > wire::kMaxExtraDescriptors) return false;
-  const uint8_t terminal = fields.U8();
-  if (terminal > static_cast<uint8_t>(wire::Terminal::kOwn)) return false;
-  view.terminal = static_cast<wire::Terminal>(terminal);
-  const uint8_t life = fields.U8();
-  if (life > static_cast<uint8_t>(wire::Life::kStays)) return false;
-  view.life = static_cast<wire::Life>(life);
-  const uint8_t birth = fields.U8();
-  if (birth > static_cast<uint8_t>(wire::Birth::kRestored)) return false;
-  view.birth = static_cast<wire::Birth>(birth);
-  const uint8_t sockets = fields.U8();
-  if (sockets > static_cast<uint8_t>(wire::SocketWatch::kOwn)) return false;
-  view.sockets = static_cast<wire::SocketWatch>(sockets);
+  if (!Take(fields, view.terminal, wire::Terminal::kOwn) ||
+      !Take(fields, view.life, wire::Life::kStays) ||
+      !Take(fields, view.birth, wire::Birth::kRestored) ||
+      !Take(fields, view.sockets, wire::SocketWatch::kOwn)) {
+    return false;
+  }
   view.argv = TakeStrings(fields, room);
   if (view.argv == nullptr) return false;
   view.env = TakeStrings(fields, room);

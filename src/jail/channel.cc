@@ -22,28 +22,10 @@ struct Forward {
   uint32_t source_count;
 };
 
-bool ReadExactly(int socket, void* to, size_t size) {
-  auto* at = static_cast<unsigned char*>(to);
-  while (size > 0) {
-    const ssize_t count = read(socket, at, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
-}
-
-bool WriteExactly(int socket, const void* from, size_t size) {
-  const auto* at = static_cast<const unsigned char*>(from);
-  while (size > 0) {
-    const ssize_t count = send(socket, at, size, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    at += count;
-    size -= static_cast<size_t>(count);
-  }
-  return true;
+bool SendAll(int socket, const void* from, size_t size) {
+  return kernel::MoveAll(size, [&](size_t done, size_t left) {
+    return send(socket, static_cast<const unsigned char*>(from) + done, left, MSG_NOSIGNAL);
+  });
 }
 
 union ControlBuffer {
@@ -57,17 +39,15 @@ bool SaneGroup(const ops::Request& request) {
   return request.fd_count == without + 1 || (request.fd_count <= without && !born);
 }
 
-bool SaneRequest(const ops::Request& request, unsigned fd_count) {
-  const uint64_t body =
-      uint64_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
-  return request.magic == ops::kMagic && body <= ops::kMaxBytes && fd_count == request.fd_count &&
-         fd_count >= 1 && request.fresh_bytes % 8 == 0 && request.init_fds < fd_count &&
-         SaneGroup(request) && request.environment_bytes % 8 == 0 && request.inner_uid != 0 &&
-         request.inner_gid != 0;
-}
-
 size_t BodySize(const ops::Request& request) {
   return size_t{request.environment_bytes} + request.fresh_bytes + request.run_bytes;
+}
+
+bool SaneRequest(const ops::Request& request, unsigned fd_count) {
+  return request.magic == ops::kMagic && BodySize(request) <= ops::kMaxBytes &&
+         fd_count == request.fd_count && fd_count >= 1 && request.fresh_bytes % 8 == 0 &&
+         request.init_fds < fd_count && SaneGroup(request) && request.environment_bytes % 8 == 0 &&
+         request.inner_uid != 0 && request.inner_gid != 0;
 }
 
 }  // namespace
@@ -95,7 +75,7 @@ bool ReceiveWithFds(int socket, void* to, size_t size, int* fds, unsigned max, u
   }
   if ((message.msg_flags & MSG_CTRUNC) != 0) return false;
   const auto rest = size - static_cast<size_t>(got);
-  return rest == 0 || ReadExactly(socket, static_cast<unsigned char*>(to) + got, rest);
+  return kernel::ReadAll(socket, static_cast<unsigned char*>(to) + got, rest);
 }
 
 bool SendWithFds(int socket, const void* from, size_t size, const int* fds, unsigned count) {
@@ -119,7 +99,7 @@ bool SendWithFds(int socket, const void* from, size_t size, const int* fds, unsi
   } while (sent < 0 && errno == EINTR);
   if (sent < 0) return false;
   const auto rest = size - static_cast<size_t>(sent);
-  return rest == 0 || WriteExactly(socket, static_cast<const unsigned char*>(from) + sent, rest);
+  return SendAll(socket, static_cast<const unsigned char*>(from) + sent, rest);
 }
 
 bool ReceiveJob(int socket, Job& job) {
@@ -128,21 +108,21 @@ bool ReceiveJob(int socket, Job& job) {
     return false;
   }
   job.body = g_body;
-  return SaneRequest(job.request, count) && ReadExactly(socket, g_body, BodySize(job.request));
+  return SaneRequest(job.request, count) && kernel::ReadAll(socket, g_body, BodySize(job.request));
 }
 
-bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count) {
-  const Forward forward{job.request, source_count};
+bool SendJob(int socket, const Job& job, const Sources& sources) {
+  const Forward forward{job.request, sources.count};
   if (!SendWithFds(socket, &forward, sizeof forward, job.fds, job.request.fd_count)) return false;
-  for (unsigned done = 0; done < source_count; done += kFdsPerMessage) {
-    const unsigned left = source_count - done;
+  for (unsigned done = 0; done < sources.count; done += kFdsPerMessage) {
+    const unsigned left = sources.count - done;
     const unsigned here = left < kFdsPerMessage ? left : kFdsPerMessage;
-    if (!SendWithFds(socket, "s", 1, sources + done, here)) return false;
+    if (!SendWithFds(socket, "s", 1, sources.fds + done, here)) return false;
   }
-  return WriteExactly(socket, job.body, BodySize(job.request));
+  return SendAll(socket, job.body, BodySize(job.request));
 }
 
-bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count) {
+bool ReceiveForwarded(int socket, Job& job, Sources& sources) {
   Forward forward;
   unsigned count = 0;
   if (!ReceiveWithFds(socket, &forward, sizeof forward, job.fds, ops::kMaxFds, count) ||
@@ -151,14 +131,13 @@ bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count
   }
   job.request = forward.request;
   job.body = g_body;
-  for (source_count = 0; source_count < forward.source_count; source_count += count) {
+  for (sources.count = 0; sources.count < forward.source_count; sources.count += count) {
     char mark = 0;
-    const unsigned room = forward.source_count - source_count;
-    if (!ReceiveWithFds(socket, &mark, 1, sources + source_count, room, count) || count == 0) {
-      return false;
-    }
+    int* const next = sources.fds + sources.count;
+    const unsigned room = forward.source_count - sources.count;
+    if (!ReceiveWithFds(socket, &mark, 1, next, room, count) || count == 0) return false;
   }
-  return ReadExactly(socket, g_body, BodySize(job.request));
+  return kernel::ReadAll(socket, g_body, BodySize(job.request));
 }
 
 void ReleaseBody(const Job& job) {
@@ -183,23 +162,21 @@ void CloseAll(const int* fds, unsigned count) {
   for (unsigned i = 0; i < count; ++i) CloseQuietly(fds[i]);
 }
 
-void CloseJob(const Job& job) { CloseAll(job.fds, job.request.fd_count); }
-
 void SendReply(int socket, const ops::Reply& reply, int fd) {
   // igloo may have gone; then nobody needs the answer and the lifeline ends the rest.
   (void)SendWithFds(socket, &reply, sizeof reply, &fd, fd >= 0 ? 1 : 0);
 }
 
-void SendReady(int socket) {
+void SendReply(int socket, ops::ReplyKind kind, int fd) {
   ops::Reply reply{};
-  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kReady);
-  SendReply(socket, reply);
+  reply.kind = kind;
+  SendReply(socket, reply, fd);
 }
 
 void SendFailure(int socket, const Failure& failure) {
   ops::Reply reply{};
-  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kFailed);
-  reply.step = static_cast<uint32_t>(failure.step);
+  reply.kind = ops::ReplyKind::kFailed;
+  reply.step = failure.step;
   reply.index = failure.index;
   reply.sys_errno = failure.sys_errno;
   SendReply(socket, reply);

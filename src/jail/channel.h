@@ -9,9 +9,9 @@ namespace igloo::jail {
 bool ReceiveJob(int socket, Job& job);
 
 /// Passes a job on to a slot, with the trees of its sources.
-bool SendJob(int socket, const Job& job, const int* sources, unsigned source_count);
-/// The slot's side of SendJob; `sources` has room for kMaxSources.
-bool ReceiveForwarded(int socket, Job& job, int* sources, unsigned& source_count);
+bool SendJob(int socket, const Job& job, const Sources& sources);
+/// The slot's side of SendJob.
+bool ReceiveForwarded(int socket, Job& job, Sources& sources);
 
 /// A message whose first byte carries descriptors, sent or received whole.
 bool SendWithFds(int socket, const void* from, size_t size, const int* fds, unsigned count);
@@ -28,10 +28,10 @@ void AwaitSoon(int socket);
 void ForgetBodies();
 
 void CloseAll(const int* fds, unsigned count);
-void CloseJob(const Job& job);
 
 void SendReply(int socket, const ops::Reply& reply, int fd = -1);
-void SendReady(int socket);
+/// One that says nothing but its kind.
+void SendReply(int socket, ops::ReplyKind kind, int fd = -1);
 void SendFailure(int socket, const Failure& failure);
 
 /// Tells igloo where this child failed, and ends it.

@@ -1,6 +1,5 @@
 #include "jail/edge.h"
 
-#include <arpa/inet.h>
 #include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/veth.h>
@@ -8,7 +7,6 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "jail/channel.h"
@@ -41,19 +39,11 @@ bool Set(const Setup& setup, const char* name, const char* text, Need need) {
          (need == Need::kWhereThere && errno == ENOENT);
 }
 
-bool ParseAddress(const char* text, in_addr& address) {
-  errno = EINVAL;
-  return inet_pton(AF_INET, text, &address) == 1;
-}
-
 int IndexOf(const char* device) {
-  const int fd = PlainSocket();
-  if (fd < 0) return -1;
+  const ScopedFd fd(PlainSocket());
   ifreq request{};
   strcpy(request.ifr_name, device);
-  const int found = ioctl(fd, SIOCGIFINDEX, &request);
-  CloseQuietly(fd);
-  return found == 0 ? request.ifr_ifindex : -1;
+  return fd && ioctl(fd.get(), SIOCGIFINDEX, &request) == 0 ? request.ifr_ifindex : -1;
 }
 
 /// A wire from this namespace to another one.
@@ -77,7 +67,7 @@ bool MakeWire(int routes, int other) {
 }
 
 /// Gives a device of this namespace its address and raises it.
-bool Raise(int routes, const char* device, const in_addr& address) {
+bool Raise(int routes, const char* device, uint32_t address) {
   const int index = IndexOf(device);
   if (index < 0) return false;
   const ifaddrmsg head{.ifa_family = AF_INET,
@@ -86,8 +76,8 @@ bool Raise(int routes, const char* device, const in_addr& address) {
                        .ifa_scope = RT_SCOPE_UNIVERSE,
                        .ifa_index = static_cast<uint32_t>(index)};
   RouteMessage add(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, head);
-  add.Put(IFA_LOCAL, &address, sizeof address);
-  add.Put(IFA_ADDRESS, &address, sizeof address);
+  add.Put(IFA_LOCAL, address);
+  add.Put(IFA_ADDRESS, address);
   ifinfomsg up{};
   up.ifi_index = index;
   up.ifi_flags = up.ifi_change = IFF_UP;
@@ -106,15 +96,14 @@ rtmsg RouteOf(unsigned char type, unsigned char prefix) {
 }
 
 /// The rule for packets that come from the sandbox for some addresses.
-RouteMessage RuleFor(unsigned char action, const in_addr& first, unsigned char prefix,
-                     uint32_t order) {
+RouteMessage RuleFor(unsigned char action, uint32_t first, unsigned char prefix, uint32_t order) {
   fib_rule_hdr head{};
   head.family = AF_INET;
   head.dst_len = prefix;
   head.table = action == FR_ACT_TO_TBL ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
   head.action = action;
   RouteMessage rule(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, head);
-  rule.Put(FRA_DST, &first, sizeof first);
+  rule.Put(FRA_DST, first);
   rule.Put(FRA_IIFNAME, kEdgeDevice);
   rule.Put(FRA_PRIORITY, order);
   return rule;
@@ -131,10 +120,9 @@ bool PrepareInside(Setup& setup) {
          Set(setup, "ipv4/ping_group_range", group, Need::kOptional);
 }
 
-bool PrepareEdge(Setup& setup, int inside, const in_addr& gateway) {
+bool PrepareEdge(Setup& setup, int inside, uint32_t gateway) {
   setup.edge_routes = RoutingSocket();
-  in_addr own = gateway;
-  own.s_addr &= htonl(~0U << (32 - kOwnPrefix));
+  const uint32_t own = gateway & htonl(~0U << (32 - kOwnPrefix));
   return setup.edge_routes >= 0 &&
          Set(setup, "ipv6/conf/default/disable_ipv6", "1", Need::kWhereThere) &&
          // Who is refused hears of it each time.
@@ -151,69 +139,55 @@ bool PrepareEdge(Setup& setup, int inside, const in_addr& gateway) {
          Set(setup, "ipv4/ip_forward", "1", Need::kRequired);
 }
 
-bool LeadOut(Setup& setup, const in_addr& inside, const in_addr& gateway) {
+bool LeadOut(Setup& setup, uint32_t inside, uint32_t gateway) {
   if (!Raise(setup.inside_routes, kDevice, inside)) return false;
   RouteMessage route(RTM_NEWROUTE, NLM_F_CREATE, RouteOf(RTN_UNICAST, 0));
-  route.Put(RTA_GATEWAY, &gateway, sizeof gateway);
-  setup.gateway = gateway.s_addr;
+  route.Put(RTA_GATEWAY, gateway);
+  setup.gateway = gateway;
   return route.Send(setup.inside_routes);
 }
 
 }  // namespace
 
-bool MakeEdge(Setup& setup, const char* inside, const char* gateway) {
-  in_addr inner{};
-  in_addr outer{};
-  if (!ParseAddress(inside, inner) || !ParseAddress(gateway, outer)) return false;
+bool MakeEdge(Setup& setup, const ops::Op& op) {
+  const uint32_t inside = op.address, gateway = op.mode;
   // A template's sandboxes have their network of the template's, over which they have no right.
   errno = EINVAL;
-  if (setup.role != Role::kCold || !PrepareInside(setup)) return false;
-  const int own = CurrentNetwork();
-  if (own < 0 || unshare(CLONE_NEWNET) != 0) return false;
-  const int edge = CurrentNetwork();
-  const bool made = edge >= 0 && PrepareEdge(setup, own, outer) && setns(own, CLONE_NEWNET) == 0 &&
-                    LeadOut(setup, inner, outer);
-  if (made) {
-    ops::Reply reply{};
-    reply.kind = static_cast<uint32_t>(ops::ReplyKind::kEdge);
-    SendReply(setup.job->reply(), reply, edge);
-  }
-  CloseQuietly(own);
-  CloseQuietly(edge);
+  if (setup.role != Role::kCold || inside == 0 || gateway == 0) return false;
+  if (!PrepareInside(setup)) return false;
+  const ScopedFd own(CurrentNetwork());
+  if (!own || unshare(CLONE_NEWNET) != 0) return false;
+  const ScopedFd edge(CurrentNetwork());
+  const bool made = edge && PrepareEdge(setup, own.get(), gateway) &&
+                    setns(own.get(), CLONE_NEWNET) == 0 && LeadOut(setup, inside, gateway);
+  if (made) SendReply(setup.job->reply(), ops::ReplyKind::kEdge, edge.get());
   return made;
 }
 
-bool CloseNetwork(Setup& setup, const char* network) {
-  char text[INET_ADDRSTRLEN] = {};
-  const char* slash = strchr(network, '/');
-  const size_t size = slash != nullptr ? static_cast<size_t>(slash - network) : sizeof text;
-  in_addr first{};
+bool CloseNetwork(Setup& setup, const ops::Op& op) {
   errno = EINVAL;
-  if (size >= sizeof text) return false;
-  memcpy(text, network, size);
-  const unsigned long prefix = strtoul(slash + 1, nullptr, 10);
-  if (prefix == 0 || prefix > 32 || !ParseAddress(text, first)) return false;
+  if (op.mode == 0 || op.mode > 32) return false;
   const int both[] = {setup.edge_routes, setup.inside_routes};
   for (const int routes : both) {
     RouteMessage route(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE,
-                       RouteOf(RTN_PROHIBIT, static_cast<unsigned char>(prefix)));
-    route.Put(RTA_DST, &first, sizeof first);
+                       RouteOf(RTN_PROHIBIT, static_cast<unsigned char>(op.mode)));
+    route.Put(RTA_DST, op.address);
     if (!route.Send(routes)) return false;
   }
   return true;
 }
 
-bool OpenResolver(Setup& setup, const char* address) {
-  in_addr resolver{};
-  if (!ParseAddress(address, resolver)) return false;
-  RouteMessage rule = RuleFor(FR_ACT_TO_TBL, resolver, 32, kResolverFirst);
+bool OpenResolver(Setup& setup, const ops::Op& op) {
+  errno = EINVAL;
+  if (op.address == 0) return false;
+  RouteMessage rule = RuleFor(FR_ACT_TO_TBL, op.address, 32, kResolverFirst);
   const uint8_t protocol = IPPROTO_UDP;
   const fib_rule_port_range port{53, 53};
   rule.Put(FRA_IP_PROTO, &protocol, sizeof protocol);
   rule.Put(FRA_DPORT_RANGE, &port, sizeof port);
   RouteMessage route(RTM_NEWROUTE, NLM_F_CREATE, RouteOf(RTN_UNICAST, 32));
-  route.Put(RTA_DST, &resolver, sizeof resolver);
-  route.Put(RTA_GATEWAY, &setup.gateway, sizeof setup.gateway);
+  route.Put(RTA_DST, op.address);
+  route.Put(RTA_GATEWAY, setup.gateway);
   return rule.Send(setup.edge_routes) && route.Send(setup.inside_routes);
 }
 

@@ -28,11 +28,12 @@ bool WriteMap(int proc_fd, pid_t pid, const char* name, uint32_t inner, uint32_t
 
 bool WriteMaps(int proc_fd, pid_t pid, const IdMap& map) {
   return WriteProc(proc_fd, pid, "setgroups", "deny") &&
-         WriteMap(proc_fd, pid, "uid_map", map.inner_uid, map.outer_uid, map.count) &&
-         WriteMap(proc_fd, pid, "gid_map", map.inner_gid, map.outer_gid, map.count);
+         WriteMap(proc_fd, pid, "uid_map", map.inner.uid, map.outer.uid, map.count) &&
+         WriteMap(proc_fd, pid, "gid_map", map.inner.gid, map.outer.gid, map.count);
 }
 
-bool BecomeUser(uint32_t uid, uint32_t gid) {
+bool BecomeUser(const Ids& ids) {
+  const auto [uid, gid] = ids;
   if (syscall(SYS_setresgid, gid, gid, gid) != 0 || syscall(SYS_setresuid, uid, uid, uid) != 0) {
     return false;
   }
@@ -53,7 +54,7 @@ int OwnerNamespace(int proc_fd, const Ids& owner, const Ids& host) {
   }
   if (pid < 0) return -1;
   int fd = -1;
-  if (WriteMaps(proc_fd, pid, {owner.uid, owner.gid, host.uid, host.gid, 1})) {
+  if (WriteMaps(proc_fd, pid, {owner, host, 1})) {
     char path[64];
     snprintf(path, sizeof path, "%d/ns/user", pid);
     fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
@@ -63,6 +64,10 @@ int OwnerNamespace(int proc_fd, const Ids& owner, const Ids& host) {
   waitpid(pid, nullptr, 0);
   errno = saved_errno;
   return fd;
+}
+
+bool MapOwners(int tree, int owners, unsigned recursive) {
+  return SetMount(tree, {MOUNT_ATTR_IDMAP, 0, 0, static_cast<uint64_t>(owners)}, recursive);
 }
 
 }  // namespace igloo::jail

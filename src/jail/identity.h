@@ -15,10 +15,15 @@ constexpr uint32_t BlockOf(uint32_t base, pid_t launcher) {
   return base + (static_cast<uint32_t>(launcher) % kPidLimit) * kBlockSize;
 }
 
+/// A pair of ids, as a process or a file has.
+struct Ids {
+  uint32_t uid, gid;
+  bool operator==(const Ids&) const = default;
+};
+
 /// `count` ids from `inner` on are `outer` and following in the parent namespace.
 struct IdMap {
-  uint32_t inner_uid, inner_gid;
-  uint32_t outer_uid, outer_gid;
+  Ids inner, outer;
   uint32_t count;
 };
 
@@ -27,16 +32,13 @@ struct IdMap {
 bool WriteMaps(int proc_fd, pid_t pid, const IdMap& map);
 
 /// Becomes the mapped user for good and stays able to open its own /proc files.
-bool BecomeUser(uint32_t uid, uint32_t gid);
+bool BecomeUser(const Ids& ids);
 
-/// A pair of ids, as a process or a file has.
-struct Ids {
-  uint32_t uid, gid;
-  bool operator==(const Ids&) const = default;
-};
-
-/// A user namespace that maps the owner of files to `host`, for an id-mapped mount; -1 on error.
+/// A user namespace that maps the owner of files to `host`; -1 on error.
 int OwnerNamespace(int proc_fd, const Ids& owner, const Ids& host);
+/// Makes files of the ids that `owners` maps those of its parent's ids, in this mount and nowhere
+/// else; with AT_RECURSIVE in those that are mounted in it, too.
+bool MapOwners(int tree, int owners, unsigned recursive = 0);
 
 /// Forbids setting groups in this process's own new user namespace, before somebody maps its ids.
 bool DenyGroups(int proc_fd);

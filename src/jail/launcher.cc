@@ -27,7 +27,7 @@ constexpr int kIdleMs = 2;
 /// What the launcher listens to besides its templates, and what it holds besides them.
 constexpr unsigned kOwnPolls = 3, kOwnDescriptors = 5;
 
-int g_sources[kMaxSources];
+Sources g_sources;
 
 /// The running launcher: requests in, sandboxes out.
 class Launcher {
@@ -38,8 +38,7 @@ class Launcher {
     setup_.by_root = geteuid() == 0;
     setup_.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     setup_.stamps[0] = NowMicros();
-    setup_.helper_socket = setup_.hand_out = setup_.kept = -1;
-    setup_.old_root = setup_.base = setup_.base_lower = -1;
+    setup_.sources = &g_sources;
   }
 
   /// Makes the first sandbox while igloo is still planning it.
@@ -87,32 +86,34 @@ class Launcher {
   void HandleRequest() {
     Job job{};
     if (!ReceiveJob(socket_, job)) Leave();
-    switch (static_cast<ops::Kind>(job.request.kind)) {
-      case ops::Kind::kRun:
-        Run(job);
-        break;
-      case ops::Kind::kPrepare:
-        Prepare(job);
-        break;
-      case ops::Kind::kRunPrepared:
-        RunPrepared(job);
-        break;
-      case ops::Kind::kNeedIds:
-        Answer(job, MayHaveIds() && mapper_.NeedIds(setup_.proc_fd), ops::Step::kUnshare);
-        break;
-      case ops::Kind::kUseIds:
-        UseIds(job);
-        break;
-      case ops::Kind::kForget:
-        if (Row* row = FindRow(job.request.template_id)) row->Forget();
-        break;
-      default:
-        SendFailure(job.reply(), {ops::Step::kDecode, 0, EBADMSG});
-    }
-    CloseJob(job);
+    Failure failure{};
+    if (!Handle(job, failure)) SendFailure(job.reply(), failure);
+    CloseAll(g_sources.fds, g_sources.count);
+    g_sources.count = 0;
+    CloseAll(job.fds, job.request.fd_count);
     ReleaseBody(job);
     if (first_request_ != nullptr) first_request_();
     first_request_ = nullptr;
+  }
+
+  bool Handle(const Job& job, Failure& failure) {
+    switch (job.request.kind) {
+      case ops::Kind::kRun:
+        return Run(job, failure);
+      case ops::Kind::kPrepare:
+        return Prepare(job, failure);
+      case ops::Kind::kRunPrepared:
+        return RunPrepared(job, failure);
+      case ops::Kind::kNeedIds:
+        return NeedIds(failure) && Ready(job);
+      case ops::Kind::kUseIds:
+        return UseIds(failure) && Ready(job);
+      case ops::Kind::kForget:
+        if (Row* row = FindRow(job.request.template_id)) row->Forget();
+        return true;
+    }
+    errno = EBADMSG;
+    return Fail(failure, ops::Step::kDecode);
   }
 
   /// igloo is gone. Everything that we started ends, and nobody else has to reap it.
@@ -131,32 +132,17 @@ class Launcher {
 
   // Cold runs: one slot, all three lists.
 
-  void Run(const Job& job) {
+  bool Run(const Job& job, Failure& failure) {
     Slot slot{};
-    Failure failure{};
     const Wants wants{.raw_sockets = GrantsRawSockets(job.fresh()), .cgroup_fd = job.birthplace()};
-    if (!TakeAhead(job.request, wants, slot)) {
-      if (!MakeCold(job.request, wants, slot, failure)) {
-        return SendFailure(job.reply(), failure);
-      }
+    if (!TakeAhead(job.request, wants, slot) && !MakeCold(job.request, wants, slot, failure)) {
+      return false;
     }
-    unsigned count = 0;
-    if (setup_.by_root && !OpenAll(job, HostId(job.request, slot), count, failure)) {
-      SendFailure(job.reply(), failure);
-      DropSlot(slot);
-    } else {
-      UseSlot(slot, job, g_sources, count);
-    }
-    CloseAll(g_sources, count);
-  }
-
-  bool OpenAll(const Job& job, uint32_t host_id, unsigned& count, Failure& failure) {
+    const uint32_t host_id = BlockOf(job.request.host_id_base, getpid()) + slot.number;
     const SourceOwner owner{true, setup_.proc_fd, host_id};
-    const uint32_t fresh_index = CountOperations(job.environment());
-    const uint32_t run_index = fresh_index + CountOperations(job.fresh());
-    return OpenSources(job.environment(), 0, owner, g_sources, count, failure) &&
-           OpenSources(job.fresh(), fresh_index, owner, g_sources, count, failure) &&
-           OpenSources(job.run(), run_index, owner, g_sources, count, failure);
+    const bool opened = !setup_.by_root || OpenAllSources(job, owner, g_sources, failure);
+    opened ? UseSlot(slot, job, g_sources) : DropSlot(slot);
+    return opened;
   }
 
   /// What a cold sandbox has to be born with.
@@ -167,21 +153,16 @@ class Launcher {
 
   bool MakeCold(const ops::Request& request, const Wants& wants, Slot& slot, Failure& failure) {
     uint32_t number = 0;
-    if (!FreeNumber(number)) {
-      failure = {ops::Step::kTemplateFull, 0, EAGAIN};
-      return false;
-    }
-    const uint32_t uid =
-        setup_.by_root ? BlockOf(request.host_id_base, getpid()) + number : getuid();
-    const uint32_t gid = setup_.by_root ? uid : getgid();
+    errno = EAGAIN;
+    if (!FreeNumber(number)) return Fail(failure, ops::Step::kTemplateFull);
+    const uint32_t own = BlockOf(request.host_id_base, getpid()) + number;
+    const Ids inner{request.inner_uid, request.inner_gid};
+    const Ids outer = setup_.by_root ? Ids{own, own} : Ids{getuid(), getgid()};
     const SlotSpec spec{.setup = &setup_,
-                        .map = {request.inner_uid, request.inner_gid, uid, gid, 1},
+                        .map = {inner, outer, 1},
                         .number = number,
-                        .environment = {},
-                        .fresh = {},
-                        .on_template = false,
-                        .bounded_ahead = !wants.raw_sockets,
-                        .cgroup_fd = wants.cgroup_fd};
+                        .cgroup_fd = wants.cgroup_fd,
+                        .bounded_ahead = !wants.raw_sockets};
     if (!MakeSlot(spec, slot, failure)) return false;
     cold_[number] = slot.pid;
     return true;
@@ -199,10 +180,6 @@ class Launcher {
     return fits;
   }
 
-  uint32_t HostId(const ops::Request& request, const Slot& slot) const {
-    return BlockOf(request.host_id_base, getpid()) + slot.number;
-  }
-
   bool FreeNumber(uint32_t& number) const {
     for (number = 1; number < kBlockSize; ++number) {
       if (cold_[number] == 0) return true;
@@ -212,27 +189,25 @@ class Launcher {
 
   // Prepared runs: a template per environment, slots that wait on it.
 
-  void Prepare(const Job& job) {
-    Row* row = FindFree();
+  bool Prepare(const Job& job, Failure& failure) {
     const bool subordinate = HasSubordinateIds(job.request);
+    errno = EBADMSG;
     if (subordinate && (mapper_.socket() < 0 || job.request.fd_count != 2)) {
-      return SendFailure(job.reply(), {ops::Step::kMaps, 0, EBADMSG});
+      return Fail(failure, ops::Step::kMaps);
     }
-    if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kTemplateFull, 0, ENOSPC});
-    if (!GainMountRights()) return SendFailure(job.reply(), {ops::Step::kUnshare, 0, errno});
-    Failure failure{};
-    unsigned count = 0;
+    Row* row = FindFree();
+    errno = ENOSPC;
+    if (row == nullptr) return Fail(failure, ops::Step::kTemplateFull);
+    if (!GainMountRights()) return Fail(failure, ops::Step::kUnshare);
     // What an environment shows belongs to everybody; no owner is mapped.
     const SourceOwner nobody{false, -1, 0};
-    if (!OpenSources(job.environment(), 0, nobody, g_sources, count, failure)) {
-      SendFailure(job.reply(), failure);
-    } else {
-      StartRow(job, *row, count);
-    }
-    CloseAll(g_sources, count);
+    uint32_t index = 0;
+    if (!OpenSources(job.environment(), index, nobody, g_sources, failure)) return false;
+    StartRow(job, *row, index + CountOperations(job.fresh()));
+    return true;
   }
 
-  void StartRow(const Job& job, Row& row, unsigned source_count) {
+  void StartRow(const Job& job, Row& row, uint32_t operations) {
     int own[kOwnDescriptors + kMaxTemplates * Row::kMaxDescriptors];
     unsigned own_count = OwnDescriptors(own);
     Setup setup = setup_;
@@ -243,33 +218,27 @@ class Launcher {
       own[own_count++] = mapper_.for_template();
     }
     setup.job = &job;
-    setup.sources = g_sources;
-    setup.source_count = source_count;
     int socket = -1;
     const pid_t pid = StartTemplate(job, setup, own, own_count, socket);
     if (pid < 0) return;
     const int lease = subordinate ? fcntl(job.fds[ops::kReply + 1], F_DUPFD_CLOEXEC, 3) : -1;
     row.Begin(job.request.template_id, {socket, lease}, BlockOf(job.request.host_id_base, pid),
-              CountOperations(job.environment()) + CountOperations(job.fresh()));
+              operations);
   }
 
-  void RunPrepared(const Job& job) {
+  bool RunPrepared(const Job& job, Failure& failure) {
     Row* row = FindRow(job.request.template_id);
-    if (row == nullptr) return SendFailure(job.reply(), {ops::Step::kUnknownTemplate, 0, ENOENT});
+    errno = ENOENT;
+    if (row == nullptr) return Fail(failure, ops::Step::kUnknownTemplate);
     Slot slot{};
-    Failure failure{};
     const bool made = job.birthplace() < 0 ? row->Next(slot, failure)
                                            : row->NextIn(job.birthplace(), slot, failure);
-    if (!made) return SendFailure(job.reply(), failure);
-    unsigned count = 0;
+    if (!made) return false;
     const SourceOwner owner{setup_.by_root, setup_.proc_fd, row->block() + slot.number};
-    if (OpenSources(job.run(), row->operations(), owner, g_sources, count, failure)) {
-      UseSlot(slot, job, g_sources, count);
-    } else {
-      SendFailure(job.reply(), failure);
-      DropSlot(slot);
-    }
-    CloseAll(g_sources, count);
+    uint32_t index = row->operations();
+    const bool opened = OpenSources(job.run(), index, owner, g_sources, failure);
+    opened ? UseSlot(slot, job, g_sources) : DropSlot(slot);
+    return opened;
   }
 
   bool SlotsMissing() const {
@@ -288,10 +257,9 @@ class Launcher {
   /// Started by a user, only a namespace of our own lets us clone mounts for runs of a template.
   bool GainMountRights() {
     if (setup_.by_root || has_mount_rights_) return true;
-    const uint32_t uid = getuid();
-    const uint32_t gid = getgid();
+    const Ids own{getuid(), getgid()};
     return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
-           WriteMaps(setup_.proc_fd, getpid(), {uid, gid, uid, gid, 1}) && TakeMounts();
+           WriteMaps(setup_.proc_fd, getpid(), {own, own, 1}) && TakeMounts();
   }
 
   bool TakeMounts() {
@@ -300,19 +268,25 @@ class Launcher {
     return has_mount_rights_;
   }
 
+  bool NeedIds(Failure& failure) {
+    const bool needed = MayHaveIds() && mapper_.NeedIds(setup_.proc_fd);
+    return needed || Fail(failure, ops::Step::kUnshare);
+  }
+
   /// Between kNeedIds and this igloo has had the ids mapped from outside (jail/hand_out.h).
-  void UseIds(const Job& job) {
+  bool UseIds(Failure& failure) {
     const bool can = MayHaveIds() && mapper_.HasIds() && TakeMounts();
-    Answer(job, can && mapper_.Begin(), can ? ops::Step::kHandOut : ops::Step::kMaps);
+    return (can && mapper_.Begin()) || Fail(failure, can ? ops::Step::kHandOut : ops::Step::kMaps);
+  }
+
+  static bool Ready(const Job& job) {
+    SendReply(job.reply(), ops::ReplyKind::kReady);
+    return true;
   }
 
   bool MayHaveIds() const {
     errno = EPERM;
     return !setup_.by_root && !has_mount_rights_;
-  }
-
-  static void Answer(const Job& job, bool done, ops::Step step) {
-    done ? SendReady(job.reply()) : SendFailure(job.reply(), {step, 0, errno});
   }
 
   unsigned OwnDescriptors(int* fds) const {

@@ -2,8 +2,6 @@
 
 #include <net/if.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -23,7 +21,7 @@ bool RaiseLoopback() {
   strcpy(request.ifr_name, "lo");
   request.ifr_flags = IFF_UP;
   const bool raised = ioctl(socket_fd, SIOCSIFFLAGS, &request) == 0;
-  syscall(SYS_close, socket_fd);
+  syscall(SYS_close, socket_fd);  // errno stays, see jail/helper.cc
   return raised;
 }
 
@@ -48,42 +46,20 @@ int CurrentNetwork() {
   return fd;
 }
 
-namespace {
-
-/// The first bytes of a file as text; false when it cannot be read.
-bool ReadText(int directory, const char* path, char* text, size_t size) {
-  const int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const ssize_t count = read(fd, text, size - 1);
-  CloseQuietly(fd);
-  text[count > 0 ? count : 0] = '\0';
-  return count > 0;
-}
-
-/// Whether the number behind `label` is 0.
-bool IsZero(const char* text, const char* label) {
-  const char* at = strstr(text, label);
-  return at != nullptr && strtoull(at + strlen(label), nullptr, 10) == 0;
-}
-
-}  // namespace
-
 uint64_t CountersOf(int proc_fd) {
   // FNV-1a over every file that counts what a namespace has seen.
   constexpr const char* kFiles[] = {"self/net/dev", "self/net/snmp", "self/net/snmp6",
                                     "self/net/netstat"};
   uint64_t hash = 0xcbf29ce484222325;
   for (const char* file : kFiles) {
-    const int fd = openat(proc_fd, file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) continue;
+    const ScopedFd fd(openat(proc_fd, file, O_RDONLY | O_CLOEXEC));
     // In small pieces on the stack: every sandbox that lives has a copy of what is written to here.
     char text[1024];
-    for (ssize_t count = 0; (count = read(fd, text, sizeof text)) > 0;) {
+    for (ssize_t count = 0; (count = read(fd.get(), text, sizeof text)) > 0;) {
       for (ssize_t i = 0; i < count; ++i) {
         hash = (hash ^ static_cast<unsigned char>(text[i])) * 0x100000001b3;
       }
     }
-    CloseQuietly(fd);
   }
   return hash;
 }
@@ -92,9 +68,13 @@ bool HasNoSockets(int proc_fd) {
   char text[2048];
   // The first of all families and kinds, whether they are used or not: igloo may still hold some.
   // What else lists sockets (unix, sockstat6) would say the same and costs a fortieth of a run.
-  return ReadText(proc_fd, "self/net/sockstat", text, sizeof text) &&
-         IsZero(text, "sockets: used") && IsZero(text, "TCP: inuse") &&
-         IsZero(text, "UDP: inuse") && IsZero(text, "RAW: inuse") && IsZero(text, "FRAG: inuse");
+  if (!kernel::ReadTextAt(proc_fd, "self/net/sockstat", text, sizeof text)) return false;
+  constexpr const char* kCounts[] = {"sockets: used", "TCP: inuse", "UDP: inuse", "RAW: inuse",
+                                     "FRAG: inuse"};
+  for (const char* label : kCounts) {
+    if (kernel::NumberBehind(text, label, 1) != 0) return false;
+  }
+  return true;
 }
 
 int PlainSocket() { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }

@@ -9,12 +9,12 @@
 #include "jail/edge.h"
 #include "jail/hand_out.h"
 #include "jail/helper.h"
+#include "jail/hidden.h"
 #include "jail/network.h"
-#include "jail/privileges.h"
-#include "jail/stock.h"
 #include "jail/sys.h"
 #include "jail/trees.h"
 #include "jail/views.h"
+#include "kernel/privileges.h"
 
 namespace igloo::jail {
 namespace {
@@ -26,7 +26,7 @@ bool Root(Setup& setup, const Op& op) {
   // SECURITY: nothing mounted from here on may travel back to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
   setup.root_fd = TakeMemory(setup.stock, {op.bytes, op.inodes, 0755, false});
-  return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, StageOf(setup), 0) == 0;
+  return setup.root_fd >= 0 && MoveMount(setup.root_fd, AT_FDCWD, StageOf(setup));
 }
 
 void ForgetParent(Setup& setup) {
@@ -34,10 +34,10 @@ void ForgetParent(Setup& setup) {
   setup.parent = {};
 }
 
-/// What was opened at or below `target` is no longer what is seen there.
-void ForgetParentBelow(Setup& setup, const char* target) {
+/// What was opened at or below the place of an operation may no longer be what is seen there.
+void ForgetParentBelow(Setup& setup, const Op& op) {
   const Parent& parent = setup.parent;
-  const char* path = Relative(target);
+  const char* path = Relative(op.path());
   const size_t size = strlen(path);
   const bool below = parent.path != nullptr && parent.size >= size &&
                      memcmp(parent.path, path, size) == 0 &&
@@ -52,7 +52,7 @@ struct Place {
 };
 
 /// SECURITY: a link on the way could lead a name out of the root, to the host's files while its
-/// tree is still there. The planner makes no such plan; the launcher does not rely on it.
+/// tree is still there. The planner makes no such plan; OpenBelow does not rely on it.
 Place PlaceOf(Setup& setup, const char* path) {
   path = Relative(path);
   const char* slash = strrchr(path, '/');
@@ -68,8 +68,7 @@ Place PlaceOf(Setup& setup, const char* path) {
     }
     memcpy(text, path, size);
     text[size] = '\0';
-    const int fd = OpenAt2(setup.root_fd, text, O_PATH | O_DIRECTORY,
-                           RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    const int fd = OpenBelow(setup.root_fd, text, O_PATH | O_DIRECTORY);
     if (fd < 0) return {-1, nullptr};
     parent = {path, size, fd};
   }
@@ -93,20 +92,11 @@ bool File(Setup& setup, const Op& op) {
   if (op.text_size == 0) {
     return mknodat(place.directory, place.name, S_IFREG | op.mode, 0) == 0;
   }
-  const int fd = openat(place.directory, place.name,
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, op.mode);
-  if (fd < 0) return false;
-  const char* at = op.text();
-  size_t left = op.text_size;
-  while (left > 0) {
-    const ssize_t count = write(fd, at, left);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) break;
-    at += count;
-    left -= static_cast<size_t>(count);
-  }
-  CloseQuietly(fd);
-  return left == 0;
+  constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const ScopedFd fd(openat(place.directory, place.name, kNew, op.mode));
+  return fd && kernel::MoveAll(op.text_size, [&](size_t done, size_t left) {
+           return write(fd.get(), op.text() + done, left);
+         });
 }
 
 /// Without a right for anybody to write: who opens it for reading waits until igloo puts a file in
@@ -117,48 +107,31 @@ bool NamedPipe(Setup& setup, const Op& op) {
 }
 
 bool AttachAt(Setup& setup, const Op& op, int tree) {
-  ForgetParentBelow(setup, op.path());
-  return Attach(tree, setup.root_fd, op.path());
+  return tree >= 0 && Attach(tree, setup.root_fd, op.path());
 }
 
-bool Bind(Setup& setup, const Op& op) {
-  const int tree = TreeOfBind(setup, op);
-  return tree >= 0 && AttachAt(setup, op, tree);
-}
+bool Bind(Setup& setup, const Op& op) { return AttachAt(setup, op, TreeOfBind(setup, op)); }
 
 bool Tmpfs(Setup& setup, const Op& op) {
   const bool no_exec = (op.flags & ops::kFlagNoExec) != 0;
-  const int tree = TakeMemory(setup.stock, {op.bytes, op.inodes, op.mode, no_exec});
-  return tree >= 0 && AttachAt(setup, op, tree);
+  return AttachAt(setup, op, TakeMemory(setup.stock, {op.bytes, op.inodes, op.mode, no_exec}));
 }
 
 bool Overlay(Setup& setup, const Op& op) {
-  ForgetParentBelow(setup, op.path());
   if (!setup.entered) return AttachView(setup, op);
-  const int lower = NextSource(setup);
-  return lower >= 0 && AttachOverlay(lower, setup.root_fd, op);
+  CloseQuietly(setup.lower);
+  setup.lower = NextSource(setup);
+  return setup.lower >= 0 && AttachOverlay(setup.lower, setup.root_fd, op);
 }
 
-bool FromBase(Setup& setup, const Op& op) {
-  ForgetParentBelow(setup, op.path());
-  return AttachFromBase(setup, op);
-}
+bool Proc(Setup& setup, const Op& op) { return AttachAt(setup, op, TakeProc(setup.stock)); }
 
-bool Proc(Setup& setup, const Op& op) {
-  const int tree = TakeProc(setup.stock);
-  return tree >= 0 && AttachAt(setup, op, tree);
-}
-
-bool MaskFile(Setup& setup, const Op& op) {
-  return Cover(setup.root_fd, ".igloo/nothing", op.path());
-}
-
-bool MaskDirectory(Setup& setup, const Op& op) {
-  return Cover(setup.root_fd, ".igloo/empty", op.path());
+bool Mask(Setup& setup, const Op& op) {
+  const char* cover = op.code == Code::kMaskFile ? ".igloo/nothing" : ".igloo/empty";
+  return Cover(setup.root_fd, cover, op.path());
 }
 
 bool ReadOnly(Setup& setup, const Op& op) {
-  ForgetParentBelow(setup, op.path());
   return (op.flags & ops::kFlagOver) != 0 ? FreezeOver(setup.root_fd, op.path())
                                           : FreezeInPlace(setup.root_fd, op.path());
 }
@@ -170,19 +143,9 @@ bool Pivot(Setup& setup, const Op&) {
          DropOldRoot(setup) && chdir("/") == 0;
 }
 
-bool Seal(Setup& setup, const Op&) {
-  mount_attr attr{};
-  attr.attr_set = MOUNT_ATTR_RDONLY;
-  return MountSetattr(setup.root_fd, "", AT_EMPTY_PATH, attr) == 0;
-}
+bool Seal(Setup& setup, const Op&) { return MakeReadOnly(setup.root_fd); }
 
 bool Network(Setup& setup, const Op&) { return EnterNetwork(setup); }
-
-bool Edge(Setup& setup, const Op& op) { return MakeEdge(setup, op.path(), op.text()); }
-
-bool Close(Setup& setup, const Op& op) { return CloseNetwork(setup, op.text()); }
-
-bool Resolver(Setup& setup, const Op& op) { return OpenResolver(setup, op.text()); }
 
 bool Hostname(Setup&, const Op& op) { return sethostname(op.text(), op.text_size) == 0; }
 
@@ -199,32 +162,26 @@ bool NoNamespaces(Setup& setup, const Op&) {
 }
 
 bool Listen(Setup& setup, const Op& op) {
-  const int fd = ListenOn(static_cast<uint16_t>(op.mode));
-  if (fd < 0) return false;
+  const ScopedFd fd(ListenOn(static_cast<uint16_t>(op.mode)));
   ops::Reply reply{};
-  reply.kind = static_cast<uint32_t>(ops::ReplyKind::kListening);
+  reply.kind = ops::ReplyKind::kListening;
   reply.index = op.mode;
-  SendReply(setup.job->reply(), reply, fd);
-  CloseQuietly(fd);
-  return true;
+  if (fd) SendReply(setup.job->reply(), reply, fd.get());
+  return bool{fd};
 }
 
 bool Sockets(Setup& setup, const Op& op) {
   for (uint32_t i = 0; i < op.mode; ++i) {
-    const int fd = PlainSocket();
-    if (fd < 0) return false;
-    ops::Reply reply{};
-    reply.kind = static_cast<uint32_t>(ops::ReplyKind::kSocket);
-    SendReply(setup.job->reply(), reply, fd);
-    CloseQuietly(fd);
+    const ScopedFd fd(PlainSocket());
+    if (!fd) return false;
+    SendReply(setup.job->reply(), ops::ReplyKind::kSocket, fd.get());
   }
   return true;
 }
 
 bool HandOut(Setup& setup, const Op& op) {
   if ((op.flags & ops::kFlagKept) != 0) {
-    setup.kept = OpenAt2(setup.root_fd, Relative(op.path()), O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-                         RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    setup.kept = OpenBelow(setup.root_fd, op.path(), O_RDONLY | O_DIRECTORY);
     if (setup.kept < 0) return false;
   }
   return HandOutDirectory(setup, op.path());
@@ -233,13 +190,13 @@ bool HandOut(Setup& setup, const Op& op) {
 bool KeepsRawSockets(const Op& op) { return (op.flags & ops::kFlagRawSockets) != 0; }
 
 bool Bound(Setup& setup, const Op& op) {
-  if (!KeepsRawSockets(op)) return setup.bounded || BoundPrivileges();
+  if (!KeepsRawSockets(op)) return setup.bounded || kernel::BoundPrivileges();
   errno = EPERM;
-  return !setup.bounded && RaiseForPrograms(CAP_NET_RAW) && BoundPrivileges();
+  return !setup.bounded && kernel::RaiseForPrograms(CAP_NET_RAW) && kernel::BoundPrivileges();
 }
 
 bool Drop(Setup&, const Op& op) {
-  return DropPrivileges(KeepsRawSockets(op) ? 1UL << CAP_NET_RAW : 0);
+  return kernel::DropPrivileges(KeepsRawSockets(op) ? 1UL << CAP_NET_RAW : 0);
 }
 
 /// Control and stdio become 3, 4, ... and nothing else of the launcher's survives: no descriptor,
@@ -265,7 +222,7 @@ bool BecomeInit(Setup& setup, const Op&) {
   umask(022);
   if ((request.flags & ops::kRequestTimeline) != 0) {
     ops::Reply timeline{};
-    timeline.kind = static_cast<uint32_t>(ops::ReplyKind::kTimeline);
+    timeline.kind = ops::ReplyKind::kTimeline;
     setup.stamps[3] = NowMicros();
     memcpy(timeline.stamps, setup.stamps, sizeof timeline.stamps);
     SendReply(reply, timeline);
@@ -283,31 +240,31 @@ using Operation = bool (*)(Setup&, const Op&);
 
 /// INVARIANT: in the order of ops::Code, starting at kRoot.
 constexpr Operation kTable[] = {
-    Root,     Directory,     Symlink,  File,    NamedPipe,  Bind,     Tmpfs,        Proc,
-    MaskFile, MaskDirectory, ReadOnly, Overlay, MakeBase,   FromBase, CopyFile,     Pivot,
-    Seal,     Network,       Edge,     Close,   Resolver,   Hostname, NoNamespaces, Listen,
-    Sockets,  HandOut,       Bound,    Drop,    BecomeInit,
+    Root,    Directory, Symlink,        File,         NamedPipe,  Bind,
+    Tmpfs,   Proc,      Mask,           Mask,         HideBehind, ReadOnly,
+    Overlay, MakeBase,  AttachFromBase, CopyFile,     Pivot,      Seal,
+    Network, MakeEdge,  CloseNetwork,   OpenResolver, Hostname,   NoNamespaces,
+    Listen,  Sockets,   HandOut,        Bound,        Drop,       BecomeInit,
 };
 static_assert(sizeof kTable / sizeof kTable[0] ==
               static_cast<size_t>(Code::kEnd) - static_cast<size_t>(Code::kRoot));
 
 }  // namespace
 
-bool ApplyList(Setup& setup, const List& list, uint32_t first_index, Failure& failure) {
+bool ApplyList(Setup& setup, const List& list, Failure& failure) {
   ops::Reader reader(list.bytes, list.size);
-  uint32_t index = first_index;
-  for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++index) {
+  bool done = true;
+  for (const Op* op = reader.Next(); op != nullptr && done; op = reader.Next()) {
+    ForgetParentBelow(setup, *op);
     const auto row = static_cast<size_t>(op->code) - static_cast<size_t>(Code::kRoot);
-    if (kTable[row](setup, *op)) continue;
-    failure = {ops::Step::kOperation, index, errno};
-    ForgetParent(setup);
-    return false;
+    done = kTable[row](setup, *op) || Fail(failure, ops::Step::kOperation, setup.next_operation);
+    ++setup.next_operation;
   }
   // The next list may be applied by another process, in another mount namespace.
   ForgetParent(setup);
-  if (reader.ok()) return true;
-  failure = {ops::Step::kDecode, index, EBADMSG};
-  return false;
+  if (!done || reader.ok()) return done;
+  errno = EBADMSG;
+  return Fail(failure, ops::Step::kDecode, setup.next_operation);
 }
 
 uint32_t CountOperations(const List& list) {
@@ -320,7 +277,7 @@ uint32_t CountOperations(const List& list) {
 bool GrantsRawSockets(const List& list) {
   ops::Reader reader(list.bytes, list.size);
   while (const Op* op = reader.Next()) {
-    if (op->code == static_cast<uint16_t>(Code::kBoundPrivileges)) return KeepsRawSockets(*op);
+    if (op->code == Code::kBoundPrivileges) return KeepsRawSockets(*op);
   }
   return false;
 }
@@ -328,7 +285,7 @@ bool GrantsRawSockets(const List& list) {
 bool Contains(const List& list, ops::Code code) {
   ops::Reader reader(list.bytes, list.size);
   while (const Op* op = reader.Next()) {
-    if (op->code == static_cast<uint16_t>(code)) return true;
+    if (op->code == code) return true;
   }
   return false;
 }

@@ -4,11 +4,11 @@
 
 namespace igloo::jail {
 
-/// Applies one encoded list in order through the one table of operations. On failure `failure`
-/// names the step; nothing is undone, because the process that did it ends.
-bool ApplyList(Setup& setup, const List& list, uint32_t first_index, Failure& failure);
+/// Applies one encoded list in order through the one table of operations, and counts them on. On
+/// failure `failure` names the step; nothing is undone, because the process that did it ends.
+bool ApplyList(Setup& setup, const List& list, Failure& failure);
 
-/// How many operations a list has: the next list's are counted on from there.
+/// How many operations a list has.
 uint32_t CountOperations(const List& list);
 
 /// Whether a list leaves its sandbox a capability, so that one made ahead is of no use for it.

@@ -9,15 +9,15 @@
 #include "jail/channel.h"
 #include "jail/helper.h"
 #include "jail/operations.h"
-#include "jail/privileges.h"
 #include "jail/sources.h"
-#include "jail/stock.h"
 #include "jail/sys.h"
+#include "jail/trees.h"
+#include "kernel/privileges.h"
 
 namespace igloo::jail {
 namespace {
 
-int g_sources[kMaxSources];
+Sources g_sources;
 
 /// The slot's own life, from its first instruction to igloo-init.
 class SlotProcess {
@@ -27,47 +27,36 @@ class SlotProcess {
     setup_.role = spec.on_template ? Role::kOnTemplate : Role::kCold;
     setup_.entered = false;
     setup_.next_lower = 0;
-    setup_.old_root = setup_.base = setup_.base_lower = -1;
+    setup_.old_root = setup_.base = setup_.base_lower = setup_.lower = -1;
     setup_.network_ready = spec.on_template;
+    setup_.sources = &g_sources;
+    setup_.next_source = setup_.next_operation = 0;
   }
 
   [[noreturn]] void Live() {
-    // The job's body overwrites that of the template, so what is needed of it is taken now.
-    const uint32_t fresh_index = CountOperations(spec_.environment);
-    run_index_ = fresh_index + CountOperations(spec_.fresh);
-    // Failures before the job has come are told once it has: it brings the one to tell.
+    // Failures before the job has come are told once it has: it brings the one to tell. Its body
+    // overwrites that of the template.
     Failure failure{};
-    const bool ready = GetReady(fresh_index, failure);
+    const bool ready = GetReady(failure);
     setup_.job = &job_;
-    if (!ReceiveForwarded(socket_, job_, g_sources, setup_.source_count)) _exit(0);
-    setup_.sources = g_sources;
-    setup_.next_source = 0;
+    if (!ReceiveForwarded(socket_, job_, g_sources)) _exit(0);
     setup_.stamps[1] = setup_.stamps[2] = NowMicros();
     if (ready && Serve(failure)) failure = {ops::Step::kDecode, 0, EBADMSG};  // no kBecomeInit
     FailAndExit(job_.reply(), failure);
   }
 
  private:
-  bool GetReady(uint32_t fresh_index, Failure& failure) {
-    const auto fail = [&](ops::Step step) {
-      failure = {step, 0, errno};
-      return false;
-    };
-    char go = 0;
-    if (read(socket_, &go, 1) != 1) _exit(0);  // the parent is gone
-    if (!BecomeUser(spec_.map.inner_uid, spec_.map.inner_gid)) return fail(ops::Step::kIdentity);
-    // After the change of id, which clears it.
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  bool GetReady(Failure& failure) {
+    if (!AwaitMap(socket_, spec_.map.inner)) return Fail(failure, ops::Step::kIdentity);
     if (!spec_.on_template) {
       // Forty calls that need no job: made while it is on its way.
-      setup_.bounded = spec_.bounded_ahead && BoundPrivileges();
+      setup_.bounded = spec_.bounded_ahead && kernel::BoundPrivileges();
       FillStock(setup_.stock);
       return true;
     }
     // The template's own descriptor of its root belongs to the template's mount namespace.
     setup_.old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return ApplyList(setup_, spec_.environment, 0, failure) &&
-           ApplyList(setup_, spec_.fresh, fresh_index, failure);
+    return ApplyList(setup_, spec_.environment, failure) && ApplyList(setup_, spec_.fresh, failure);
   }
 
   /// Version 1: "0" is the writer itself: 30 us, where a foreign pid costs up to 26 ms.
@@ -79,93 +68,87 @@ class SlotProcess {
         unshare(CLONE_NEWCGROUP) == 0) {
       return true;
     }
-    failure = {ops::Step::kCgroup, 0, errno};
-    return false;
+    return Fail(failure, ops::Step::kCgroup);
   }
 
   bool Serve(Failure& failure) {
     if (!EnterGroup(failure)) return false;
-    if (spec_.on_template) return ApplyList(setup_, job_.run(), run_index_, failure);
+    if (spec_.on_template) return ApplyList(setup_, job_.run(), failure);
     // Not before the job has come: until then the other processor is busy with planning it.
-    if (!StartHelper(setup_)) {
-      failure = {ops::Step::kHelper, 0, errno};
-      return false;
-    }
+    if (!StartHelper(setup_)) return Fail(failure, ops::Step::kHelper);
     // SECURITY: a plan that forgot its network is refused, it does not get the host's.
     const bool host_network = (job_.request.flags & ops::kRequestHostNetwork) != 0;
     if (!host_network && !Contains(job_.fresh(), ops::Code::kNetwork)) return true;
-    const uint32_t fresh_index = CountOperations(job_.environment());
-    run_index_ = fresh_index + CountOperations(job_.fresh());
-    return (setup_.by_root || OpenOwnSources(fresh_index, failure)) &&
-           ApplyList(setup_, job_.environment(), 0, failure) && Stamp() &&
-           ApplyList(setup_, job_.fresh(), fresh_index, failure) &&
-           ApplyList(setup_, job_.run(), run_index_, failure);
-  }
-
-  /// Started by a user: only here, in a mount namespace of our own, may mounts be cloned.
-  bool OpenOwnSources(uint32_t fresh_index, Failure& failure) {
-    const SourceOwner owner{.map = false, .proc_fd = -1, .host_id = 0};
-    return OpenSources(job_.environment(), 0, owner, g_sources, setup_.source_count, failure) &&
-           OpenSources(job_.fresh(), fresh_index, owner, g_sources, setup_.source_count, failure) &&
-           OpenSources(job_.run(), run_index_, owner, g_sources, setup_.source_count, failure);
-  }
-
-  bool Stamp() {
+    // Started by a user: only here, in a mount namespace of our own, may mounts be cloned.
+    const SourceOwner nobody{.map = false, .proc_fd = -1, .host_id = 0};
+    if (!setup_.by_root && !OpenAllSources(job_, nobody, g_sources, failure)) return false;
+    if (!ApplyList(setup_, job_.environment(), failure)) return false;
     setup_.stamps[2] = NowMicros();
-    return true;
+    return ApplyList(setup_, job_.fresh(), failure) && ApplyList(setup_, job_.run(), failure);
   }
 
   const SlotSpec& spec_;
   int socket_;
   Setup setup_;
-  uint32_t run_index_ = 0;
   Job job_ = {};
 };
 
 }  // namespace
 
-bool MakeSlot(const SlotSpec& spec, Slot& slot, Failure& failure) {
+bool MakeChild(uint64_t namespaces, int cgroup_fd, Child& child, Failure& failure) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    failure = {ops::Step::kClone, 0, errno};
-    return false;
+    return Fail(failure, ops::Step::kClone);
   }
+  child = {-1, -1, sockets[0]};
   clone_args args{};
-  args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
-               CLONE_NEWCGROUP | CLONE_PIDFD;
-  if (spec.cgroup_fd >= 0) {
-    args.flags |= CLONE_INTO_CGROUP;
-    args.cgroup = static_cast<uint64_t>(spec.cgroup_fd);
-  }
-  int pidfd = -1;
-  args.pidfd = reinterpret_cast<uint64_t>(&pidfd);
+  args.flags = namespaces | (cgroup_fd >= 0 ? CLONE_INTO_CGROUP : 0);
+  args.cgroup = static_cast<uint64_t>(cgroup_fd >= 0 ? cgroup_fd : 0);
+  args.pidfd = reinterpret_cast<uint64_t>(&child.pidfd);
   args.exit_signal = SIGCHLD;
-  const pid_t pid = Clone3(args);
-  if (pid == 0) {
+  child.pid = Clone3(args);
+  if (child.pid == 0) {
     close(sockets[0]);
-    SlotProcess(spec, sockets[1]).Live();
+    child.socket = sockets[1];
+    return true;
   }
-  failure = {ops::Step::kClone, 0, errno};
   CloseQuietly(sockets[1]);
-  slot = {pid, pidfd, sockets[0], spec.number};
-  if (pid > 0) {
-    if (WriteMaps(spec.setup->proc_fd, pid, spec.map) && write(slot.socket, "g", 1) == 1) {
-      return true;
-    }
-    failure = {ops::Step::kMaps, 0, errno};
-    PidfdSignal(pidfd, SIGKILL);
-  }
-  CloseQuietly(pidfd);
-  CloseQuietly(slot.socket);
+  if (child.pid > 0) return true;
+  CloseQuietly(sockets[0]);
+  return Fail(failure, ops::Step::kClone);
+}
+
+bool MapChild(const Child& child, int proc_fd, const IdMap& map, Failure& failure) {
+  if (WriteMaps(proc_fd, child.pid, map) && write(child.socket, "g", 1) == 1) return true;
+  Fail(failure, ops::Step::kMaps);
+  kill(child.pid, SIGKILL);
+  CloseQuietly(child.pidfd);
+  CloseQuietly(child.socket);
   return false;
 }
 
-void UseSlot(const Slot& slot, const Job& job, const int* sources, unsigned source_count) {
+bool AwaitMap(int socket, const Ids& ids) {
+  char go = 0;
+  if (read(socket, &go, 1) != 1) _exit(0);  // the parent is gone
+  if (!BecomeUser(ids)) return false;
+  // After the change of id, which clears it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  return true;
+}
+
+bool MakeSlot(const SlotSpec& spec, Slot& slot, Failure& failure) {
+  constexpr uint64_t kAll = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+                            CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PIDFD;
+  slot.number = spec.number;
+  if (!MakeChild(kAll, spec.cgroup_fd, slot, failure)) return false;
+  if (slot.pid == 0) SlotProcess(spec, slot.socket).Live();
+  return MapChild(slot, spec.setup->proc_fd, spec.map, failure);
+}
+
+void UseSlot(const Slot& slot, const Job& job, const Sources& sources) {
   // First of all: as long as nobody was told of it, it has not begun.
-  ops::Reply started{};
-  started.kind = static_cast<uint32_t>(ops::ReplyKind::kStarted);
-  SendReply(job.reply(), started, slot.pidfd);
-  if (!SendJob(slot.socket, job, sources, source_count)) {
+  SendReply(job.reply(), ops::ReplyKind::kStarted, slot.pidfd);
+  if (!SendJob(slot.socket, job, sources)) {
     SendFailure(job.reply(), {ops::Step::kTemplateGone, 0, errno});
   }
   CloseQuietly(slot.socket);

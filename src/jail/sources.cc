@@ -13,95 +13,86 @@ using ops::Code;
 using ops::Op;
 using ops::Step;
 
-bool Is(const Op& op, Code code) { return op.code == static_cast<uint16_t>(code); }
-
 uint64_t Attributes(const Op& op) {
   uint64_t attributes = MOUNT_ATTR_NOSUID;
   if ((op.flags & ops::kFlagDevice) == 0) attributes |= MOUNT_ATTR_NODEV;
   if ((op.flags & ops::kFlagReadOnly) != 0) attributes |= MOUNT_ATTR_RDONLY;
   if ((op.flags & ops::kFlagNoExec) != 0) attributes |= MOUNT_ATTR_NOEXEC;
   // The lower half of an overlay is never written to.
-  if (Is(op, Code::kOverlay) || Is(op, Code::kBase)) attributes |= MOUNT_ATTR_RDONLY;
+  if (op.code == Code::kOverlay || op.code == Code::kBase) attributes |= MOUNT_ATTR_RDONLY;
   return attributes;
 }
 
 /// Opens the path in this process's own mount namespace: a descriptor that another process opened
 /// cannot be cloned from another one.
-int OpenSource(const Op& op, Failure& failure) {
-  failure.step = Step::kSource;
+int OpenPath(const Op& op) {
   // A file that is copied is read; a fifo in its place must not make us wait.
-  const bool copied = Is(op, Code::kCopy);
-  const int path_fd =
-      OpenAt2(AT_FDCWD, op.text(), copied ? O_RDONLY | O_NONBLOCK : O_PATH, RESOLVE_NO_MAGICLINKS);
-  if (path_fd < 0) return -1;
-  // SECURITY: whatever the path resolves to by now, only the file the planner saw is mounted.
-  if (!IsSameFile(path_fd, op)) {
-    CloseQuietly(path_fd);
-    failure.step = Step::kSourceChanged;
-    errno = ESTALE;
-    return -1;
-  }
-  if (copied) return path_fd;
-  // An overlay's lower half is one file system; everything else comes with what is mounted in it.
-  const unsigned recursive = Is(op, Code::kBind) ? AT_RECURSIVE : 0;
-  const int tree = OpenTree(path_fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | recursive);
-  CloseQuietly(path_fd);
-  if (tree < 0) return -1;
-  mount_attr attr{};
-  attr.attr_set = Attributes(op);
-  attr.propagation = MS_PRIVATE;
-  if (MountSetattr(tree, "", AT_EMPTY_PATH | recursive, attr) == 0) return tree;
-  CloseQuietly(tree);
-  return -1;
+  const int flags = op.code == Code::kCopy ? O_RDONLY | O_NONBLOCK : O_PATH;
+  return OpenAt2(AT_FDCWD, op.text(), flags, RESOLVE_NO_MAGICLINKS);
 }
 
 /// Started by root, the sandbox's user is nobody the disk knows: its owner's files become its own.
-bool MapOwner(int tree, const Op& op, const SourceOwner& to, Failure& failure) {
-  failure.step = Step::kSourceMap;
-  const int owner =
-      OwnerNamespace(to.proc_fd, {op.owner_uid, op.owner_gid}, {to.host_id, to.host_id});
-  if (owner < 0) return false;
-  mount_attr attr{};
-  attr.attr_set = MOUNT_ATTR_IDMAP;
-  attr.userns_fd = static_cast<uint64_t>(owner);
-  const bool mapped = MountSetattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, attr) == 0;
-  CloseQuietly(owner);
-  return mapped;
+bool MapOwner(int tree, const Op& op, const SourceOwner& to) {
+  const ScopedFd owners(
+      OwnerNamespace(to.proc_fd, {op.owner_uid, op.owner_gid}, {to.host_id, to.host_id}));
+  return owners && MapOwners(tree, owners.get(), AT_RECURSIVE);
+}
+
+/// What was opened becomes a detached mount with its final attributes.
+bool CloneSource(int& source, const Op& op) {
+  const ScopedFd path_fd(source);
+  // An overlay's lower half is one file system; everything else comes with what is mounted in it.
+  const unsigned recursive = op.code == Code::kBind ? AT_RECURSIVE : 0;
+  source = CloneTree(path_fd.get(), recursive);
+  return source >= 0 && SetMount(source, {Attributes(op), 0, MS_PRIVATE, 0}, recursive);
+}
+
+/// Appends the source of one operation.
+bool OpenSource(const Op& op, uint32_t index, const SourceOwner& owner, Sources& sources,
+                Failure& failure) {
+  errno = E2BIG;
+  if (sources.count == kMaxSources) return Fail(failure, Step::kSource, index);
+  // The caller closes it, whatever happens.
+  int& source = sources.fds[sources.count++] = OpenPath(op);
+  if (source < 0) return Fail(failure, Step::kSource, index);
+  // SECURITY: whatever the path resolves to by now, only the file the planner saw is mounted.
+  if (!IsSameFile(source, op)) return Fail(failure, Step::kSourceChanged, index);
+  if (op.code != Code::kCopy && !CloneSource(source, op)) {
+    return Fail(failure, Step::kSource, index);
+  }
+  const bool map = owner.map && (op.flags & ops::kFlagMapOwner) != 0;
+  return !map || MapOwner(source, op, owner) || Fail(failure, Step::kSourceMap, index);
 }
 
 }  // namespace
 
 bool IsSameFile(int fd, const Op& op) {
   struct stat info{};
-  return fstat(fd, &info) == 0 && info.st_dev == op.device && info.st_ino == op.inode &&
-         (info.st_mode & S_IFMT) == op.mode;
+  if (fstat(fd, &info) == 0 && info.st_dev == op.device && info.st_ino == op.inode &&
+      (info.st_mode & S_IFMT) == op.mode) {
+    return true;
+  }
+  errno = ESTALE;
+  return false;
 }
 
-bool OpenSources(const List& list, uint32_t first_index, const SourceOwner& owner, int* fds,
-                 unsigned& count, Failure& failure) {
+bool OpenSources(const List& list, uint32_t& index, const SourceOwner& owner, Sources& sources,
+                 Failure& failure) {
   ops::Reader reader(list.bytes, list.size);
-  failure.index = first_index;
-  for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++failure.index) {
-    const bool has_source = Is(*op, Code::kBind) || Is(*op, Code::kOverlay) ||
-                            Is(*op, Code::kBase) || Is(*op, Code::kCopy);
-    if (!has_source) continue;
-    if (count == kMaxSources) {
-      failure.step = Step::kSource;
-      failure.sys_errno = E2BIG;
-      return false;
-    }
-    const int tree = OpenSource(*op, failure);
-    if (tree >= 0) fds[count++] = tree;
-    const bool map = owner.map && (op->flags & ops::kFlagMapOwner) != 0;
-    if (tree < 0 || (map && !MapOwner(tree, *op, owner, failure))) {
-      failure.sys_errno = errno;
-      return false;
-    }
+  for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++index) {
+    const bool has_source = op->code == Code::kBind || op->code == Code::kOverlay ||
+                            op->code == Code::kBase || op->code == Code::kCopy;
+    if (has_source && !OpenSource(*op, index, owner, sources, failure)) return false;
   }
-  if (reader.ok()) return true;
-  failure.step = Step::kDecode;
-  failure.sys_errno = EBADMSG;
-  return false;
+  errno = EBADMSG;
+  return reader.ok() || Fail(failure, Step::kDecode, index);
+}
+
+bool OpenAllSources(const Job& job, const SourceOwner& owner, Sources& sources, Failure& failure) {
+  uint32_t index = 0;
+  return OpenSources(job.environment(), index, owner, sources, failure) &&
+         OpenSources(job.fresh(), index, owner, sources, failure) &&
+         OpenSources(job.run(), index, owner, sources, failure);
 }
 
 }  // namespace igloo::jail

@@ -2,16 +2,12 @@
 
 // System calls that the C library has no wrapper for, and nothing else.
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "kernel/calls.h"
 
 #ifndef MOUNT_ATTR_IDMAP
 #define MOUNT_ATTR_IDMAP 0x00100000
@@ -19,21 +15,31 @@
 
 namespace igloo::jail {
 
+using kernel::CloseQuietly;
+using kernel::NowMicros;
+using kernel::ScopedFd;
+using kernel::WriteTextAt;
+
 inline int OpenTree(int dir, const char* path, unsigned flags) {
   return static_cast<int>(syscall(SYS_open_tree, dir, path, flags | OPEN_TREE_CLOEXEC));
 }
-inline int MoveMount(int from, int to_dir, const char* to_path, unsigned flags) {
-  return static_cast<int>(
-      syscall(SYS_move_mount, from, "", to_dir, to_path, flags | MOVE_MOUNT_F_EMPTY_PATH));
+/// A detached copy of what the descriptor shows; with AT_RECURSIVE of what is mounted in it, too.
+inline int CloneTree(int fd, unsigned recursive = 0) {
+  return OpenTree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | recursive);
 }
-inline int MountSetattr(int dir, const char* path, unsigned flags, mount_attr& attr) {
-  return static_cast<int>(syscall(SYS_mount_setattr, dir, path, flags, &attr, sizeof attr));
+inline bool MoveMount(int from, int to_dir, const char* to_path, unsigned flags = 0) {
+  return syscall(SYS_move_mount, from, "", to_dir, to_path, flags | MOVE_MOUNT_F_EMPTY_PATH) == 0;
 }
+/// Changes a mount; with AT_RECURSIVE what is mounted in it, too.
+inline bool SetMount(int mount, const mount_attr& attr, unsigned recursive = 0) {
+  return syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | recursive, &attr, sizeof attr) == 0;
+}
+inline bool MakeReadOnly(int mount) { return SetMount(mount, {MOUNT_ATTR_RDONLY, 0, 0, 0}); }
 inline int FsOpen(const char* type) {
   return static_cast<int>(syscall(SYS_fsopen, type, FSOPEN_CLOEXEC));
 }
-inline int FsConfig(int fs, unsigned command, const char* key, const char* value) {
-  return static_cast<int>(syscall(SYS_fsconfig, fs, command, key, value, 0));
+inline bool FsConfig(int fs, unsigned command, const char* key, const char* value) {
+  return syscall(SYS_fsconfig, fs, command, key, value, 0) == 0;
 }
 inline int FsMount(int fs, unsigned attributes) {
   return static_cast<int>(syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attributes));
@@ -50,30 +56,6 @@ inline int PidfdSignal(int pidfd, int signal) {
 /// A fork-like clone3: the child has a copy of everything and returns 0 here.
 inline int Clone3(clone_args& args) {
   return static_cast<int>(syscall(SYS_clone3, &args, sizeof args));
-}
-
-inline uint64_t NowMicros() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1'000;
-}
-
-/// Closes and keeps errno: for error paths.
-inline void CloseQuietly(int fd) {
-  const int saved_errno = errno;
-  if (fd >= 0) close(fd);
-  errno = saved_errno;
-}
-
-/// Writes a whole setting at once; errno says why not. It is not touched otherwise: jail/helper.cc
-/// shares it with another process.
-inline bool WriteTextAt(int directory, const char* path, const char* text) {
-  const int fd = openat(directory, path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const size_t size = strlen(text);
-  if (write(fd, text, size) == static_cast<ssize_t>(size)) return close(fd) == 0;
-  CloseQuietly(fd);
-  return false;
 }
 
 }  // namespace igloo::jail

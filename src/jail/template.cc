@@ -106,8 +106,7 @@ class Template {
   void MakeOne(int cgroup) {
     SlotMade made{};
     Slot slot{};
-    const uint32_t uid = job_.request.inner_uid;
-    const uint32_t gid = job_.request.inner_gid;
+    const Ids inner = job_.inner();
     const Network network =
         TakeNumber(made.number) ? networks_.Enter(setup_.proc_fd) : Network{-1, 0};
     if (made.number == kBlockSize) {
@@ -117,13 +116,12 @@ class Template {
     } else {
       const uint32_t offset = OwnsBlock(setup_.by_root, job_.request) ? made.number : 0;
       const SlotSpec spec{.setup = &setup_,
-                          .map = {uid, gid, uid + offset, gid + offset, 1},
+                          .map = {inner, {inner.uid + offset, inner.gid + offset}, 1},
                           .number = made.number,
-                          .environment = job_.environment(),
-                          .fresh = job_.fresh(),
+                          .cgroup_fd = cgroup,
                           .on_template = true,
-                          .bounded_ahead = false,
-                          .cgroup_fd = cgroup};
+                          .environment = job_.environment(),
+                          .fresh = job_.fresh()};
       if (MakeSlot(spec, slot, made.failure)) {
         made.failure = {};
         made.pid = slot.pid;
@@ -169,21 +167,17 @@ class Template {
 
 [[noreturn]] void TemplateMain(const Job& job, Setup setup, int socket) {
   const auto fail = [&](ops::Step step) { FailAndExit(job.reply(), {step, 0, errno}); };
-  char go = 0;
-  if (read(socket, &go, 1) != 1) _exit(125);
-  if (!BecomeUser(job.request.inner_uid, job.request.inner_gid)) fail(ops::Step::kIdentity);
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (!AwaitMap(socket, job.inner())) fail(ops::Step::kIdentity);
   setup.role = Role::kTemplate;
-  const bool subordinate = HasSubordinateIds(job.request);
   Failure failure{};
-  if (!ApplyList(setup, job.environment(), 0, failure)) FailAndExit(job.reply(), failure);
+  if (!ApplyList(setup, job.environment(), failure)) FailAndExit(job.reply(), failure);
   // Children are numbered in this PID namespace now; the host's /proc is out of reach anyway.
   setup.proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (setup.proc_fd < 0) fail(ops::Step::kMaps);
-  SendReady(job.reply());
+  SendReply(job.reply(), ops::ReplyKind::kReady);
   // The lease of subordinate ids, if there is one, stays: nobody else gets them while this lives.
   CloseQuietly(job.reply());
-  if (!subordinate) CloseAll(job.fds + 1, job.request.fd_count - 1U);
+  if (!HasSubordinateIds(job.request)) CloseAll(job.fds + 1, job.request.fd_count - 1U);
   Template(job, setup, socket).Serve();
 }
 
@@ -192,42 +186,24 @@ IdMap MapOf(const Setup& setup, const ops::Request& request, pid_t pid) {
   if (setup.by_root) block.uid = block.gid = BlockOf(request.host_id_base, pid);
   const bool own = OwnsBlock(setup.by_root, request);
   if (own && !setup.by_root) block = {request.host_id_base, request.host_gid_base};
-  return {request.inner_uid, request.inner_gid, block.uid, block.gid, own ? kBlockSize : 1};
+  return {{request.inner_uid, request.inner_gid}, block, own ? kBlockSize : 1};
 }
 
 }  // namespace
 
 pid_t StartTemplate(const Job& job, const Setup& setup, const int* launcher_fds,
                     unsigned launcher_fd_count, int& socket) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    SendFailure(job.reply(), {ops::Step::kClone, 0, errno});
-    return -1;
-  }
-  clone_args args{};
-  args.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID;
-  args.exit_signal = SIGCHLD;
-  const pid_t pid = Clone3(args);
-  if (pid == 0) {
-    close(sockets[0]);
+  Child child{};
+  Failure failure{};
+  bool made = MakeChild(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, -1, child, failure);
+  if (made && child.pid == 0) {
     CloseAll(launcher_fds, launcher_fd_count);
-    TemplateMain(job, setup, sockets[1]);
+    TemplateMain(job, setup, child.socket);
   }
-  Failure failure{ops::Step::kClone, 0, errno};
-  CloseQuietly(sockets[1]);
-  if (pid > 0) {
-    const ops::Request& request = job.request;
-    if (WriteMaps(setup.proc_fd, pid, MapOf(setup, request, pid)) &&
-        write(sockets[0], "g", 1) == 1) {
-      socket = sockets[0];
-      return pid;
-    }
-    failure = {ops::Step::kMaps, 0, errno};
-    kill(pid, SIGKILL);
-  }
-  SendFailure(job.reply(), failure);
-  CloseQuietly(sockets[0]);
-  return -1;
+  made = made && MapChild(child, setup.proc_fd, MapOf(setup, job.request, child.pid), failure);
+  if (!made) SendFailure(job.reply(), failure);
+  socket = child.socket;
+  return made ? child.pid : -1;
 }
 
 bool AskForSlot(int socket, int cgroup) {
@@ -243,7 +219,7 @@ bool ReceiveSlot(int socket, Slot& slot, Failure& failure) {
     return false;
   }
   failure = made.failure;
-  slot = {made.pid, fds[1], fds[0], made.number};
+  slot = {{made.pid, fds[1], fds[0]}, made.number};
   return count == 2 && made.failure.step == ops::Step::kNone;
 }
 

@@ -1,7 +1,6 @@
 #include "jail/views.h"
 
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 
@@ -14,7 +13,6 @@ namespace {
 
 using ops::Op;
 
-constexpr uint64_t kStraight = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH;
 /// A directory that every host has. In this mount namespace nobody needs what it shows any more:
 /// all sources are open by now.
 constexpr const char* kInOldRoot = "/dev";
@@ -34,22 +32,21 @@ bool KeepForSandboxes(Setup& setup, unsigned number, Lower& lower) {
   snprintf(name, sizeof name, ".igloo/trees/%u", number);
   snprintf(lower.path, sizeof lower.path, "%s/%s", StageOf(setup), name);
   return (number > 0 || mkdirat(setup.root_fd, ".igloo/trees", 0755) == 0) &&
-         mkdirat(setup.root_fd, name, 0755) == 0 &&
-         MoveMount(lower.fd, setup.root_fd, name, 0) == 0;
+         mkdirat(setup.root_fd, name, 0755) == 0 && MoveMount(lower.fd, setup.root_fd, name);
 }
 
 bool PlaceLower(Setup& setup, Lower& lower) {
   const unsigned number = setup.next_lower++;
   if (setup.role == Role::kOnTemplate) {
     snprintf(lower.path, sizeof lower.path, "/.igloo/trees/%u", number);
-    lower.fd = OpenAt2(setup.old_root, Relative(lower.path), O_PATH | O_DIRECTORY, kStraight);
+    lower.fd = OpenBelow(setup.old_root, lower.path, O_PATH | O_DIRECTORY);
     return lower.fd >= 0;
   }
   lower.fd = NextSource(setup);
   if (lower.fd < 0) return false;
   if (setup.role == Role::kTemplate) return KeepForSandboxes(setup, number, lower);
-  snprintf(lower.path, sizeof lower.path, "%s", kInOldRoot);
-  return MoveMount(lower.fd, AT_FDCWD, kInOldRoot, 0) == 0;
+  strcpy(lower.path, kInOldRoot);
+  return MoveMount(lower.fd, AT_FDCWD, kInOldRoot);
 }
 
 /// A detached read-only overlay of the next lower half, or -1. The half's descriptor is `lower`.
@@ -90,49 +87,35 @@ bool MakeBase(Setup& setup, const Op&) {
   // Attached, because before Linux 6.15 only what is attached can be cloned. Not over the lower
   // half of a template, which its sandboxes need.
   const char* place = setup.role == Role::kTemplate ? kInOldRoot : lower.path;
-  return setup.base >= 0 && MoveMount(setup.base, AT_FDCWD, place, 0) == 0;
+  return setup.base >= 0 && MoveMount(setup.base, AT_FDCWD, place);
 }
 
 bool AttachFromBase(Setup& setup, const Op& op) {
   // SECURITY: looked at in the lower half, because an overlay's directories have other numbers.
-  const int seen = OpenAt2(setup.base_lower, op.text(), O_PATH | O_NOFOLLOW, kStraight);
-  if (seen < 0) return false;
-  const bool same = IsSameFile(seen, op);
-  CloseQuietly(seen);
-  if (!same) {
-    errno = ESTALE;
-    return false;
-  }
-  const int part = OpenAt2(setup.base, op.text(), O_PATH | O_NOFOLLOW, kStraight);
-  if (part < 0) return false;
-  const int tree = OpenTree(part, "", AT_EMPTY_PATH | OPEN_TREE_CLONE);
-  CloseQuietly(part);
+  const ScopedFd seen(OpenBelow(setup.base_lower, op.text(), O_PATH | O_NOFOLLOW));
+  if (!seen || !IsSameFile(seen.get(), op)) return false;
+  const ScopedFd part(OpenBelow(setup.base, op.text(), O_PATH | O_NOFOLLOW));
+  const int tree = part ? CloneTree(part.get()) : -1;
   return tree >= 0 && Attach(tree, setup.root_fd, op.path());
 }
 
 bool CopyFile(Setup& setup, const Op& op) {
-  const int from = setup.role == Role::kOnTemplate ? OpenAt2(setup.old_root, Relative(op.path()),
-                                                             O_RDONLY | O_NOFOLLOW, kStraight)
-                                                   : NextSource(setup);
+  const ScopedFd from(setup.role == Role::kOnTemplate
+                          ? OpenBelow(setup.old_root, op.path(), O_RDONLY | O_NOFOLLOW)
+                          : NextSource(setup));
+  if (!from) return false;
   // SECURITY: NO_XDEV: only the root under construction is ever written to, never a mounted tree.
-  const int to = from < 0 ? -1
-                          : OpenAt2(setup.root_fd, Relative(op.path()), O_WRONLY | O_NOFOLLOW,
-                                    kStraight | RESOLVE_NO_XDEV);
+  const ScopedFd to(OpenBelow(setup.root_fd, op.path(), O_WRONLY | O_NOFOLLOW, RESOLVE_NO_XDEV));
   off_t at = 0;
-  ssize_t count = to < 0 ? -1 : 1;
-  while (count > 0) count = sendfile(to, from, &at, 1U << 20);
-  CloseQuietly(to);
-  CloseQuietly(from);
+  ssize_t count = to ? 1 : -1;
+  while (count > 0) count = sendfile(to.get(), from.get(), &at, 1U << 20);
   return count == 0;
 }
 
 int TreeOfBind(Setup& setup, const Op& op) {
   if (setup.role != Role::kOnTemplate || setup.entered) return NextSource(setup);
-  const int fd = OpenAt2(setup.old_root, Relative(op.path()), O_PATH | O_NOFOLLOW, kStraight);
-  if (fd < 0) return -1;
-  const int tree = OpenTree(fd, "", AT_EMPTY_PATH | OPEN_TREE_CLONE | AT_RECURSIVE);
-  CloseQuietly(fd);
-  return tree;
+  const ScopedFd fd(OpenBelow(setup.old_root, op.path(), O_PATH | O_NOFOLLOW));
+  return fd ? CloneTree(fd.get(), AT_RECURSIVE) : -1;
 }
 
 }  // namespace igloo::jail

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "jail/sandbox.h"
-#include "ops/ops.h"
 
 namespace igloo::jail {
 

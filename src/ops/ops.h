@@ -21,6 +21,7 @@ enum class Code : uint16_t {
   kProc,             ///< mount a fresh proc at `path`
   kMaskFile,         ///< cover `path` with an empty file; absent paths are fine
   kMaskDirectory,    ///< cover `path` with an empty directory; absent paths are fine
+  kHide,             ///< cover `path`, which must be there, with `text`, a path of the new root
   kReadOnly,         ///< make `path` read-only; kFlagOver: by a mount over it
   kOverlay,          ///< copy-on-write view of host path `text` at `path`
   kBase,             ///< an overlay of host directory `text`, for the kFromBase that follow
@@ -29,9 +30,9 @@ enum class Code : uint16_t {
   kPivot,            ///< make the new root the root, drop the old one
   kSeal,             ///< make the root read-only
   kNetwork,          ///< be in a private network namespace, loopback raised
-  kEdge,             ///< give the sandbox a device: its address `path`, its gateway `text`
-  kClose,            ///< close the network `text` for it
-  kResolver,         ///< questions for names may go to `text` all the same
+  kEdge,             ///< give the sandbox a device: its `address`, with the edge's in `mode`
+  kClose,            ///< close the network of `mode` bits at `address` for it
+  kResolver,         ///< questions for names may go to `address` all the same
   kHostname,         ///< name the machine `text`
   kNoNamespaces,     ///< forbid further user namespaces below this one
   kListen,           ///< listen on loopback port `mode`, hand the socket out
@@ -51,18 +52,21 @@ enum Flag : uint16_t {
   kFlagRawSockets = 16,  ///< of kBoundPrivileges and kDropPrivileges: CAP_NET_RAW stays
   kFlagOver = 32,        ///< of kReadOnly: who holds what is there now can go on writing to it
   kFlagKept = 64,        ///< of kHandOut: igloo-init keeps it, too, behind all its descriptors
+  kFlagView = 128,       ///< of kHide: it lies in the last kOverlay, whose lower half is looked at
+  kFlagKeepsChanges = 256,  ///< of kOverlay: what is written goes to what is bound at /.igloo/upper
 };
 
 /// One operation, followed by `path` and `text`, each closed by a NUL, padded to 8 bytes.
 struct Op {
-  uint16_t code;
+  Code code;
   uint16_t flags;
   uint32_t size;                  ///< of the whole operation, header, strings and padding included
   uint64_t device, inode;         ///< identity of a mount source, as the planner saw it
-  uint64_t bytes, inodes;         ///< capacity of a tmpfs; 0 inodes: not limited
+  uint64_t bytes, inodes;         ///< capacity of a tmpfs; 0 inodes: not limited. `bytes` of kHide:
+                                  ///< how much of `path` is the tree's own
   uint32_t mode;                  ///< permission bits; type of a mount source; port of kListen;
-                                  ///< number of kSockets
-  int32_t fd;                     ///< position among the request's descriptors, or -1
+                                  ///< number of kSockets; see kEdge and kClose
+  uint32_t address;               ///< of IPv4, as the network has it
   uint32_t owner_uid, owner_gid;  ///< kFlagMapOwner: whose files become the sandbox user's
   uint32_t path_size;             ///< without the NUL
   uint32_t text_size;             ///< without the NUL
@@ -131,7 +135,7 @@ enum FdSlot : int {
 
 struct Request {
   uint32_t magic;
-  uint16_t kind;
+  Kind kind;
   uint16_t fd_count;
   uint32_t environment_bytes;  ///< the body: three lists, one behind the other
   uint32_t fresh_bytes;
@@ -190,8 +194,8 @@ enum class Step : uint32_t {
 };
 
 struct Reply {
-  uint32_t kind;
-  uint32_t step;
+  ReplyKind kind;
+  Step step;
   uint32_t index;  ///< which operation, counted over all lists
   int32_t sys_errno;
   uint64_t stamps[4];  ///< kTimeline, CLOCK_MONOTONIC µs: launcher main, clone, first op, exec
@@ -222,13 +226,10 @@ class Reader {
  private:
   bool WellFormed(const Op& op) const {
     if (op.size > left_ || op.size % 8 != 0) return false;
-    if (op.code < static_cast<uint16_t>(Code::kRoot) ||
-        op.code >= static_cast<uint16_t>(Code::kEnd))
-      return false;
+    if (op.code < Code::kRoot || op.code >= Code::kEnd) return false;
     if (op.path_size > kMaxBytes || op.text_size > kMaxBytes) return false;
     if (op.size != PaddedSize(op.path_size, op.text_size)) return false;
-    return op.path()[op.path_size] == '\0' && op.text()[op.text_size] == '\0' &&
-           op.fd < static_cast<int32_t>(kMaxFds);
+    return op.path()[op.path_size] == '\0' && op.text()[op.text_size] == '\0';
   }
 
   const unsigned char* at_;

@@ -68,11 +68,17 @@ Ended TakeEnded(Fields& fields) {
   return ended;
 }
 
+bool Plausible(EndKind kind, std::uint32_t status) {
+  const bool exited = kind == EndKind::kExited && status <= 255;
+  return exited || (kind == EndKind::kSignalled && status >= 1 && status <= 64);
+}
+
+bool Plausible(InitStep step, std::uint32_t sys_errno) {
+  return step <= InitStep::kRestore && sys_errno <= 4095;
+}
+
 bool Plausible(const Ended& ended) {
-  const bool exited = ended.kind == EndKind::kExited && ended.status <= 255;
-  const bool signalled =
-      ended.kind == EndKind::kSignalled && ended.status >= 1 && ended.status <= 64;
-  return (exited || signalled) && ended.cause <= EndCause::kMemory &&
+  return Plausible(ended.kind, ended.status) && ended.cause <= EndCause::kMemory &&
          ended.hits <= (kHitProcesses | kHitDisk);
 }
 
@@ -130,6 +136,17 @@ std::string EncodeGo(std::uint64_t time_limit_ms, std::string_view name) {
   return std::move(out).Finish();
 }
 
+Result<std::string> EncodeJoin(std::uint32_t number, const std::vector<std::string>& argv) {
+  Writer out(static_cast<std::uint8_t>(ToInit::kJoin));
+  out.U32(number);
+  out.U32(static_cast<std::uint32_t>(argv.size()));
+  for (const std::string& word : argv) out.Text(word);
+  const bool fits = argv.size() <= kMaxJoinWords && out.payload_size() <= kMaxOrder;
+  if (!argv.empty() && fits && !out.has_nul()) return std::move(out).Finish();
+  return Fail(Errc::kInvalidArgument, "this command line cannot be passed into the sandbox",
+              "use at most 64 words and 4000 bytes; write what is longer into a script");
+}
+
 std::string EncodeSimple(ToInit kind) { return Writer(static_cast<std::uint8_t>(kind)).Finish(); }
 
 std::string EncodeReport(const Report& report) {
@@ -153,6 +170,16 @@ std::string EncodeReport(const Report& report) {
                                  out.U8(static_cast<std::uint8_t>(refused.step));
                                  out.U32(refused.sys_errno);
                                  return std::move(out).Finish();
+                               },
+                               [](const JoinEnded& joined) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kJoinEnded));
+                                 out.Put(joined.nonce);
+                                 out.U32(joined.number);
+                                 out.U8(static_cast<std::uint8_t>(joined.kind));
+                                 out.U32(joined.status);
+                                 out.U8(static_cast<std::uint8_t>(joined.step));
+                                 out.U32(joined.sys_errno);
+                                 return std::move(out).Finish();
                                }},
                     report);
 }
@@ -167,8 +194,16 @@ Result<Report> DecodeReport(std::string_view payload) {
     Refused refused{.nonce = TakeNonce(fields)};
     refused.step = static_cast<InitStep>(fields.U8());
     refused.sys_errno = fields.U32();
-    if (fields.AtEnd() && refused.step <= InitStep::kRestore && refused.sys_errno <= 4095) {
-      return refused;
+    if (fields.AtEnd() && Plausible(refused.step, refused.sys_errno)) return refused;
+  } else if (kind == FromInit::kJoinEnded) {
+    JoinEnded joined{.nonce = TakeNonce(fields), .number = fields.U32()};
+    joined.kind = static_cast<EndKind>(fields.U8());
+    joined.status = fields.U32();
+    joined.step = static_cast<InitStep>(fields.U8());
+    joined.sys_errno = fields.U32();
+    if (fields.AtEnd() && Plausible(joined.kind, joined.status) &&
+        Plausible(joined.step, joined.sys_errno)) {
+      return joined;
     }
   }
   return Fail(Errc::kProtocol, "the sandbox sent a message that makes no sense");

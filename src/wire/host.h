@@ -46,16 +46,50 @@ struct Start {
   bool operator==(const Start&) const = default;
 };
 
+struct Ended {
+  Nonce nonce = {};
+  EndKind kind = EndKind::kExited;
+  EndCause cause = EndCause::kItself;
+  std::uint8_t hits = 0;     ///< Hit flags; looked for only when the payload did not succeed
+  std::uint32_t status = 0;  ///< exit code or signal number
+  std::uint64_t cpu_micros = 0;
+  std::uint64_t peak_kib = 0;  ///< of the largest process
+  std::uint64_t wall_micros = 0;
+  std::uint64_t landlock_abi = 0;  ///< 0: the kernel has none
+  std::uint64_t stamps[3] = {};    ///< CLOCK_MONOTONIC µs: init main, payload start, payload end
+  bool operator==(const Ended&) const = default;
+};
+
+struct Refused {
+  Nonce nonce = {};
+  InitStep step = InitStep::kNone;
+  std::uint32_t sys_errno = 0;
+  bool operator==(const Refused&) const = default;
+};
+
+/// A program beside the payload.
+struct JoinEnded {
+  Nonce nonce = {};
+  std::uint32_t number = 0;
+  EndKind kind = EndKind::kExited;
+  std::uint32_t status = 0;
+  InitStep step = InitStep::kNone;  ///< where starting it failed
+  std::uint32_t sys_errno = 0;
+  bool operator==(const JoinEnded&) const = default;
+};
+
 /// One that nobody can guess.
 Nonce NewNonce();
 
 /// A whole frame, header included. Fails when a text holds a NUL or the frame is too long.
 Result<std::string> EncodeStart(const Start& start);
 std::string EncodeGo(std::uint64_t time_limit_ms, std::string_view name);
+/// Fails when the words are too many or too long, or one holds a NUL.
+Result<std::string> EncodeJoin(std::uint32_t number, const std::vector<std::string>& argv);
 /// A frame for every other kind.
 std::string EncodeSimple(ToInit kind);
 
-using Report = std::variant<Ended, Refused>;
+using Report = std::variant<Ended, Refused, JoinEnded>;
 /// Decodes one payload from init. Anything unexpected is kProtocol.
 Result<Report> DecodeReport(std::string_view payload);
 

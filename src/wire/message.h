@@ -17,6 +17,10 @@ enum class ToInit : uint8_t {
   /// Put the file that the payload waits for, kNewFile, in its place: its time begins. u64 ms
   /// (0: no limit), text name. Its directory is the descriptor behind the payload's own.
   kGo,
+  /// Start another program beside the payload, behind the same wall, on a terminal of its own,
+  /// whose descriptor comes with the frame: u32 number, by which it is reported, u32 n + n x text
+  /// argv. It ends with the payload.
+  kJoin,
 };
 
 /// The code of a payload that waits, before it is in its place.
@@ -25,6 +29,7 @@ inline constexpr const char* kNewFile = ".new";
 enum class FromInit : uint8_t {
   kEnded = 1,  ///< the payload ended; last, unless Life is kStays
   kRefused,    ///< init could not build the payload's wall or start it; last
+  kJoinEnded,  ///< a program of kJoin ended, or could not be started
 };
 
 /// Answers belong to their request: init repeats the nonce it was started with.
@@ -41,6 +46,9 @@ inline constexpr uint32_t kMaxResourceLimits = 32;
 inline constexpr uint32_t kMaxPathRules = 1024;
 inline constexpr uint32_t kMaxStrings = 65536;  ///< arguments, and again variables
 inline constexpr uint32_t kMaxExtraDescriptors = 8;
+inline constexpr uint32_t kMaxOrder = 4096;  ///< bytes of every frame but kStart's
+inline constexpr uint32_t kMaxJoined = 8;    ///< programs beside the payload, at a time
+inline constexpr uint32_t kMaxJoinWords = 64;
 
 /// Seccomp profiles of igloo-init; security grows with none of them being `off`.
 enum class SeccompProfile : uint8_t {
@@ -101,27 +109,6 @@ enum class InitStep : uint8_t {
 enum Hit : uint8_t {
   kHitProcesses = 1,
   kHitDisk = 2,
-};
-
-struct Ended {
-  Nonce nonce = {};
-  EndKind kind = EndKind::kExited;
-  EndCause cause = EndCause::kItself;
-  uint8_t hits = 0;     ///< Hit flags; looked for only when the payload did not succeed
-  uint32_t status = 0;  ///< exit code or signal number
-  uint64_t cpu_micros = 0;
-  uint64_t peak_kib = 0;  ///< of the largest process
-  uint64_t wall_micros = 0;
-  uint64_t landlock_abi = 0;  ///< 0: the kernel has none
-  uint64_t stamps[3] = {};    ///< CLOCK_MONOTONIC µs: init main, payload start, payload end
-  bool operator==(const Ended&) const = default;
-};
-
-struct Refused {
-  Nonce nonce = {};
-  InitStep step = InitStep::kNone;
-  uint32_t sys_errno = 0;
-  bool operator==(const Refused&) const = default;
 };
 
 // Layout of kStart, in order (texts as in Fields::Text):

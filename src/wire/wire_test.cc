@@ -18,6 +18,13 @@ constexpr Ended kEndedExample{.nonce = {0x0102030405060708, 0xFFFFFFFFFFFFFFFF},
                               .stamps = {5, 6, 7}};
 constexpr Refused kRefusedExample{.nonce = {1, 2}, .step = InitStep::kLandlock, .sys_errno = 4095};
 
+constexpr JoinEnded kJoinEndedExample{.nonce = {3, 4},
+                                      .number = 0xFFFFFFFF,
+                                      .kind = EndKind::kExited,
+                                      .status = 255,
+                                      .step = InitStep::kExec,
+                                      .sys_errno = 2};
+
 /// The payload of a report's frame.
 std::string PayloadOf(const Report& report) { return EncodeReport(report).substr(kHeaderSize); }
 
@@ -177,6 +184,28 @@ TEST(DecodeReportTest, RefusesStepsAndErrorsThatCannotBe) {
   refused = kRefusedExample;
   refused.sys_errno = 4096;
   EXPECT_TRUE(Refuses(PayloadOf(refused)));
+}
+
+TEST(DecodeReportTest, RefusesEndsOfOtherProgramsThatCannotBe) {
+  EXPECT_EQ(std::get<JoinEnded>(*DecodeReport(PayloadOf(kJoinEndedExample))), kJoinEndedExample);
+  JoinEnded bad = kJoinEndedExample;
+  bad.status = 256;
+  EXPECT_TRUE(Refuses(PayloadOf(bad)));
+  bad = kJoinEndedExample;
+  bad.kind = EndKind::kSignalled;
+  bad.status = 0;
+  EXPECT_TRUE(Refuses(PayloadOf(bad)));
+  bad = kJoinEndedExample;
+  bad.sys_errno = 4096;
+  EXPECT_TRUE(Refuses(PayloadOf(bad)));
+}
+
+TEST(EncodeJoinTest, RefusesWhatInitHasNoRoomFor) {
+  EXPECT_TRUE(EncodeJoin(1, {"/bin/sh", "-c", std::string(3900, 'x')}));
+  EXPECT_FALSE(EncodeJoin(1, {}));
+  EXPECT_FALSE(EncodeJoin(1, {std::string(4096, 'x')}));
+  EXPECT_FALSE(EncodeJoin(1, std::vector<std::string>(65, "x")));
+  EXPECT_FALSE(EncodeJoin(1, {std::string("a\0b", 3)}));
 }
 
 TEST(EncodeStartTest, RefusesNulsWhereverTheyHide) {
