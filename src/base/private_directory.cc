@@ -64,6 +64,30 @@ Result<UniqueFd> OpenOwn(const std::string& path) {
   return fd;
 }
 
+/// LOCK_NB or 0
+Result<UniqueFd> Lock(const std::string& path, int wait) {
+  constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  UniqueFd fd(::open(path.c_str(), kFlags, S_IRUSR | S_IWUSR));
+  struct stat info{};
+  if (!fd || ::fstat(fd.get(), &info) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot open the lock file '" + Printable(path) + "'");
+  }
+  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & kOthers) != 0) {
+    return Refuse(path, "other users can open this lock file", "remove it");
+  }
+  int status = 0;
+  do status = ::flock(fd.get(), LOCK_EX | wait);
+  while (status != 0 && errno == EINTR);
+  if (status == 0) return fd;
+  const int saved_errno = errno;
+  if (saved_errno != EWOULDBLOCK) {
+    return FailSys(saved_errno, "cannot lock '" + Printable(path) + "'");
+  }
+  return Fail(Errc::kFailedPrecondition, "another process has locked '" + Printable(path) + "'",
+              "wait for the other igloo; end it if it is stopped");
+}
+
 }  // namespace
 
 Result<void> MakeMissingDirectories(const std::string& path) {
@@ -92,27 +116,7 @@ Result<UniqueFd> OpenPrivateDirectory(const std::string& path, OwnLevels own) {
   return OpenOwn(path);
 }
 
-Result<UniqueFd> LockPrivateFile(const std::string& path) {
-  constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  UniqueFd fd(::open(path.c_str(), kFlags, S_IRUSR | S_IWUSR));
-  struct stat info{};
-  if (!fd || ::fstat(fd.get(), &info) != 0) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot open the lock file '" + Printable(path) + "'");
-  }
-  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & kOthers) != 0) {
-    return Refuse(path, "other users can open this lock file", "remove it");
-  }
-  int status = 0;
-  do status = ::flock(fd.get(), LOCK_EX | LOCK_NB);
-  while (status != 0 && errno == EINTR);
-  if (status == 0) return fd;
-  const int saved_errno = errno;
-  if (saved_errno != EWOULDBLOCK) {
-    return FailSys(saved_errno, "cannot lock '" + Printable(path) + "'");
-  }
-  return Fail(Errc::kFailedPrecondition, "another process has locked '" + Printable(path) + "'",
-              "wait for the other igloo; end it if it is stopped");
-}
+Result<UniqueFd> LockPrivateFile(const std::string& path) { return Lock(path, LOCK_NB); }
+Result<UniqueFd> WaitForPrivateLock(const std::string& path) { return Lock(path, 0); }
 
 }  // namespace igloo

@@ -27,4 +27,7 @@ Result<void> MakeMissingDirectories(const std::string& path);
 /// to all others. Links are not followed.
 Result<UniqueFd> LockPrivateFile(const std::string& path);
 
+/// The same, but waits until the other process is done: for locks that are held for moments.
+Result<UniqueFd> WaitForPrivateLock(const std::string& path);
+
 }  // namespace igloo

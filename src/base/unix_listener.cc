@@ -30,6 +30,15 @@ sockaddr_un NameOf(const std::string& path) {
   return name;
 }
 
+/// Who is at the other end; nobody (65534) if the kernel does not say.
+uid_t PeerOf(int socket) {
+  constexpr uid_t kNobody = 65534;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool known = ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  return known ? peer.uid : kNobody;
+}
+
 /// Looks at the directory of a socket, in which nobody else may put anything.
 Result<void> CheckDirectory(const std::string& path) {
   const std::string directory = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -123,6 +132,20 @@ Result<void> CheckSocketPath(std::string_view path) {
   return {};
 }
 
+Result<UniqueFd> ConnectToOwn(const std::string& path) {
+  IGLOO_TRY(CheckSocketPath(path));
+  sockaddr_un name = NameOf(path);
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot reach the server at '" + Printable(path) + "'");
+  }
+  // SECURITY: whoever could put a socket there would get what is typed.
+  if (MayCall(PeerOf(socket.get()), ::geteuid())) return socket;
+  return Fail(Errc::kPermissionDenied,
+              "the server at '" + Printable(path) + "' is somebody else's");
+}
+
 Result<std::optional<UniqueFd>> AcceptClient(int listener) {
   UniqueFd client(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (client) return client;
@@ -168,10 +191,7 @@ Result<std::optional<UniqueFd>> UnixListener::Accept() const {
   IGLOO_ASSIGN(std::optional<UniqueFd> client, AcceptClient(fd()));
   if (!client) return std::nullopt;
   // SECURITY: not only by the file's mode, which its owner may change.
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  const bool known = ::getsockopt(client->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
-  if (!known || !MayCall(peer.uid, ::geteuid())) return std::nullopt;
+  if (!MayCall(PeerOf(client->get()), ::geteuid())) return std::nullopt;
   return client;
 }
 

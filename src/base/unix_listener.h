@@ -37,6 +37,9 @@ class UnixListener {
 /// Whether `path` can be the name of a socket: whole, and short enough for the kernel.
 Result<void> CheckSocketPath(std::string_view path);
 
+/// Connects to a server of this user's, or of root's.
+Result<UniqueFd> ConnectToOwn(const std::string& path);
+
 /// A client of any socket that listens, or nothing when it has gone away again. Fails when this
 /// process cannot take in any more.
 Result<std::optional<UniqueFd>> AcceptClient(int listener);
