@@ -15,7 +15,7 @@ let
   join = path: part: if path == "" then part else "${path}.${part}";
   hasPrefix = prefix: text: substring 0 (stringLength prefix) text == prefix;
   isSection = path: builtins.any (section: section == path || hasPrefix "${path}." section) table.sections;
-  takesNames = path: path == "environments" || path == "secrets";
+  takesNames = path: builtins.elem path [ "environments" "secrets" "agents" ];
   problem = path: what: [{ problem = "${path}: ${what}"; }];
 
   # The facts of a table: one for each value that is right, one for each thing that is wrong.
@@ -28,6 +28,7 @@ let
         real = join at.real name;
         environment = if at.schema == "environments" then name else at.environment;
         secret = if at.schema == "secrets" then name else at.secret;
+        agent = if at.schema == "agents" then name else at.agent;
       };
     in
     if named && !rules.isName name then
@@ -46,7 +47,7 @@ let
     in
     if checked ? problem then problem here.real checked.problem
     else [{
-      inherit (here) real environment secret;
+      inherit (here) real environment secret agent;
       inherit (row) path;
       inherit (checked) value;
       # A wall that is not there is not replaced by another: its environment is refused as a whole.
@@ -54,13 +55,13 @@ let
       unavailable = later || (!row.served && !isFallback);
     }];
 
-  facts = walk { schema = ""; real = ""; environment = null; secret = null; } values;
+  facts = walk { schema = ""; real = ""; environment = null; secret = null; agent = null; } values;
   right = filter (fact: fact ? value) facts;
 
   # Stored values by the path of their key: of the file, and of one environment.
   store = belongs: listToAttrs (map (fact: { name = fact.path; inherit (fact) value; })
     (filter (fact: fact.stored && belongs fact) right));
-  stored = environment: store (fact: fact.secret == null && fact.environment == environment);
+  stored = environment: store (fact: fact.secret == null && fact.agent == null && fact.environment == environment);
   shared = stored null;
 
   # The sections below one whose members the user names.
@@ -135,7 +136,8 @@ let
     in
     {
       inherit tier;
-      allow = (if tier == "allow" then shared."network.allow" or [ ] else [ ]) ++ mine "allow";
+      allow = (if tier == "none" then [ ] else map (place: "deny ${place}") (shared."network.deny" or [ ]))
+        ++ (if tier == "allow" then shared."network.allow" or [ ] else [ ]) ++ mine "allow";
       publish = mine "publish";
       reach = mine "reach";
       secrets = mine "secrets";
@@ -221,6 +223,7 @@ in
     network = {
       tier = tierOf "";
       allow = shared."network.allow" or [ ];
+      deny = shared."network.deny" or [ ];
       resolver = shared."network.resolver" or "";
     };
     secrets = map secret (attrNames secrets);
@@ -247,6 +250,8 @@ in
         mode = fallback "project.mode";
         mount_point = fallback "project.mount_point";
         inherited = fallback "project.inherit_env.vars";
+        hide = fallback "project.hide";
+        show_hidden = fallback "project.show_hidden";
       } else null;
     environments = map environment (attrNames named);
     unavailable = map (fact: { key = fact.real; section = sectionOf fact; }) (filter (fact: fact.unavailable) right);

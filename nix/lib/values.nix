@@ -37,6 +37,7 @@ let
     variables = "a list of names of environment variables";
     resolvers = "ADDRESS or ADDRESS:PORT, or several with commas between";
     rules = "a list of hosts, addresses or URLs that may be reached";
+    denied = "a list of hosts or addresses";
     hosts = "a list of host names";
     ports = "a list of ports from 1 to 65535";
     published = "a list of ports, or of texts \"HOST:BOX\"";
@@ -145,6 +146,7 @@ let
     texts = list;
     variables = list;
     rules = list;
+    denied = list;
     hosts = list;
     ports = list;
     published = list;

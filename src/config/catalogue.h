@@ -24,8 +24,9 @@ struct Configured {
   network::Wanted network = {};
   bool names_network = false;  ///< the file says how far they reach, be it nowhere
   std::vector<SecretConfig> secrets = {};
-  std::string resolver = {};  ///< of the proxy; empty: the host's
-  AuditConfig audit = {};     ///< where its decisions are written down
+  std::string resolver = {};           ///< of the proxy; empty: the host's
+  environment::HideRules hidden = {};  ///< of the project, [project]'s and its own
+  AuditConfig audit = {};              ///< where its decisions are written down
   /// How many interpreters wait ready, at most, and what they have loaded.
   std::uint64_t warm = kUsualWarm;
   std::vector<std::string> preload = {};

@@ -153,6 +153,7 @@ std::optional<Error> WhyNot(Kind kind, const std::string& text) {
     return parsed ? std::nullopt : std::optional<Error>(parsed.error());
   };
   if (kind == Kind::kRules) return error(network::ParseRule(text));
+  if (kind == Kind::kDenied) return error(network::ParseDenied(text));
   if (kind == Kind::kHosts) return error(network::Name::Parse(text));
   return std::nullopt;
 }
@@ -245,6 +246,7 @@ Checking CheckValue(const Key& key, const Value& value, const CheckContext& cont
     case Kind::kTexts:
     case Kind::kVariables:
     case Kind::kRules:
+    case Kind::kDenied:
     case Kind::kHosts:
     case Kind::kPorts:
     case Kind::kPublished:

@@ -135,8 +135,15 @@ network::Wanted NetworkFor(const Config& config, std::string_view environment,
   const EnvironmentConfig* found = FindEnvironment(config, environment);
   const NetworkConfig own = found != nullptr ? found->network : NetworkConfig{};
   network::Wanted wanted{.level = level.value_or(own.level.value_or(config.network))};
+  // A sandbox without a network reaches nothing anyway; nobody could keep it from one in the
+  // host's, which is then refused (network::Check).
+  if (wanted.level != network::Level::kNone) {
+    for (const std::string& place : config.deny) wanted.rules.push_back("deny " + place);
+  }
   if (level && !network::Proxied(*level)) return wanted;
-  if (wanted.level == network::Level::kAllow) wanted.rules = config.allow;
+  if (wanted.level == network::Level::kAllow) {
+    wanted.rules.insert(wanted.rules.end(), config.allow.begin(), config.allow.end());
+  }
   wanted.rules.insert(wanted.rules.end(), own.allow.begin(), own.allow.end());
   wanted.publish = own.publish;
   wanted.reach = own.reach;
@@ -157,6 +164,18 @@ std::vector<SecretConfig> SecretsFor(const Config& config, std::string_view envi
     }
   }
   return secrets;
+}
+
+environment::HideRules HiddenFor(const Config& config, std::string_view environment) {
+  environment::HideRules rules = config.project.hidden;
+  if (const EnvironmentConfig* found = FindEnvironment(config, environment)) {
+    const auto append = [](const std::vector<std::string>& from, std::vector<std::string>& to) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(found->hidden.hide, rules.hide);
+    append(found->hidden.show, rules.show);
+  }
+  return rules;
 }
 
 Result<void> CheckAvailable(const Config& config, std::string_view section) {
@@ -204,6 +223,10 @@ Result<Config> Merge(Config user, const Config& project) {
                             Place(environment.file, environment.where), name,
                             Place(at->second.file, at->second.where)),
                 "give one of them another name");
+  }
+  // It hides more, and opens nothing: the table of keys does not let it.
+  for (const std::string& glob : project.project.hidden.hide) {
+    user.project.hidden.hide.push_back(glob);
   }
   if (project.project.use_flake) {
     user.project.use_flake = true;

@@ -85,6 +85,19 @@ struct SecretConfig {
 /// "GITHUB_TOKEN" for "github-token".
 std::string VariableFor(std::string_view secret);
 
+/// A coding agent that the user added, or what the user adds to one that igloo knows.
+struct AgentConfig {
+  std::string name = {};
+  Position where = {};
+  std::string base = {};     ///< the name of one that igloo knows; empty: see agent::Roster
+  std::string program = {};  ///< as one types it, or a path
+  std::vector<std::string> arguments = {};
+  std::vector<std::string> pass = {};   ///< names of variables
+  std::vector<std::string> home = {};   ///< directories below home, to write to
+  std::vector<std::string> allow = {};  ///< rules
+  bool operator==(const AgentConfig&) const = default;
+};
+
 struct EnvironmentConfig {
   std::string name = {};
   std::string file = {};  ///< the file that configures it, and where in it
@@ -102,6 +115,7 @@ struct EnvironmentConfig {
   std::vector<std::string> preload = {};
   std::optional<bool> conveniences = {};
   NetworkConfig network = {};
+  environment::HideRules hidden = {};  ///< of the project, beside what that says
   bool operator==(const EnvironmentConfig&) const = default;
 };
 
@@ -111,6 +125,7 @@ struct ProjectConfig {
   environment::ProjectMode mode = environment::ProjectMode::kReadOnly;
   std::string mount_point = environment::kProjectMount;
   std::vector<std::string> inherit = {};
+  environment::HideRules hidden = {};
   /// Its development shell becomes the environment "project"; who asks for that, and where.
   bool use_flake = false;
   std::string use_flake_file = {};
@@ -184,8 +199,10 @@ struct Config {
   Limits limits = {};  ///< of every environment that does not say otherwise
   network::Level network = network::Level::kNone;  ///< likewise
   std::vector<std::string> allow = {};             ///< rules of all that have the level 'allow'
-  std::string resolver = {};                       ///< of the proxy; empty: the host's
+  std::vector<std::string> deny = {};  ///< places that nobody reaches, whatever allows them
+  std::string resolver = {};           ///< of the proxy; empty: the host's
   std::map<std::string, SecretConfig> secrets = {};
+  std::map<std::string, AgentConfig> agents = {};
   ProjectConfig project = {};
   std::string artifacts = {};  ///< directory of mkSandbox artifacts; empty: not named
   NixConfig nix = {};
@@ -219,6 +236,9 @@ const wall::Wall* BackendFor(const Config& config, std::string_view environment)
 network::Wanted NetworkFor(const Config& config, std::string_view environment,
                            std::optional<network::Level> level = {});
 std::vector<SecretConfig> SecretsFor(const Config& config, std::string_view environment);
+
+/// What code in an environment gets to read of the project.
+environment::HideRules HiddenFor(const Config& config, std::string_view environment);
 
 /// Fails when `section` ("project", "daemon", ...) asks for something that is not available yet.
 Result<void> CheckAvailable(const Config& config, std::string_view section);

@@ -90,6 +90,19 @@ TEST(MergeTest, AProjectMayAskForItsOwnShell) {
             "at c.toml:4:15");
 }
 
+TEST(MergeTest, AProjectHidesMoreAndShowsNothing) {
+  const auto merged = Merge(Read("[project]\npath = '/p'\nhide = ['a']\nshow_hidden = ['b']\n"
+                                 "[environments.node]\nhide = ['d']\nshow_hidden = ['e']\n"),
+                            Read("[project]\nhide = ['c']\n[environments.x]\npreset = 'node'\n"
+                                 "hide = ['f']\n",
+                                 "/p/igloo.toml", Origin::kProject));
+  ASSERT_TRUE(merged);
+  using Rules = environment::HideRules;
+  EXPECT_EQ(HiddenFor(*merged, "shell"), (Rules{.hide = {"a", "c"}, .show = {"b"}}));
+  EXPECT_EQ(HiddenFor(*merged, "node"), (Rules{.hide = {"a", "c", "d"}, .show = {"b", "e"}}));
+  EXPECT_EQ(HiddenFor(*merged, "x"), (Rules{.hide = {"a", "c", "f"}, .show = {"b"}}));
+}
+
 TEST(MergeTest, AProjectDoesNotRedefineTheUsersEnvironments) {
   const Config user = Read("[environments.a]\npreset = 'node'\n");
   const Config project =

@@ -22,7 +22,9 @@ std::string Join(std::string_view path, std::string_view part) {
   return path.empty() ? std::string(part) : fmt::format("{}.{}", path, part);
 }
 
-bool TakesNames(std::string_view path) { return path == kEnvironments || path == "secrets"; }
+bool TakesNames(std::string_view path) {
+  return path == kEnvironments || path == "secrets" || path == "agents";
+}
 
 const Key* FindKey(std::string_view path) {
   const auto keys = Keys();
@@ -78,6 +80,8 @@ std::string_view GrantText(Grant grant) {
       return "hands out secrets or variables of yours";
     case Grant::kMounts:
       return "shows directories of the host";
+    case Grant::kHidden:
+      return "shows what is hidden";
     case Grant::kBackend:
       return "chooses the wall";
     case Grant::kLimits:
@@ -155,6 +159,8 @@ class Decoder {
       TakeEnvironment(member, *table, schema, real);
     } else if (named && schema == "secrets.NAME") {
       TakeSecret(member, *table, schema, real);
+    } else if (named && schema == "agents.NAME") {
+      TakeAgent(member, *table, schema, real);
     } else {
       Walk(*table, schema, real);
     }
@@ -235,6 +241,16 @@ class Decoder {
     if (options_.origin == Origin::kProject) return;
     CheckSecret(secret, table, out_.problems);
     out_.config.secrets.emplace(member.key, std::move(secret));
+  }
+
+  void TakeAgent(const Member& member, const Table& table, const std::string& schema,
+                 const std::string& real) {
+    AgentConfig& agent = out_.config.agents[member.key];
+    agent.name = member.key;
+    agent.where = member.where;
+    target_.agent = &agent;
+    Walk(table, schema, real);
+    target_.agent = nullptr;
   }
 
   void CheckSource(EnvironmentConfig& environment, const Table& table) {

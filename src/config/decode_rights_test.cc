@@ -33,6 +33,26 @@ TEST(DecodeTest, InheritedVariablesAreNamesAndNoErrorRepeatsAValue) {
                           "variables, for example vars = [\"LANG\", \"TZ\"]"));
 }
 
+TEST(DecodeTest, AgentsAreTheUsersOwnAffair) {
+  const std::string text =
+      "[agents.mine]\nbase = 'claude'\nprogram = 'my-agent'\narguments = ['-x']\n"
+      "pass = ['MODEL']\nhome = ['.mine']\nallow = ['api.example.com']\n";
+  const Config config = Fine(text);
+  const AgentConfig expected{.name = "mine",
+                             .where = config.agents.at("mine").where,
+                             .base = "claude",
+                             .program = "my-agent",
+                             .arguments = {"-x"},
+                             .pass = {"MODEL"},
+                             .home = {".mine"},
+                             .allow = {"api.example.com"}};
+  EXPECT_EQ(config.agents.at("mine"), expected);
+  EXPECT_EQ(Problems(text, Origin::kProject).size(), 6U) << "each of them is refused";
+  EXPECT_THAT(Problems("[agents.mine]\npass = ['A=b']\nallow = ['http://']\n"),
+              ElementsAre(HasSubstr("'pass' holds names, not values"),
+                          HasSubstr("the network rule 'http://'")));
+}
+
 TEST(DecodeTest, AProjectsOwnFileGrantsNothing) {
   const std::string never =
       ", which a project's own file never does | move it to your own "

@@ -20,9 +20,11 @@ constexpr std::string_view kHead =
 std::string Named(std::string_view path) {
   std::string out(path);
   const std::size_t at = out.find("NAME");
-  if (at != std::string::npos)
-    out.replace(at, 4, out.starts_with("secrets") ? "github-token" : "data");
-  return out;
+  if (at == std::string::npos) return out;
+  return out.replace(at, 4,
+                     out.starts_with("secrets")  ? "github-token"
+                     : out.starts_with("agents") ? "my-agent"
+                                                 : "data");
 }
 
 std::string_view ExampleOf(const Key& key) {

@@ -1,5 +1,6 @@
 // The table of all keys: what a configuration file may say, now and later.
 
+#include "config/put.h"
 #include "config/schema.h"
 
 namespace igloo::config {
@@ -25,14 +26,6 @@ void StoreSource(Target& target, const Checked& value) {
   target.environment->source = {kKind, value.text};
 }
 
-void StoreDescription(Target& target, const Checked& value) {
-  target.environment->description = value.text;
-}
-
-void StoreVariables(Target& target, const Checked& value) {
-  target.environment->variables = value.table;
-}
-
 void StoreBackend(Target& target, const Checked& value) {
   (target.environment != nullptr ? target.environment->backend : target.config.backend) =
       value.wall;
@@ -55,47 +48,14 @@ void StoreUseFlake(Target& target, const Checked& value) {
   target.config.project.use_flake_where = value.where;
 }
 
-template <std::string NixConfig::* kField>
-void StoreNix(Target& target, const Checked& value) {
-  target.config.nix.*kField = value.text;
-}
-
 void StoreInterpreter(Target& target, const Checked& value) {
   for (const std::string_view word : Words(value.text)) {
     target.environment->interpreter.emplace_back(word);
   }
 }
 
-void StoreMountPoint(Target& target, const Checked& value) {
-  target.config.project.mount_point = value.text;
-}
-
-void StoreArtifacts(Target& target, const Checked& value) { target.config.artifacts = value.text; }
-
-template <bool AuditConfig::* kField>
-void StoreAuditFlag(Target& target, const Checked& value) {
-  target.config.audit.*kField = value.flag;
-}
-
-void StoreAuditSize(Target& target, const Checked& value) {
-  target.config.audit.rotate_bytes = value.number;
-}
-
-void StoreAuditFiles(Target& target, const Checked& value) {
-  target.config.audit.keep = static_cast<unsigned>(value.number);
-}
-
 void StoreTools(Target& target, const Checked& value) {
   target.config.daemon.tools = FindTools(value.text).value_or(Tools::kRun);
-}
-
-template <std::string DaemonConfig::* kField>
-void StoreDaemon(Target& target, const Checked& value) {
-  target.config.daemon.*kField = value.text;
-}
-
-void StoreAlwaysLoad(Target& target, const Checked& value) {
-  target.config.daemon.always_load = value.flag;
 }
 
 template <auto SessionConfig::* kField>
@@ -114,14 +74,10 @@ void StoreInherit(Target& target, const Checked& value) {
       value.list;
 }
 
-void StoreWarm(Target& target, const Checked& value) { target.environment->warm = value.number; }
-
-void StorePreload(Target& target, const Checked& value) {
-  target.environment->preload = value.list;
-}
-
-void StoreConveniences(Target& to, const Checked& value) {
-  to.environment->conveniences = value.flag;
+template <std::vector<std::string> environment::HideRules::* kField>
+void StoreHidden(Target& target, const Checked& value) {
+  (target.environment != nullptr ? target.environment->hidden : target.config.project.hidden).*
+      kField = value.list;
 }
 
 NetworkConfig& NetworkOf(Target& target) { return target.environment->network; }
@@ -139,8 +95,6 @@ void StoreAllow(Target& target, const Checked& value) {
   (target.environment != nullptr ? NetworkOf(target).allow : target.config.allow) = value.list;
 }
 
-void StoreResolver(Target& target, const Checked& value) { target.config.resolver = value.text; }
-
 void StorePublish(Target& target, const Checked& value) {
   for (const std::string& each : value.list) {
     if (const auto port = network::ParsePublished(each)) NetworkOf(target).publish.push_back(*port);
@@ -153,22 +107,10 @@ void StoreReach(Target& target, const Checked& value) {
   }
 }
 
-void StoreRawSockets(Target& target, const Checked& value) {
-  NetworkOf(target).raw_sockets = value.flag;
-}
-
-void StoreUsedSecrets(Target& target, const Checked& value) {
-  NetworkOf(target).secrets = value.list;
-}
-
 template <SecretSource::Kind kKind>
 void StoreSecretSource(Target& target, const Checked& value) {
   target.secret->source = {kKind, value.text};
 }
-
-void StoreSecretHosts(Target& target, const Checked& value) { target.secret->hosts = value.list; }
-
-void StoreSecretHeader(Target& target, const Checked& value) { target.secret->header = value.text; }
 
 constexpr Shape Choice(std::string_view choices, std::string_view later = {}) {
   return {.kind = Kind::kChoice, .choices = choices, .later = later};
@@ -190,6 +132,7 @@ constexpr Shape kTexts = {.kind = Kind::kTexts};
 constexpr Shape kVariables = {.kind = Kind::kVariables};
 constexpr Shape kResolvers = {.kind = Kind::kResolvers};
 constexpr Shape kRules = {.kind = Kind::kRules};
+constexpr Shape kDenied = {.kind = Kind::kDenied};
 constexpr Shape kHosts = {.kind = Kind::kHosts};
 constexpr Shape kPorts = {.kind = Kind::kPorts};
 constexpr Shape kPublished = {.kind = Kind::kPublished};
@@ -206,21 +149,21 @@ constexpr std::string_view kAboutVariables =
 constexpr Key kKeys[] = {
     {"daemon.transport", Choice("stdio http"), "\"stdio\"", "",
      "how clients reach the server; --stdio and --http beat it", kNow, kEveryone,
-     StoreDaemon<&DaemonConfig::transport>},
+     Put<&Config::daemon, &DaemonConfig::transport>},
     {"daemon.log_level", Choice("trace debug info warn error"), "\"info\"", "",
      "what the server says on standard error; debug and trace: a line for every call, too",
-     kNow, kEveryone, StoreDaemon<&DaemonConfig::log_level>},
+     kNow, kEveryone, Put<&Config::daemon, &DaemonConfig::log_level>},
     {"daemon.listen", kText, "\"127.0.0.1:8730\"", "",
-     "address of the transport http", kNow, kEveryone, StoreDaemon<&DaemonConfig::listen>},
+     "address of the transport http", kNow, kEveryone, Put<&Config::daemon, &DaemonConfig::listen>},
     {"daemon.tools", Choice("run per-environment both"), "\"run\"", "",
      "one tool for all environments, one for each, or all of them; --tools beats it",
      kNow, kEveryone, StoreTools},
     {"daemon.always_load", kFlag, "true", "false",
      "clients that search their tools are asked to show 'run' to the model at once",
-     kNow, kEveryone, StoreAlwaysLoad},
+     kNow, kEveryone, Put<&Config::daemon, &DaemonConfig::always_load>},
     {"daemon.terminal_sequences", Choice("remove keep"), "\"remove\"", "",
      "what becomes of colours and other control sequences in results", kNow, kEveryone,
-     StoreDaemon<&DaemonConfig::terminal_sequences>},
+     Put<&Config::daemon, &DaemonConfig::terminal_sequences>},
 
     {"defaults.backend", kBackends, "\"jail\"", "",
      "the wall", kNow, kBackend, StoreBackend},
@@ -256,38 +199,44 @@ constexpr Key kKeys[] = {
     {"project.path", kPath, "", "\"~/code/app\"",
      "the directory; code sees it at /project", kNow, kMounts, StoreProject},
     {"project.mount_point", kInside, "\"/project\"", "",
-     "where code sees it", kNow, kMounts, StoreMountPoint},
+     "where code sees it", kNow, kMounts, Put<&Config::project, &ProjectConfig::mount_point>},
     {"project.mode", Choice("readonly overlay readwrite"), "\"readonly\"", "",
      "overlay: code changes a copy that is dropped; readwrite: code changes your files",
      kNow, kMounts, StoreMode},
     {"project.use_flake", kFlag, "false", "true",
      "the project's devShell becomes the environment 'project', once 'igloo trust --flake' said yes to it",
      kNow, kNothing, StoreUseFlake},
+    {"project.hide", kTexts, "[]", "[\"secrets/\", \"*.sqlite\"]",
+     "files and directories that code does not get to read, beside the usual ones; docs/projects.md has them",
+     kNow, kNothing, StoreHidden<&environment::HideRules::hide>},
+    {"project.show_hidden", kTexts, "[]", "[\"tests/**/*.pem\"]",
+     "what code does get to read, whoever hides it; \"**\" is everything", kNow, kHidden,
+     StoreHidden<&environment::HideRules::show>},
     {"project.inherit_env.vars", kVariables, "[]", "[\"LANG\", \"TZ\"]",
      kAboutVariables, kNow, kSecrets, StoreInherit},
 
     {"artifacts.directory", kPath, "", "\"~/.config/igloo/sandboxes\"",
-     "each directory in it is one environment", kNow, kMounts, StoreArtifacts},
+     "each directory in it is one environment", kNow, kMounts, Put<&Config::artifacts>},
 
     {"nix.program", kPath, "", "\"/nix/var/nix/profiles/default/bin/nix\"",
      "the Nix that builds environments; if absent, the first in PATH", kNow, kEveryone,
-     StoreNix<&NixConfig::program>},
+     Put<&Config::nix, &NixConfig::program>},
     {"nix.store", kPath, "", "\"~/.local/share/nix/root\"",
      "a store of your own: what is /nix/store for Nix lies below it", kNow, kEveryone,
-     StoreNix<&NixConfig::store>},
+     Put<&Config::nix, &NixConfig::store>},
     {"nix.nixpkgs", kText, "\"nixpkgs\"", "\"github:NixOS/nixpkgs/nixos-unstable\"",
      "the flake that bash and coreutils come from where a flake brings no nixpkgs", kNow, kEveryone,
-     StoreNix<&NixConfig::nixpkgs>},
+     Put<&Config::nix, &NixConfig::nixpkgs>},
 
     {"audit.enabled", kFlag, "true", "",
      "one record per call: when, who, where, how it ended; below XDG_STATE_HOME or ~/.local/state",
-     kNow, kEveryone, StoreAuditFlag<&AuditConfig::enabled>},
+     kNow, kEveryone, Put<&Config::audit, &AuditConfig::enabled>},
     {"audit.code", kFlag, "false", "true",
-     "the code itself as well; without it, its digest and its size", kNow, kEveryone, StoreAuditFlag<&AuditConfig::code>},
+     "the code itself as well; without it, its digest and its size", kNow, kEveryone, Put<&Config::audit, &AuditConfig::code>},
     {"audit.rotate_mb", Megabytes(1, 4096), "16", "",
-     "a new file is begun at this size", kNow, kEveryone, StoreAuditSize},
+     "a new file is begun at this size", kNow, kEveryone, Put<&Config::audit, &AuditConfig::rotate_bytes>},
     {"audit.keep", Count(1, 99), "4", "",
-     "how many older files stay", kNow, kEveryone, StoreAuditFiles},
+     "how many older files stay", kNow, kEveryone, Put<&Config::audit, &AuditConfig::keep>},
 
     {"session.idle_timeout_seconds", Seconds(7 * kDay), "300", "",
      "an unused session ends after this time", kNow, kEveryone, StoreSession<&SessionConfig::idle_ms>},
@@ -301,8 +250,10 @@ constexpr Key kKeys[] = {
     {"network.allow", kRules, "[]", "[\"pypi.org\", \"files.pythonhosted.org\"]",
      "what every environment with the network \"allow\" may reach; docs/network.md has the rules",
      kNow, kNetwork, StoreAllow},
+    {"network.deny", kDenied, "[]", "[\"*.example.net\", \"203.0.113.0/24\"]",
+     "what nobody reaches, whatever allows it; docs/network.md has the rules", kNow, kNetwork, Put<&Config::deny>},
     {"network.resolver", kResolvers, "", "\"9.9.9.9\"",
-     "the resolver of the proxy, instead of the host's", kNow, kNetwork, StoreResolver},
+     "the resolver of the proxy, instead of the host's", kNow, kNetwork, Put<&Config::resolver>},
 
     {"secrets.NAME.variable", kName, "", "\"GITHUB_TOKEN\"",
      "the variable of yours that holds it", kNow, kSecrets,
@@ -314,9 +265,26 @@ constexpr Key kKeys[] = {
      "or the command that prints it: words, no shell", kNow, kSecrets,
      StoreSecretSource<SecretSource::Kind::kCommand>},
     {"secrets.NAME.hosts", kHosts, "", "[\"api.github.com\"]",
-     "the only hosts it is sent to", kNow, kSecrets, StoreSecretHosts},
+     "the only hosts it is sent to", kNow, kSecrets, Put<&SecretConfig::hosts>},
     {"secrets.NAME.header", kText, "", "\"Authorization\"",
-     "the only header it is sent in, or several with commas; needed", kNow, kSecrets, StoreSecretHeader},
+     "the only header it is sent in, or several with commas; needed", kNow, kSecrets, Put<&SecretConfig::header>},
+
+    {"agents.NAME.base", kName, "", "\"claude\"",
+     "the agent of igloo's that it starts from; if absent, the one of the same name", kNow, kEveryone,
+     Put<&AgentConfig::base>},
+    {"agents.NAME.program", kText, "", "\"my-agent\"",
+     "its program, on PATH or as a path; needed without a base", kNow, kEveryone,
+     Put<&AgentConfig::program>},
+    {"agents.NAME.arguments", kTexts, "[]", "[\"--no-sandbox\"]",
+     "before those of the command line; {notice} in one is the path of SANDBOX.md inside", kNow,
+     kEveryone, Put<&AgentConfig::arguments>},
+    {"agents.NAME.pass", kVariables, "[]", "[\"MY_AGENT_MODEL\"]",
+     "variables of yours that it gets", kNow, kSecrets, Put<&AgentConfig::pass>},
+    {"agents.NAME.home", kTexts, "[]", "[\".my-agent\"]",
+     "directories of your home that it can read and change", kNow, kMounts,
+     Put<&AgentConfig::home>},
+    {"agents.NAME.allow", kRules, "[]", "[\"api.example.com\"]",
+     "what it may reach with --network allow", kNow, kNetwork, Put<&AgentConfig::allow>},
 
     {"backends.microvm.hypervisor", Choice("qemu cloud-hypervisor firecracker"), "\"qemu\"", "",
      "the program that runs the machine", kLater, kBackend},
@@ -335,7 +303,7 @@ constexpr Key kKeys[] = {
      "'igloo env pull' fetched",
      kNow, kMounts, StoreSource<SourceKind::kImage>},
     {"environments.NAME.description", kText, "", "\"Python for data\"",
-     "what clients are told about it", kNow, kNothing, StoreDescription},
+     "what clients are told about it", kNow, kNothing, Put<&EnvironmentConfig::description>},
     {"environments.NAME.interpreter", kText, "", "\"python3 -c\"",
      "the command that gets the code, as an argument behind -c or -e, else as input",
      kNow, kNothing, StoreInterpreter},
@@ -346,7 +314,7 @@ constexpr Key kKeys[] = {
     {"environments.NAME.memory_mb", Megabytes(16, kTerabyte), "", "1024",
      "its own memory", kNow, kLimits, StoreLimit<&Limits::memory_bytes>},
     {"environments.NAME.env", kTextTable, "", "{ TZ = \"UTC\" }",
-     "variables that its code sees; no place for secrets", kNow, kStart, StoreVariables},
+     "variables that its code sees; no place for secrets", kNow, kStart, Put<&EnvironmentConfig::variables>},
     {"environments.NAME.network", kTiers, "\"none\"", "\"allow\"",
      "what its runs may reach", kNow, kNetwork, StoreLevel},
     {"environments.NAME.allow", kRules, "[]", "[\"pypi.org\"]",
@@ -358,19 +326,25 @@ constexpr Key kKeys[] = {
      "ports of your 127.0.0.1 that it reaches on its own", kNow, kNetwork, StoreReach},
     {"environments.NAME.raw_sockets", kFlag, "false", "",
      "whether its code may make raw sockets (tcpdump, nmap -sS); with \"internet\" only",
-     kNow, kNetwork, StoreRawSockets},
+     kNow, kNetwork, Put<&EnvironmentConfig::network, &NetworkConfig::raw_sockets>},
     {"environments.NAME.secrets", kTexts, "[]", "[\"github-token\"]",
-     "names of [secrets.NAME] that its requests carry", kNow, kSecrets, StoreUsedSecrets},
+     "names of [secrets.NAME] that its requests carry", kNow, kSecrets, Put<&EnvironmentConfig::network, &NetworkConfig::secrets>},
     {"environments.NAME.mounts", kTexts, "[]", "[\"/srv/data:/data:ro\"]",
      "further directories of the host", kLater, kMounts},
+    {"environments.NAME.hide", kTexts, "[]", "[\"secrets/\"]",
+     "what its code does not get to read of the project, beside what [project] hides", kNow, kNothing,
+     StoreHidden<&environment::HideRules::hide>},
+    {"environments.NAME.show_hidden", kTexts, "[]", "[\".env\"]",
+     "what its code does get to read of the project, whoever hides it", kNow, kHidden,
+     StoreHidden<&environment::HideRules::show>},
     {"environments.NAME.warm", Count(0, 64), "", "2",
      "interpreters of a server that wait ready in sandboxes of their own, at most, for runs and for sessions; 4 if absent",
-     kNow, kEveryone, StoreWarm},
+     kNow, kEveryone, Put<&EnvironmentConfig::warm>},
     {"environments.NAME.preload", kTexts, "[]", "[\"numpy\", \"pandas\"]",
-     "Python modules that its sessions have loaded when they begin", kNow, kStart, StorePreload},
+     "Python modules that its sessions have loaded when they begin", kNow, kStart, Put<&EnvironmentConfig::preload>},
     {"environments.NAME.conveniences", kFlag, "true", "false",
      "whether igloo adds display() and unheld output to Python, igloo.display() to Node", kNow, kEveryone,
-     StoreConveniences},
+     Put<&EnvironmentConfig::conveniences>},
     {"environments.NAME.sessions", kFlag, "true", "false",
      "whether it offers sessions", kLater, kEveryone},
 

@@ -43,6 +43,8 @@ std::string_view KindName(Kind kind) {
       return "variables";
     case Kind::kRules:
       return "rules";
+    case Kind::kDenied:
+      return "denied";
     case Kind::kHosts:
       return "hosts";
     case Kind::kPublished:

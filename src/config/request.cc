@@ -35,7 +35,8 @@ Result<void> Complete(const Config& config, const Configured& configured, const 
   if (!config.project.path.empty()) {
     request.project = {.path = config.project.path,
                        .mode = config.project.mode,
-                       .mount_point = config.project.mount_point};
+                       .mount_point = config.project.mount_point,
+                       .rules = configured.hidden};
   }
   // A contract may ask for a network where the configuration says nothing of one.
   const network::Level asked = request.network.level;

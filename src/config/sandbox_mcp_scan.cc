@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "config/json_reader.h"
 
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFileName = "config.json";
 
 std::string NoteText(const std::string& file, const Problem& note) {
-  return Place(file, note.where) + ": " + note.what + (note.hint.empty() ? "" : "; " + note.hint);
+  return InOneLine(ToError(file, note));
 }
 
 bool IsMissing(const Error& error) {

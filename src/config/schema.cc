@@ -19,6 +19,8 @@ constexpr Section kSections[] = {
     {"session", "Interpreters that live on between calls."},
     {"network", "What the network tiers of all environments share."},
     {"secrets.NAME", "A secret that the proxy adds to requests; code never sees it."},
+    {"agents.NAME",
+     "A coding agent for 'igloo agent NAME', or what you add to one that igloo knows."},
     {"backends.microvm", "The backend with a kernel of its own."},
     {"backends.jail", "Igloo's own backend. It has no settings yet."},
     {"environments.NAME",
@@ -82,6 +84,8 @@ std::string Expected(const Key& key) {
       return "a list of names of environment variables";
     case Kind::kRules:
       return "a list of hosts, addresses or URLs that may be reached";
+    case Kind::kDenied:
+      return "a list of hosts or addresses";
     case Kind::kHosts:
       return "a list of host names";
     case Kind::kPublished:

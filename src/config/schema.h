@@ -27,6 +27,7 @@ enum class Kind {
   kTexts,      ///< a list of texts
   kVariables,  ///< a list of names of environment variables
   kRules,      ///< a list of what may be reached
+  kDenied,     ///< a list of places that may not
   kHosts,      ///< a list of host names
   kPorts,      ///< a list of port numbers
   kPublished,  ///< a list of port numbers, or of "HOST:BOX"
@@ -36,7 +37,17 @@ enum class Kind {
 enum class Served { kNow, kLater };
 
 /// What a key would give away; a project's own file may use only what gives nothing away.
-enum class Grant { kNothing, kNetwork, kSecrets, kMounts, kBackend, kLimits, kStart, kEveryone };
+enum class Grant {
+  kNothing,
+  kNetwork,
+  kSecrets,
+  kMounts,
+  kHidden,
+  kBackend,
+  kLimits,
+  kStart,
+  kEveryone
+};
 
 /// A value of any kind, checked and in the units of a Config.
 struct Checked {
@@ -54,6 +65,7 @@ struct Target {
   Config& config;
   EnvironmentConfig* environment = nullptr;
   SecretConfig* secret = nullptr;
+  AgentConfig* agent = nullptr;
 };
 
 /// What values a key takes.

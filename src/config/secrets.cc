@@ -24,12 +24,11 @@ std::string KeyOf(const SecretConfig& secret) {
                      secret.source.value);
 }
 
-/// Where the code sends requests to a host that the proxy is to speak TLS with.
-std::string UrlOf(std::string_view host) {
+}  // namespace
+
+std::string AddressAtProxy(std::string_view host) {
   return fmt::format("http://127.0.0.1:{}/https/{}", network::kProxyPort, host);
 }
-
-}  // namespace
 
 Result<Secrets::Held> Secrets::Hold(const SecretConfig& secret, Result<std::string> value) const {
   if (!value) return Wrap(fmt::format("the secret '{}'", secret.name), std::move(value).error());
@@ -90,7 +89,7 @@ Result<void> Secrets::Use(const std::vector<SecretConfig>& secrets,
                            .domain = std::move(domain),
                            .headers = *headers};
       IGLOO_TRY(network::CheckSecret(each));
-      if (url.empty()) url = UrlOf(each.domain.text());
+      if (url.empty()) url = AddressAtProxy(each.domain.text());
       request.network.secrets.push_back(std::move(each));
     }
     // SECURITY: a variable of this name that the caller hands on could be the value itself.

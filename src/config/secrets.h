@@ -58,4 +58,7 @@ class Secrets {
   mutable std::set<std::string> expected_ = {};  ///< likewise
 };
 
+/// Where code sends requests to a host (and a path, behind it) that the proxy is to speak TLS with.
+std::string AddressAtProxy(std::string_view host);
+
 }  // namespace igloo::config

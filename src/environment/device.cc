@@ -17,6 +17,7 @@
 #include "base/unique_fd.h"
 #include "network/address.h"
 #include "network/ranges.h"
+#include "network/rule.h"
 
 namespace igloo::environment {
 namespace {
@@ -52,6 +53,23 @@ bool IsClosed(const network::Address& address, const std::vector<std::string>& c
   });
 }
 
+/// What rules deny, as networks of IPv4; IPv6 does not pass a device at all.
+Result<std::vector<std::string>> DeniedNetworks(const std::vector<std::string>& rules) {
+  std::vector<std::string> networks;
+  for (const std::string& text : rules) {
+    IGLOO_ASSIGN(const network::Rule rule, network::ParseListed(text));
+    if (!rule.denies) continue;
+    const auto* place = std::get_if<network::Network>(&rule.place);
+    if (place == nullptr || rule.ports.kind != network::Ports::Kind::kAll) {
+      return Fail(Errc::kFailedPrecondition,
+                  "a device knows only addresses, and '" + network::ToText(rule) + "' is kept",
+                  "the proxy keeps such rules; deny addresses with all ports to have a device");
+    }
+    if (place->first.family == network::Family::kFour) networks.push_back(network::ToText(*place));
+  }
+  return networks;
+}
+
 std::optional<network::Address> FourAt(std::string_view text) {
   const auto address = network::ParseAddress(text);
   return address && address->family == network::Family::kFour ? address : std::nullopt;
@@ -83,7 +101,9 @@ std::string ResolverFor(std::string_view configured, std::string_view resolv_con
   return "";
 }
 
-Result<sandbox::Device> FindDevice(std::string_view resolver) {
+Result<sandbox::Device> FindDevice(std::string_view resolver,
+                                   const std::vector<std::string>& rules) {
+  IGLOO_ASSIGN(const auto denied, DeniedNetworks(rules));
   sandbox::Device device{.carrier = FindInPath("pasta")};
   // Where a package of igloo has brought one along.
   constexpr const char* kPackaged = IGLOO_PASTA;
@@ -100,6 +120,7 @@ Result<sandbox::Device> FindDevice(std::string_view resolver) {
   device.closed = network::ClosedNetworksOfFour();
   IGLOO_ASSIGN(const auto own, OwnAddresses());
   device.closed.insert(device.closed.end(), own.begin(), own.end());
+  device.closed.insert(device.closed.end(), denied.begin(), denied.end());
   device.resolver =
       ResolverFor(resolver, ReadFile("/etc/resolv.conf", 1U << 16).value_or(""), device.closed);
   return device;

@@ -61,10 +61,6 @@ constexpr std::array<EtcRow, 33> kRows = {{
 /// Nothing that packages need is deeper or larger, and looking takes time.
 constexpr int kMostDeep = 8;
 constexpr std::size_t kMostNames = 4096;
-/// So few names are shown one by one: a file is copied for a quarter of what a mount takes.
-constexpr std::size_t kFewNames = 4;
-/// The size of a directory with few names, on any file system.
-constexpr off_t kMostOfFew = 4096;
 
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
 
@@ -102,15 +98,6 @@ std::vector<std::string> SortedNames(const Directory& directory) {
 bool IsForEverybody(const struct stat& info) {
   if (S_ISREG(info.st_mode)) return (info.st_mode & 0004) != 0;
   return S_ISDIR(info.st_mode) && (info.st_mode & 0005) == 0005;
-}
-
-/// Whether more is in a directory than is shown one by one; `names`: how many were seen.
-bool HasMany(const Directory& directory, std::size_t& names) {
-  return directory && !ForEachName(directory, [&](const dirent& entry) {
-           if (++names > kFewNames) return false;
-           return entry.d_type != DT_DIR ||
-                  !HasMany(OpenDirectory(::dirfd(directory.get()), entry.d_name), names);
-         });
 }
 
 /// Whether all that is in a directory is for everybody. Links are: what they lead to is looked up
@@ -154,17 +141,12 @@ void Collect(int parent, const std::string& name, const std::string& path, int d
   }
   if (!IsForEverybody(info)) return;
   if (S_ISREG(info.st_mode)) return parts.push_back({.path = path});
-  // A large directory has many names, and reading it takes the kernel long.
-  if (all.reader == Reader::kNobody && info.st_size > kMostOfFew) {
-    return parts.push_back({.path = path});
-  }
+  // Code that is nobody's cannot open what is not for everybody, wherever it lies.
+  if (all.reader == Reader::kNobody) return parts.push_back({.path = path, .directory = true});
   const Directory directory = OpenDirectory(parent, name.c_str());
-  std::size_t count = 0;
-  const bool whole = all.reader == Reader::kNobody
-                         ? HasMany(directory, count)
-                         : IsOpen(directory, depth, count) && count > kFewNames;
-  if (whole) return parts.push_back({.path = path});
-  if (!directory || depth > kMostDeep || count > kMostNames) return;
+  std::size_t names = 0;
+  if (IsOpen(directory, depth, names)) return parts.push_back({.path = path, .directory = true});
+  if (!directory || depth > kMostDeep || names > kMostNames) return;
   for (const std::string& each : SortedNames(directory)) {
     Collect(::dirfd(directory.get()), each, fmt::format("{}/{}", path, each), depth + 1, all);
   }
@@ -250,7 +232,9 @@ void AddEtc(const std::string& directory, const std::vector<EtcPart>& parts,
   for (const EtcPart& part : parts) {
     const std::string target = "/etc/" + part.path;
     if (part.points_to.empty()) {
-      AddTree(contents, directory + "/" + part.path, sandbox::Presence::kOptional, target);
+      // All directories are parts of one overlay: one of each costs a start and an end of its own.
+      AddTree(contents, directory + "/" + part.path, sandbox::Presence::kOptional, target,
+              part.directory ? directory : "");
     } else {
       contents.emplace_back(sandbox::Link{.path = target, .points_to = part.points_to});
     }

@@ -25,6 +25,7 @@ std::string_view WhyInEtc(std::string_view target);
 struct EtcPart {
   std::string path = {};       ///< below /etc: "fonts/fonts.conf"
   std::string points_to = {};  ///< of a link: it stays one; empty: a file or a directory
+  bool directory = false;
   bool operator==(const EtcPart&) const = default;
 };
 

@@ -52,9 +52,12 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
   // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
   const bool view = project.mode == ProjectMode::kReadOnly && request.views;
   if (project.mode == ProjectMode::kOverlay || view) {
-    sandbox::OverlayTree tree{.source = project.path, .target = project.mount_point};
+    sandbox::OverlayTree tree{
+        .source = project.path, .target = project.mount_point, .hidden = project.hidden};
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
+    } else if (!project.changes.empty()) {
+      tree.changes = project.changes;
     } else {
       tree.capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
     }
@@ -66,7 +69,8 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
                                             .access = project.mode == ProjectMode::kReadWrite
                                                           ? sandbox::Access::kReadWrite
                                                           : sandbox::Access::kReadOnly,
-                                            .map_owner = true});
+                                            .map_owner = true,
+                                            .hidden = project.hidden});
 }
 
 /// SECURITY: on the host's own inodes code could watch which programs the host and other sandboxes

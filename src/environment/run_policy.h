@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "environment/environment.h"
+#include "environment/hidden.h"
 #include "network/wanted.h"
 #include "sandbox/policy.h"
 #include "wall/walls.h"
@@ -25,6 +26,10 @@ struct Project {
   std::string path = {};
   ProjectMode mode = ProjectMode::kReadOnly;
   std::string mount_point = kProjectMount;  ///< inside
+  HideRules rules = {};
+  std::vector<sandbox::Hidden> hidden = {};  ///< what these say; whoever plans it has looked
+  /// Of an overlay: the directory that keeps what is written (sandbox::OverlayTree::changes).
+  std::string changes = {};
 };
 
 struct Code {

@@ -10,6 +10,7 @@ namespace igloo::network {
 
 namespace {
 
+constexpr std::string_view kDeny = "deny ";
 constexpr std::size_t kLongestRule = 2048, kLongestMethod = 32;
 
 std::unexpected<Error> Bad(std::string why, std::string hint = {}) {
@@ -172,8 +173,25 @@ Result<Rule> ParseRule(std::string_view text) {
   return rule;
 }
 
+Result<Rule> ParseDenied(std::string_view place) {
+  IGLOO_ASSIGN(Rule rule, ParseRule(place));
+  if (rule.request) {
+    return Fail(Errc::kInvalidArgument,
+                "'" + Printable(Quoted(place, 120)) + "' cannot be denied: it is a URL",
+                "deny the host: in a tunnel nobody sees paths");
+  }
+  if (rule.ports.kind == Ports::Kind::kWeb) rule.ports = {Ports::Kind::kAll};
+  rule.denies = true;
+  return rule;
+}
+
+Result<Rule> ParseListed(std::string_view text) {
+  if (text.starts_with(kDeny)) return ParseDenied(text.substr(kDeny.size()));
+  return ParseRule(text);
+}
+
 std::string ToText(const Rule& rule) {
-  std::string text;
+  std::string text(rule.denies ? kDeny : "");
   if (rule.request) {
     for (const std::string& method : rule.request->methods) {
       text += (text.empty() ? "" : ",") + method;

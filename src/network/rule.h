@@ -2,6 +2,7 @@
 
 // What a sandbox may reach, as people write it:
 //
+//   listed  := rule | "deny " place        the second beats every rule; without a port: all
 //   rule    := place | [methods " "] url
 //   place   := host [":" port]             without a port: 80 and 443
 //   host    := name | "*." name            the second: everything below, not the name itself
@@ -63,11 +64,16 @@ struct Rule {
   std::variant<Network, Name, Below> place = Network{};
   Ports ports = {};
   std::optional<RequestPattern> request = {};
+  bool denies = false;
   bool operator==(const Rule&) const = default;
 };
 
-/// An error names the rule and what is wrong with it.
+/// A rule that allows. An error names the rule and what is wrong with it.
 Result<Rule> ParseRule(std::string_view text);
+/// One that denies: a place.
+Result<Rule> ParseDenied(std::string_view place);
+/// Either, as a list of rules has them.
+Result<Rule> ParseListed(std::string_view text);
 /// The same rule in its shortest form.
 std::string ToText(const Rule& rule);
 

@@ -42,9 +42,14 @@ std::string Where(const Host& host, std::uint16_t port) {
   return "'" + ToText(host) + "' port " + std::to_string(port);
 }
 
+/// No rule allows it as long as this one is there.
+Decision Denied(const Request& request, const Rule& rule) {
+  return {.refusal = Where(request.host, request.port) + " is denied: '" + ToText(rule) + "'"};
+}
+
 }  // namespace
 
-RuleSet::RuleSet(Tier tier, std::vector<Rule> rules) : tier_(tier), rules_(std::move(rules)) {
+RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
   for (std::uint32_t i = 0; i < rules_.size(); ++i) {
     std::visit(Overloaded{[&](const Network& network) {
                             networks_[KeyOf(network.first, network.prefix)].push_back(i);
@@ -56,18 +61,25 @@ RuleSet::RuleSet(Tier tier, std::vector<Rule> rules) : tier_(tier), rules_(std::
   }
 }
 
+RuleSet::RuleSet(Tier tier, std::vector<Rule> rules) : tier_(tier) {
+  std::vector<Rule> allowed, denied;
+  for (Rule& rule : rules) (rule.denies ? denied : allowed).push_back(std::move(rule));
+  denied_ = RuleTable(std::move(denied));
+  allowed_ = RuleTable(std::move(allowed));
+}
+
 Result<RuleSet> RuleSet::Parse(Tier tier, const std::vector<std::string>& rules) {
   std::vector<Rule> parsed;
   parsed.reserve(rules.size());
   for (const std::string& text : rules) {
-    IGLOO_ASSIGN(Rule rule, ParseRule(text));
+    IGLOO_ASSIGN(Rule rule, ParseListed(text));
     parsed.push_back(std::move(rule));
   }
   return RuleSet(tier, std::move(parsed));
 }
 
-const Rule* RuleSet::FirstOf(const Index& index, std::string_view key,
-                             const Request& request) const {
+const Rule* RuleTable::FirstOf(const Index& index, std::string_view key,
+                               const Request& request) const {
   const auto found = index.find(key);
   if (found == index.end()) return nullptr;
   const auto& candidates = found->second;
@@ -76,7 +88,7 @@ const Rule* RuleSet::FirstOf(const Index& index, std::string_view key,
   return rule == candidates.end() ? nullptr : &rules_[*rule];
 }
 
-const Rule* RuleSet::FindNamed(std::string_view name, const Request& request) const {
+const Rule* RuleTable::FindNamed(std::string_view name, const Request& request) const {
   if (const Rule* rule = FirstOf(names_, name, request)) return rule;
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
     name.remove_prefix(dot + 1);
@@ -85,7 +97,7 @@ const Rule* RuleSet::FindNamed(std::string_view name, const Request& request) co
   return nullptr;
 }
 
-const Rule* RuleSet::FindAddress(const Address& address, const Request& request) const {
+const Rule* RuleTable::FindAddress(const Address& address, const Request& request) const {
   for (const auto& [family, prefix] : prefixes_) {
     if (family != address.family) continue;
     const std::string key = KeyOf(Masked(address, prefix), prefix);
@@ -94,9 +106,16 @@ const Rule* RuleSet::FindAddress(const Address& address, const Request& request)
   return nullptr;
 }
 
-const Rule* RuleSet::Find(const Request& request) const {
+const Rule* RuleTable::Find(const Request& request) const {
   if (const auto* name = std::get_if<Name>(&request.host)) return FindNamed(name->text(), request);
   return FindAddress(std::get<Address>(request.host), request);
+}
+
+bool RuleTable::AsksRequestsTo(const Name& name) const {
+  const auto known = names_.find(name.text());
+  return known != names_.end() && std::ranges::any_of(known->second, [&](std::uint32_t i) {
+           return rules_[i].request.has_value();
+         });
 }
 
 Decision RuleSet::Refused(const Request& request) const {
@@ -113,12 +132,7 @@ Decision RuleSet::Refused(const Request& request) const {
   // Where the list speaks of this place's paths, one more path is the smaller right.
   const Scheme scheme = request.way == Request::Way::kHttp ? Scheme::kHttp : Scheme::kHttps;
   const auto* name = std::get_if<Name>(&request.host);
-  const auto known = name != nullptr ? names_.find(name->text()) : names_.end();
-  const bool speaks_of_paths =
-      known != names_.end() && std::ranges::any_of(known->second, [&](std::uint32_t i) {
-        return rules_[i].request.has_value();
-      });
-  if (!speaks_of_paths) return decision;
+  if (name == nullptr || !allowed_.AsksRequestsTo(*name)) return decision;
   const auto path = CanonicalPath(WithoutQuery(request.path));
   if (!path) {
     decision.refusal += ": " + path.error().what;
@@ -136,7 +150,8 @@ Decision RuleSet::Refused(const Request& request) const {
 
 Decision RuleSet::Decide(const Request& request) const {
   const auto* address = std::get_if<Address>(&request.host);
-  if (const Rule* rule = Find(request)) {
+  if (const Rule* rule = denied_.Find(request)) return Denied(request, *rule);
+  if (const Rule* rule = allowed_.Find(request)) {
     return {.basis = address != nullptr ? Decision::Basis::kAddress : Decision::Basis::kName,
             .rule = ToText(*rule)};
   }
@@ -147,7 +162,8 @@ Decision RuleSet::Decide(const Request& request) const {
 
 Decision RuleSet::DecideAddress(const Address& address, std::uint16_t port) const {
   const Request request{.host = address, .port = port};
-  if (const Rule* rule = FindAddress(address, request)) {
+  if (const Rule* rule = denied_.FindAddress(address, request)) return Denied(request, *rule);
+  if (const Rule* rule = allowed_.FindAddress(address, request)) {
     return {.basis = Decision::Basis::kAddress, .rule = ToText(*rule)};
   }
   if (ClosedRange(address).empty()) return {.basis = Decision::Basis::kTier};

@@ -41,6 +41,37 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
+/// Rules of one kind, by what they are found with.
+class RuleTable {
+ public:
+  RuleTable() = default;
+  explicit RuleTable(std::vector<Rule> rules);
+
+  const Rule* Find(const Request& request) const;
+  const Rule* FindAddress(const Address& address, const Request& request) const;
+  /// Whether a rule about this very name asks something of requests.
+  bool AsksRequestsTo(const Name& name) const;
+  std::size_t size() const { return rules_.size(); }
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
+  };
+  /// Indices of rules, by the text that they are found with.
+  using Index =
+      std::unordered_map<std::string, std::vector<std::uint32_t>, TextHash, std::equal_to<>>;
+
+  const Rule* FindNamed(std::string_view name, const Request& request) const;
+  const Rule* FirstOf(const Index& index, std::string_view key, const Request& request) const;
+
+  std::vector<Rule> rules_ = {};
+  Index names_ = {}, below_ = {}, networks_ = {};
+  std::set<std::pair<Family, unsigned>> prefixes_ = {};  ///< those that occur
+};
+
 /// All rules of one sandbox. A new list is a new object, so a change is seen whole or not at all.
 class RuleSet {
  public:
@@ -58,29 +89,13 @@ class RuleSet {
   Decision DecideAddress(const Address& address, std::uint16_t port) const;
 
   Tier tier() const { return tier_; }
-  std::size_t size() const { return rules_.size(); }
+  std::size_t size() const { return allowed_.size() + denied_.size(); }
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>()(text);
-    }
-  };
-  /// Indices of rules, by the text that they are found with.
-  using Index =
-      std::unordered_map<std::string, std::vector<std::uint32_t>, TextHash, std::equal_to<>>;
-
-  const Rule* Find(const Request& request) const;
-  const Rule* FindNamed(std::string_view name, const Request& request) const;
-  const Rule* FindAddress(const Address& address, const Request& request) const;
-  const Rule* FirstOf(const Index& index, std::string_view key, const Request& request) const;
   Decision Refused(const Request& request) const;
 
   Tier tier_ = Tier::kAllow;
-  std::vector<Rule> rules_ = {};
-  Index names_ = {}, below_ = {}, networks_ = {};
-  std::set<std::pair<Family, unsigned>> prefixes_ = {};  ///< those that occur
+  RuleTable allowed_ = {}, denied_ = {};  ///< the second beats the first and the tier
 };
 
 }  // namespace igloo::network

@@ -129,5 +129,36 @@ TEST(RuleSet, FindsOneOfManyByItsNameAlone) {
   EXPECT_FALSE(rules.Decide(Tunnel("host1.example.com", 443)).allowed());
 }
 
+TEST(RuleSet, WhatIsDeniedStaysClosedWhateverAllowsIt) {
+  for (const Tier tier : {Tier::kAllow, Tier::kInternet}) {
+    const RuleSet rules = Rules({"deny *.evil.org", "evil.org", "www.evil.org:8443", "example.com",
+                                 "deny 203.0.113.0/24", "203.0.113.7", "deny example.com:80"},
+                                tier);
+    for (const Request& request :
+         {Tunnel("www.evil.org", 443), Tunnel("www.evil.org", 8443), Tunnel("203.0.113.7", 443),
+          Tunnel("example.com", 80), Http("GET", "a.evil.org", "/")}) {
+      const Decision decision = rules.Decide(request);
+      EXPECT_FALSE(decision.allowed());
+      EXPECT_THAT(decision.refusal, HasSubstr("is denied: 'deny "));
+      EXPECT_EQ(decision.remedy, "") << "no rule would help";
+    }
+    EXPECT_TRUE(rules.Decide(Tunnel("evil.org", 443)).allowed()) << "the name itself";
+    EXPECT_TRUE(rules.Decide(Tunnel("example.com", 443)).allowed());
+    // An allowed name that leads there.
+    EXPECT_FALSE(rules.DecideAddress(*ParseAddress("203.0.113.9"), 443).allowed());
+    EXPECT_TRUE(rules.DecideAddress(*ParseAddress("203.0.112.9"), 443).allowed());
+  }
+}
+
+TEST(ParseDenied, IsAPlaceWithAllPortsUnlessItNamesOne) {
+  EXPECT_EQ(ToText(*ParseDenied("example.com")), "deny example.com:*");
+  EXPECT_EQ(ToText(*ParseListed("deny 10.0.0.0/8:443")), "deny 10.0.0.0/8:443");
+  EXPECT_EQ(*ParseListed(ToText(*ParseDenied("*.a.org"))), *ParseDenied("*.a.org"));
+  for (const char* bad : {"", "http://a.org/x", "GET http://a.org/", "*", "deny a.org", "a b"}) {
+    EXPECT_FALSE(ParseDenied(bad)) << bad;
+  }
+  EXPECT_FALSE(ParseRule("deny a.org")) << "who allows something does not deny it";
+}
+
 }  // namespace
 }  // namespace igloo::network

@@ -79,6 +79,13 @@ std::string ToText(const PublishedPort& port) {
 }
 
 Result<void> Check(const Wanted& wanted) {
+  const bool denies = std::ranges::any_of(
+      wanted.rules, [](const std::string& rule) { return rule.starts_with("deny "); });
+  if (wanted.level == Level::kHost && denies) {
+    return Fail(Errc::kInvalidArgument,
+                "nobody keeps what is denied from a sandbox in the host's network",
+                "use the network 'internet', or take the rules out of 'deny'");
+  }
   if (!wanted.proxied() && !wanted.rules.empty()) {
     return Fail(Errc::kInvalidArgument,
                 "rules are of no use with the network '" + std::string(ToText(wanted.level)) + "'",
@@ -108,7 +115,7 @@ Result<void> Check(const Wanted& wanted) {
                             kMostRules, kMostSecrets, kMostPorts));
   }
   for (const std::string& rule : wanted.rules) {
-    if (const auto parsed = ParseRule(rule); !parsed) return std::unexpected(parsed.error());
+    if (const auto parsed = ParseListed(rule); !parsed) return std::unexpected(parsed.error());
   }
   for (const Secret& secret : wanted.secrets) IGLOO_TRY(CheckSecret(secret));
   return CheckPorts(wanted);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of Asio that this room uses, precompiled: some nine seconds per file otherwise.
+// The parts of Asio that this room uses.
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>

@@ -16,9 +16,10 @@ std::string ShowBind(const step::Bind& bind) {
   return fmt::format(
       "{:<10} {} <- {}{}", bind.access == Access::kReadOnly ? "read-only" : "writable",
       Printable(bind.target), Printable(bind.source),
-      bind.device        ? " (device)"
-      : bind.host_inodes ? " (the host's inodes: its use of these files can be watched)"
-                         : "");
+      !bind.granted.empty() ? (bind.device ? " (device, granted)" : " (socket, granted)")
+      : bind.device         ? " (device)"
+      : bind.host_inodes    ? " (the host's inodes: its use of these files can be watched)"
+                            : "");
 }
 
 std::string Show(const Step& step) {
@@ -51,8 +52,11 @@ std::string Show(const Step& step) {
               return fmt::format("{:<10} {} <- {} (a view: own inodes, no sockets)", "read-only",
                                  Printable(s.target), Printable(s.source));
             }
-            return fmt::format("{:<10} {} <- {} (changes stay in memory, {})", "overlay",
-                               Printable(s.target), Printable(s.source), Show(s.capacity));
+            const std::string changes =
+                s.keeps_changes ? "changes are kept"
+                                : fmt::format("changes stay in memory, {}", Show(s.capacity));
+            return fmt::format("{:<10} {} <- {} ({})", "overlay", Printable(s.target),
+                               Printable(s.source), changes);
           },
           [](const step::Base& s) {
             return fmt::format(
@@ -68,6 +72,9 @@ std::string Show(const Step& step) {
           },
           [](const step::Proc& s) { return fmt::format("{:<10} {}", "proc", Printable(s.target)); },
           [](const step::Mask& s) { return fmt::format("{:<10} {}", "hide", Printable(s.target)); },
+          [](const step::Hide& s) {
+            return fmt::format("{:<10} {} ({})", "hide", Printable(s.target), Printable(s.why));
+          },
           [](const step::ReadOnly& s) {
             return fmt::format("{:<10} {}{}", "freeze", Printable(s.target),
                                s.over ? " (for all but igloo)" : "");
@@ -180,7 +187,9 @@ void ShowPayload(const Payload& payload, std::string& out) {
 void ShowNetwork(const ConnectedNetwork& network, std::string& out) {
   out += fmt::format("network\n  {:<10} {}\n", "tier", Printable(network.tier));
   for (const std::string& rule : network.rules) {
-    out += fmt::format("  {:<10} {}\n", "allow", Printable(rule));
+    const bool denies = rule.starts_with("deny ");
+    out += fmt::format("  {:<10} {}\n", denies ? "deny" : "allow",
+                       Printable(denies ? std::string_view(rule).substr(5) : rule));
   }
   if (network.device) {
     out += fmt::format("  {:<10} eth0, also for programs that know no proxy; carried by {}\n",
@@ -210,6 +219,15 @@ std::string Describe(const Plan& plan) {
     out +=
         "WARNING: code in this sandbox may make raw sockets: packets of its own making, and all "
         "that come; what is closed stays closed\n";
+  }
+  for (const auto* steps : {&plan.environment, &plan.run}) {
+    for (const Step& step : *steps) {
+      const auto* bind = std::get_if<step::Bind>(&step);
+      if (bind == nullptr || bind->granted.empty()) continue;
+      out += fmt::format("WARNING: code in this sandbox may use the host's {} '{}': {}\n",
+                         bind->device ? "device" : "socket", Printable(bind->source),
+                         Printable(bind->granted));
+    }
   }
   const std::string why = NeedsStartersId(plan);
   out += fmt::format(

@@ -28,6 +28,7 @@ Plan EveryStep() {
       step::Bind{"/dev/null", "/dev/null", Access::kReadWrite, {}, true},
       step::Tmpfs{"/mem\b", {.bytes = 1U << 20}, 01777, Execution::kForbidden},
       step::Overlay{"/lower\v", "/view\f", {.bytes = 1024, .inodes = 5}},
+      step::Overlay{.source = "/lower", .target = "/kept\x1b", .keeps_changes = true},
       step::Base{"/store\x1b"},
       step::FromBase{"a\x1b", "/a\x1b"},
       step::Copy{"/small\x1b", "/copy\x1b"},
@@ -43,8 +44,16 @@ Plan EveryStep() {
       step::Closed{"10.0.0.0/8\x1b"},  step::Resolver{"192.0.2.9\x1b"},
   };
   plan.run = {
-      step::ReadOnly{"/mem\x1b"}, step::Listen{8080},     step::Sockets{32},
-      step::HandOut{"/mem\x03"},  step::DropPrivileges{}, step::StartInit{},
+      step::Hide{.tree = "/view",
+                 .target = "/view/.env\x1b",
+                 .cover = "/.igloo/hidden",
+                 .why = "passwords\x1b"},
+      step::ReadOnly{"/mem\x1b"},
+      step::Listen{8080},
+      step::Sockets{32},
+      step::HandOut{"/mem\x03"},
+      step::DropPrivileges{},
+      step::StartInit{},
   };
   plan.payload = {.argv = {"/bin/echo", "a b", "\x1b]0;owned"},
                   .env = {"A=1", "B=\x9b"},
@@ -136,6 +145,7 @@ environment
   writable   /dev/null <- /dev/null (device)
   memory     /mem\x08 (1 MB, inodes not limited, no programs)
   overlay    /view\x0c <- /lower\x0b (changes stay in memory, 1 KB, 5 inodes)
+  overlay    /kept\x1b <- /lower (changes are kept)
   view       /store\x1b (own inodes, no sockets; only what follows of it is shown)
   read-only  /a\x1b <- a\x1b of that view
   copy       /copy\x1b <- /small\x1b
@@ -154,6 +164,7 @@ every sandbox of it
   close      10.0.0.0/8\x1b
   let pass   questions for names to 192.0.2.9\x1b
 this run
+  hide       /view/.env\x1b (passwords\x1b)
   freeze     /mem\x1b
   listen     127.0.0.1:8080 inside, socket handed to igloo
   sockets    32 made inside, handed to igloo

@@ -1,5 +1,7 @@
+#include <arpa/inet.h>
 #include <sys/stat.h>
 
+#include <charconv>
 #include <cstring>
 
 #include "base/overloaded.h"
@@ -15,8 +17,7 @@ using ops::Op;
 /// Starts an operation; every field that has no meaning for its code stays zero.
 Op Make(Code code) {
   Op op{};
-  op.code = static_cast<std::uint16_t>(code);
-  op.fd = -1;
+  op.code = code;
   return op;
 }
 
@@ -55,6 +56,30 @@ Op WithMode(Op op, std::uint32_t mode) {
   return op;
 }
 
+/// IPv4, as the network has it. What is no address becomes 0, which the launcher refuses.
+std::uint32_t AddressOf(const std::string& text) {
+  in_addr address{};
+  return inet_pton(AF_INET, text.c_str(), &address) == 1 ? address.s_addr : 0;
+}
+
+Op WithAddress(Op op, std::uint32_t address) {
+  op.address = address;
+  return op;
+}
+
+/// Of "10.0.0.0/8". What is no network gets 0 bits, which the launcher refuses.
+Op WithNetwork(Op op, const std::string& network) {
+  const std::size_t slash = network.find('/');
+  in_addr first{};
+  if (slash == std::string::npos) return op;
+  if (inet_pton(AF_INET, network.substr(0, slash).c_str(), &first) != 1) return op;
+  const char* const end = network.data() + network.size();
+  std::uint32_t bits = 0;
+  const auto read = std::from_chars(network.data() + slash + 1, end, bits);
+  if (read.ec != std::errc{} || read.ptr != end) return op;
+  return WithAddress(WithMode(op, bits), first.s_addr);
+}
+
 void EncodeBind(std::string& out, const step::Bind& bind) {
   Op op = WithFact(Make(Code::kBind), bind.fact);
   if (bind.access == Access::kReadOnly) op.flags |= ops::kFlagReadOnly;
@@ -72,6 +97,7 @@ void EncodeTmpfs(std::string& out, const step::Tmpfs& tmpfs) {
 void EncodeOverlay(std::string& out, const step::Overlay& overlay) {
   Op op = WithFact(WithCapacity(Make(Code::kOverlay), overlay.capacity), overlay.fact);
   if (overlay.access == Access::kReadOnly) op.flags |= ops::kFlagReadOnly;
+  if (overlay.keeps_changes) op.flags |= ops::kFlagKeepsChanges;
   if (overlay.map_owner) op = MappingOwner(op, overlay.fact);
   Append(out, op, overlay.target, overlay.source);
 }
@@ -109,6 +135,12 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::Mask& s) {
             Append(out, Make(s.directory ? Code::kMaskDirectory : Code::kMaskFile), s.target);
           },
+          [&](const step::Hide& s) {
+            Op op = WithFact(Make(Code::kHide), s.fact);
+            op.bytes = s.tree.size();
+            if (s.view) op.flags |= ops::kFlagView;
+            Append(out, op, s.target, s.cover);
+          },
           [&](const step::ReadOnly& s) {
             Op op = Make(Code::kReadOnly);
             if (s.over) op.flags |= ops::kFlagOver;
@@ -117,9 +149,14 @@ void EncodeStep(std::string& out, const Step& step) {
           [&](const step::EnterRoot&) { Append(out, Make(Code::kPivot)); },
           [&](const step::SealRoot&) { Append(out, Make(Code::kSeal)); },
           [&](const step::PrivateNetwork&) { Append(out, Make(Code::kNetwork)); },
-          [&](const step::Edge& s) { Append(out, Make(Code::kEdge), s.inside, s.gateway); },
-          [&](const step::Closed& s) { Append(out, Make(Code::kClose), {}, s.network); },
-          [&](const step::Resolver& s) { Append(out, Make(Code::kResolver), {}, s.address); },
+          [&](const step::Edge& s) {
+            const Op op = WithMode(Make(Code::kEdge), AddressOf(s.gateway));
+            Append(out, WithAddress(op, AddressOf(s.inside)));
+          },
+          [&](const step::Closed& s) { Append(out, WithNetwork(Make(Code::kClose), s.network)); },
+          [&](const step::Resolver& s) {
+            Append(out, WithAddress(Make(Code::kResolver), AddressOf(s.address)));
+          },
           [&](const step::Hostname& s) { Append(out, Make(Code::kHostname), {}, s.name); },
           [&](const step::NoMoreNamespaces&) { Append(out, Make(Code::kNoNamespaces)); },
           [&](const step::Listen& s) { Append(out, WithMode(Make(Code::kListen), s.port)); },

@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -20,8 +21,7 @@ struct Decoded {
   std::string path = {}, text = {};
   unsigned flags = 0;
   std::uint64_t device = 0, inode = 0, bytes = 0, inodes = 0;
-  std::uint32_t mode = 0;
-  std::int32_t fd = -1;
+  std::uint32_t mode = 0, address = 0;
   std::uint32_t owner_uid = 0, owner_gid = 0;
   bool operator==(const Decoded&) const = default;
 };
@@ -29,8 +29,8 @@ struct Decoded {
 void PrintTo(const Decoded& d, std::ostream* out) {
   *out << "code " << static_cast<int>(d.code) << " path '" << d.path << "' text '" << d.text
        << "' flags " << d.flags << " device " << d.device << " inode " << d.inode << " bytes "
-       << d.bytes << " inodes " << d.inodes << " mode " << d.mode << " fd " << d.fd << " owner "
-       << d.owner_uid << ":" << d.owner_gid;
+       << d.bytes << " inodes " << d.inodes << " mode " << d.mode << " address " << d.address
+       << " owner " << d.owner_uid << ":" << d.owner_gid;
 }
 
 std::vector<Decoded> Decode(const std::string& encoded) {
@@ -40,9 +40,9 @@ std::vector<Decoded> Decode(const std::string& encoded) {
   ops::Reader reader(buffer.data(), encoded.size());
   std::vector<Decoded> decoded;
   while (const ops::Op* op = reader.Next()) {
-    decoded.push_back({static_cast<Code>(op->code), std::string(op->path(), op->path_size),
+    decoded.push_back({op->code, std::string(op->path(), op->path_size),
                        std::string(op->text(), op->text_size), op->flags, op->device, op->inode,
-                       op->bytes, op->inodes, op->mode, op->fd, op->owner_uid, op->owner_gid});
+                       op->bytes, op->inodes, op->mode, op->address, op->owner_uid, op->owner_gid});
   }
   EXPECT_TRUE(reader.ok());
   return decoded;
@@ -114,15 +114,32 @@ const auto& Examples() {
       Example{step::Proc{"/proc"}, Decoded{.code = Code::kProc, .path = "/proc"}},
       Example{step::Mask{"/proc/keys", false},
               Decoded{.code = Code::kMaskFile, .path = "/proc/keys"}},
+      Example{step::Hide{.tree = "/p",
+                         .target = "/p/.env",
+                         .cover = "/c",
+                         .fact = kFact,
+                         .view = true,
+                         .why = "said to people only"},
+              Decoded{.code = Code::kHide,
+                      .path = "/p/.env",
+                      .text = "/c",
+                      .flags = ops::kFlagView,
+                      .device = 1,
+                      .inode = 2,
+                      .bytes = 2,
+                      .mode = S_IFDIR}},
       Example{step::ReadOnly{"/c", true},
               Decoded{.code = Code::kReadOnly, .path = "/c", .flags = ops::kFlagOver}},
       Example{step::EnterRoot{}, Decoded{.code = Code::kPivot}},
       Example{step::SealRoot{}, Decoded{.code = Code::kSeal}},
       Example{step::PrivateNetwork{}, Decoded{.code = Code::kNetwork}},
-      Example{step::Edge{"192.0.2.2", "192.0.2.1"},
-              Decoded{.code = Code::kEdge, .path = "192.0.2.2", .text = "192.0.2.1"}},
-      Example{step::Closed{"10.0.0.0/8"}, Decoded{.code = Code::kClose, .text = "10.0.0.0/8"}},
-      Example{step::Resolver{"192.0.2.9"}, Decoded{.code = Code::kResolver, .text = "192.0.2.9"}},
+      Example{
+          step::Edge{"192.0.2.2", "192.0.2.1"},
+          Decoded{.code = Code::kEdge, .mode = htonl(0xc0000201), .address = htonl(0xc0000202)}},
+      Example{step::Closed{"10.0.0.0/8"},
+              Decoded{.code = Code::kClose, .mode = 8, .address = htonl(0x0a000000)}},
+      Example{step::Resolver{"192.0.2.9"},
+              Decoded{.code = Code::kResolver, .address = htonl(0xc0000209)}},
       Example{step::Hostname{"igloo"}, Decoded{.code = Code::kHostname, .text = "igloo"}},
       Example{step::NoMoreNamespaces{}, Decoded{.code = Code::kNoNamespaces}},
       Example{step::Listen{8080}, Decoded{.code = Code::kListen, .mode = 8080}},
@@ -158,6 +175,14 @@ TEST(EncodeTest, EveryStepArrivesWithEveryField) {
     EXPECT_EQ(EncodedAlone(example.step), example.expected);
   };
   std::apply([&](const auto&... example) { (check(example), ...); }, Examples());
+}
+
+TEST(EncodeTest, AnOverlayThatKeepsItsChangesSaysSo) {
+  EXPECT_EQ(
+      EncodedAlone(
+          step::Overlay{.source = "/s", .target = "/o", .map_owner = false, .keeps_changes = true}),
+      (Decoded{
+          .code = Code::kOverlay, .path = "/o", .text = "/s", .flags = ops::kFlagKeepsChanges}));
 }
 
 TEST(EncodeTest, AListKeepsItsOrder) {

@@ -1,5 +1,7 @@
 #include "sandbox/entry.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "base/overloaded.h"
@@ -31,6 +33,7 @@ std::string TargetOf(const Entry& entry) {
                         [](const NamedPipe& e) { return e.path; },
                         [](const EmptyDirectory& e) { return e.path; },
                         [](const DeviceNode& e) { return "/dev/" + e.name; },
+                        [](const HostNode& e) { return e.target; },
                     },
                     entry);
 }
@@ -47,7 +50,8 @@ Covering CoveringOf(const Entry& entry) {
 
 bool IsMount(const Entry& entry) {
   return std::holds_alternative<HostTree>(entry) || std::holds_alternative<OverlayTree>(entry) ||
-         std::holds_alternative<MemoryTree>(entry) || std::holds_alternative<DeviceNode>(entry);
+         std::holds_alternative<MemoryTree>(entry) || std::holds_alternative<DeviceNode>(entry) ||
+         std::holds_alternative<HostNode>(entry);
 }
 
 Result<std::vector<const Entry*>> Sorted(const std::vector<Entry>& entries) {
@@ -66,6 +70,22 @@ Result<std::vector<const Entry*>> Sorted(const std::vector<Entry>& entries) {
   return sorted;
 }
 
+Result<step::Bind> KeptChanges(const OverlayTree& tree, const PathFact& changes) {
+  if (tree.access == Access::kReadOnly) {
+    return Fail(Errc::kInvalidArgument, "'" + tree.target + "' is read-only and has no changes",
+                "leave out the directory that is to keep them");
+  }
+  if (changes.type != S_IFDIR) {
+    return Fail(Errc::kInvalidArgument, "'" + tree.changes + "' is not a directory",
+                "only a directory can keep changes");
+  }
+  return step::Bind{.source = tree.changes,
+                    .target = kChangesPlace,
+                    .access = Access::kReadWrite,
+                    .fact = changes,
+                    .map_owner = true};
+}
+
 std::vector<std::string> SourcesOf(const Policy& policy) {
   std::vector<std::string> sources;
   std::string within;
@@ -78,10 +98,14 @@ std::vector<std::string> SourcesOf(const Policy& policy) {
           sources.push_back(within = tree->within);
         }
       }
-      if (const auto* tree = std::get_if<OverlayTree>(&entry)) sources.push_back(tree->source);
+      if (const auto* tree = std::get_if<OverlayTree>(&entry)) {
+        sources.push_back(tree->source);
+        if (!tree->changes.empty()) sources.push_back(tree->changes);
+      }
       if (const auto* node = std::get_if<DeviceNode>(&entry)) {
         sources.push_back("/dev/" + node->name);
       }
+      if (const auto* node = std::get_if<HostNode>(&entry)) sources.push_back(node->source);
     }
   }
   return sources;

@@ -1,13 +1,14 @@
 #include "sandbox/plan.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "sandbox/entry.h"
 #include "sandbox/layout.h"
+#include "sandbox/lists.h"
+#include "sandbox/nodes.h"
 #include "sandbox/own_inodes.h"
 #include "sandbox/path.h"
 #include "sandbox/payload.h"
@@ -15,11 +16,9 @@
 namespace igloo::sandbox {
 namespace {
 
-constexpr std::array<std::string_view, 5> kDevices = {"null", "zero", "full", "random", "urandom"};
-
-/// Root-only (0400) entries need no mask: nobody inside is root of the host.
-constexpr std::array<std::string_view, 4> kMaskedFiles = {"kallsyms", "keys", "key-users", "mtrr"};
-constexpr std::array<std::string_view, 5> kMaskedDirectories = {"acpi", "bus", "fs", "irq", "scsi"};
+/// Where files lie that are shown instead of hidden ones.
+constexpr const char* kCopies = "/.igloo/copies";
+constexpr std::uint64_t kPage = 4096;
 
 constexpr const char* kElsewhere = "choose another place inside the sandbox";
 
@@ -59,9 +58,7 @@ class Planner {
     IGLOO_TRY(CheckHandedOut());
     plan_.payload = MakePayload(policy_, PathRules());
     IGLOO_TRY(CheckRoom(plan_.payload));
-    AssembleEnvironment();
-    AssembleFresh();
-    AssembleRun();
+    MakeLists(policy_, layout_, std::move(steps_), plan_);
     return std::move(plan_);
   }
 
@@ -69,7 +66,7 @@ class Planner {
   using Kind = Layout::Kind;
   using Mount = Layout::Mount;
 
-  std::vector<Step>& StepsOf(Part part) { return steps_[static_cast<std::size_t>(part)]; }
+  std::vector<Step>& StepsOf(Part part) { return steps_.by_part[static_cast<std::size_t>(part)]; }
 
   /// Memory of a sandbox's own is the same for every run, unless it lies in a tree or a directory
   /// that this one brings.
@@ -114,6 +111,7 @@ class Planner {
                        .kind = KindOf(*fact),
                        .writable = tree.access == Access::kReadWrite},
                       StepFor(tree, *fact, showing)));
+    IGLOO_TRY(HideIn(tree.target, tree.hidden, part, false));
     return true;
   }
 
@@ -148,8 +146,12 @@ class Planner {
       return Fail(Errc::kInvalidArgument, "'" + tree.source + "' is not a directory",
                   "only a directory can be shown copy-on-write");
     }
-    // The launcher assembles the view in these two and detaches them again.
-    MakeDirectories({"/.igloo/lower", "/.igloo/upper"}, part);
+    MakeDirectories({kLowerPlace, kChangesPlace}, part);
+    if (!tree.changes.empty()) {
+      IGLOO_ASSIGN(const PathFact* changes, FactOf(tree.changes, Presence::kRequired));
+      IGLOO_ASSIGN(step::Bind kept, KeptChanges(tree, *changes));
+      StepsOf(part).push_back(std::move(kept));
+    }
     IGLOO_TRY(MountAt(
         tree.target,
         {.of = Mount::Of::kHost, .part = part, .writable = tree.access == Access::kReadWrite},
@@ -157,8 +159,67 @@ class Planner {
                       .target = tree.target,
                       .capacity = tree.capacity,
                       .fact = *fact,
-                      .access = tree.access}));
+                      .access = tree.access,
+                      .keeps_changes = !tree.changes.empty()}));
+    IGLOO_TRY(HideIn(tree.target, tree.hidden, part, true));
     return true;
+  }
+
+  /// Directly behind the mount of the tree, which the launcher looks at.
+  Result<void> HideIn(const std::string& tree, const std::vector<Hidden>& all, Part part,
+                      bool view) {
+    if (all.empty()) return {};
+    if (part == Part::kEnvironment) {
+      return Fail(Errc::kInvalidArgument, "nothing can be hidden in '" + tree + "'",
+                  "only in a tree of a run: what many share is not looked through");
+    }
+    IGLOO_TRY(MakeRoomForCopies());
+    for (const Hidden& each : all) {
+      const std::string target = tree + "/" + each.path;
+      IGLOO_TRY(CheckTarget(target));
+      IGLOO_ASSIGN(std::string cover, CoverFor(each, part));
+      StepsOf(part).push_back(step::Hide{.tree = tree,
+                                         .target = target,
+                                         .cover = std::move(cover),
+                                         .fact = each.fact,
+                                         .view = view,
+                                         .why = each.why});
+    }
+    return {};
+  }
+
+  /// What stands in the place of a hidden name. Without a right for anybody, and read-only, so that
+  /// its owner, the sandbox's user, cannot take one.
+  Result<std::string> CoverFor(const Hidden& hidden, Part part) {
+    if (hidden.instead) {
+      std::string copy = fmt::format("{}/{}", kCopies, copies_++);
+      IGLOO_TRY(Create(copy, Kind::kFile, step::File{copy, *hidden.instead, 0444}, part));
+      return copy;
+    }
+    const bool directory = hidden.fact.type == S_IFDIR;
+    const std::string cover = directory ? "/.igloo/closed" : "/.igloo/hidden";
+    if (directory) {
+      MakeMountPoint(cover, step::Directory{cover, 0}, Kind::kDirectory, part);
+    } else {
+      MakeMountPoint(cover, step::File{cover, "", 0}, Kind::kFile, part);
+    }
+    return cover;
+  }
+
+  /// Memory for the files that are shown instead of hidden ones, if there are any.
+  Result<void> MakeRoomForCopies() {
+    std::uint64_t bytes = 0;
+    for (const Entry& entry : policy_.run) {
+      const auto* bind = std::get_if<HostTree>(&entry);
+      const auto* overlay = std::get_if<OverlayTree>(&entry);
+      if (bind == nullptr && overlay == nullptr) continue;
+      for (const Hidden& each : bind != nullptr ? bind->hidden : overlay->hidden) {
+        if (each.instead) bytes += kPage + each.instead->size();
+      }
+    }
+    if (bytes == 0 || layout_.KindOf(kCopies)) return {};
+    return MountAt(kCopies, {.of = Mount::Of::kMemory, .part = Part::kRun},
+                   step::Tmpfs{.target = kCopies, .capacity = {.bytes = kPage + bytes}});
   }
 
   Result<bool> Add(const MemoryTree& tree, Part part) {
@@ -193,22 +254,17 @@ class Planner {
   }
 
   Result<bool> Add(const DeviceNode& node, Part part) {
-    if (std::ranges::find(kDevices, node.name) == kDevices.end()) {
-      return Fail(Errc::kInvalidArgument,
-                  "device '" + node.name + "' is not one a sandbox may have",
-                  "null, zero, full, random and urandom are");
-    }
-    const std::string path = "/dev/" + node.name;
-    IGLOO_ASSIGN(const PathFact* fact, FactOf(path, Presence::kRequired));
-    if (fact->type != S_IFCHR) {
-      return Fail(Errc::kFailedPrecondition, "'" + path + "' is not a device here");
-    }
-    IGLOO_TRY(MountAt(path, {.of = Mount::Of::kDevice, .part = part, .kind = Kind::kFile},
-                      step::Bind{.source = path,
-                                 .target = path,
-                                 .access = Access::kReadWrite,
-                                 .fact = *fact,
-                                 .device = true}));
+    IGLOO_TRY(CheckHarmless(node));
+    return AddNode(node, TargetOf(node), part);
+  }
+  Result<bool> Add(const HostNode& node, Part part) { return AddNode(node, node.source, part); }
+
+  template <class Node>
+  Result<bool> AddNode(const Node& node, const std::string& source, Part part) {
+    IGLOO_ASSIGN(const PathFact* fact, FactOf(source, Presence::kRequired));
+    IGLOO_ASSIGN(const step::Bind bind, BindOfNode(node, *fact));
+    const auto of = bind.device ? Mount::Of::kDevice : Mount::Of::kHost;
+    IGLOO_TRY(MountAt(bind.target, {.of = of, .part = part, .kind = Kind::kFile}, bind));
     return true;
   }
 
@@ -284,7 +340,7 @@ class Planner {
     // A name in the shared root is made with the environment, one in a sandbox's own memory by the
     // part that needs it.
     const bool late = part != Part::kEnvironment && IsShared(holder);
-    (late ? late_names_ : StepsOf(part)).push_back(std::move(step));
+    (late ? steps_.late_names : StepsOf(part)).push_back(std::move(step));
     layout_.AddName(path, {late ? Part::kEnvironment : part, kind});
   }
 
@@ -300,15 +356,6 @@ class Planner {
                   "'" + path + "' is no directory in memory of the run's own", kElsewhere);
     }
     return {};
-  }
-
-  /// A named pipe of the run's stands in a directory.
-  bool AwaitsFile(std::string_view directory) const {
-    return std::ranges::any_of(policy_.run, [&](const Entry& entry) {
-      const auto* pipe = std::get_if<NamedPipe>(&entry);
-      return pipe != nullptr &&
-             std::string_view(pipe->path).substr(0, pipe->path.rfind('/')) == directory;
-    });
   }
 
   static bool IsShared(const Mount* holder) {
@@ -327,74 +374,13 @@ class Planner {
     return rules;
   }
 
-  void AssembleEnvironment() {
-    auto& steps = plan_.environment;
-    steps.push_back(step::Root{{.bytes = 8U << 20, .inodes = 65536}});
-    // What masks cover with, and where overlays are put together.
-    steps.push_back(step::Directory{"/.igloo"});
-    steps.push_back(step::Directory{"/.igloo/empty", 0555});
-    steps.push_back(step::File{"/.igloo/nothing", "", 0444});
-    std::ranges::move(StepsOf(Part::kEnvironment), std::back_inserter(steps));
-    std::ranges::move(late_names_, std::back_inserter(steps));
-    // Before the old root goes: the kernel allows a new proc only beside one that is not masked.
-    steps.push_back(step::Proc{"/proc"});
-    steps.push_back(step::EnterRoot{});
-    steps.push_back(step::SealRoot{});
-  }
-
-  void AssembleFresh() {
-    auto& steps = plan_.fresh;
-    steps.push_back(step::Hostname{policy_.hostname});
-    steps.push_back(step::NoMoreNamespaces{});
-    // Settings of networks are made before /proc/sys is frozen.
-    const Device* device = DeviceOf(policy_.network);
-    if (device != nullptr) AddDevice(*device);
-    for (const std::string_view name : kMaskedFiles) {
-      steps.push_back(step::Mask{"/proc/" + std::string(name), false});
-    }
-    for (const std::string_view name : kMaskedDirectories) {
-      steps.push_back(step::Mask{"/proc/" + std::string(name), true});
-    }
-    steps.push_back(step::ReadOnly{"/proc/sys"});
-    std::ranges::move(StepsOf(Part::kFresh), std::back_inserter(steps));
-    steps.push_back(step::BoundPrivileges{HasRawSockets(policy_.network)});
-    // Last: a cold run makes the namespace beside everything above, and entering waits for that.
-    if (device == nullptr && !std::holds_alternative<HostNetwork>(policy_.network)) {
-      steps.push_back(step::PrivateNetwork{});
-    }
-  }
-
-  void AddDevice(const Device& device) {
-    auto& steps = plan_.fresh;
-    steps.push_back(step::PrivateNetwork{});
-    steps.push_back(step::Edge{own_network::kInside, own_network::kGateway});
-    for (const std::string& network : device.closed) steps.push_back(step::Closed{network});
-    if (device.resolver == own_network::kResolver) steps.push_back(step::Resolver{device.resolver});
-  }
-
-  void AssembleRun() {
-    auto& steps = plan_.run;
-    std::ranges::move(StepsOf(Part::kRun), std::back_inserter(steps));
-    // Before anything is frozen: where a file is awaited stays writable for igloo.
-    for (const std::string& path : policy_.hand_out) {
-      steps.push_back(step::HandOut{path, AwaitsFile(path)});
-    }
-    for (const auto& [path, mount] : layout_.mounts()) {
-      if (mount.frozen()) steps.push_back(step::ReadOnly{path, AwaitsFile(path)});
-    }
-    for (const std::uint16_t port : policy_.listen) steps.push_back(step::Listen{port});
-    if (policy_.sockets != 0) steps.push_back(step::Sockets{policy_.sockets});
-    steps.push_back(step::DropPrivileges{HasRawSockets(policy_.network)});
-    steps.push_back(step::StartInit{});
-  }
-
   const Policy& policy_;
   const HostFacts& facts_;
   Plan plan_ = {};
   Layout layout_ = {};
-  std::array<std::vector<Step>, 3> steps_ = {};  ///< by Part
-  std::string base_ = {};                        ///< of the last step::Base
-  std::vector<Step> late_names_ = {};  ///< mount points in the shared root that the run needs
+  PlannedSteps steps_ = {};
+  std::string base_ = {};   ///< of the last step::Base
+  std::size_t copies_ = 0;  ///< files in kCopies
 };
 
 }  // namespace

@@ -10,6 +10,10 @@
 
 namespace igloo::sandbox {
 
+/// Where the launcher puts a view together. Nothing is there when the payload starts.
+inline constexpr const char* kLowerPlace = "/.igloo/lower";
+inline constexpr const char* kChangesPlace = "/.igloo/upper";
+
 // The steps of a plan. Each is one thing that will be done; a backend that lacks one refuses.
 namespace step {
 
@@ -43,6 +47,8 @@ struct Bind {
   bool map_owner = false;
   /// Inodes of its own were wanted, but cannot be had: the host's are shown.
   bool host_inodes = false;
+  /// Of a socket or a device that is not harmless: why the sandbox has it.
+  std::string granted = {};
   bool operator==(const Bind&) const = default;
 };
 struct Tmpfs {
@@ -58,6 +64,9 @@ struct Overlay {
   PathFact fact = {};
   Access access = Access::kReadWrite;
   bool map_owner = true;
+  /// What is written goes to the directory that the step before shows at kChangesPlace, instead of
+  /// memory.
+  bool keeps_changes = false;
   bool operator==(const Overlay&) const = default;
 };
 /// A read-only overlay of a host directory that is mounted nowhere itself: the FromBase steps
@@ -87,6 +96,16 @@ struct Mask {
   std::string target;
   bool directory = false;
   bool operator==(const Mask&) const = default;
+};
+/// Covers a name in a tree of the host, once it is known to be what the planner saw.
+struct Hide {
+  std::string tree;    ///< where the tree is mounted; the last Bind or Overlay before this
+  std::string target;  ///< below it
+  std::string cover;   ///< a file or directory of the sandbox's own
+  PathFact fact = {};
+  bool view = false;  ///< the tree is an overlay: compared in its lower half, which has the numbers
+  std::string why = {};
+  bool operator==(const Hide&) const = default;
 };
 struct ReadOnly {
   std::string target;
@@ -160,9 +179,9 @@ struct StartInit {
 using Step =
     std::variant<step::Root, step::Directory, step::Symlink, step::File, step::NamedPipe,
                  step::Bind, step::Tmpfs, step::Overlay, step::Base, step::FromBase, step::Copy,
-                 step::Proc, step::Mask, step::ReadOnly, step::EnterRoot, step::SealRoot,
-                 step::PrivateNetwork, step::Edge, step::Closed, step::Resolver, step::Hostname,
-                 step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
+                 step::Proc, step::Mask, step::Hide, step::ReadOnly, step::EnterRoot,
+                 step::SealRoot, step::PrivateNetwork, step::Edge, step::Closed, step::Resolver,
+                 step::Hostname, step::NoMoreNamespaces, step::Listen, step::Sockets, step::HandOut,
                  step::BoundPrivileges, step::DropPrivileges, step::StartInit>;
 
 /// A resource limit by name, so that a plan reads well and tests compare it.

@@ -56,6 +56,7 @@ json::object StepJson(const Step& step) {
                            {"device_node", s.device},
                            {"map_owner", s.map_owner},
                            {"host_inodes", s.host_inodes}};
+            if (!s.granted.empty()) o["granted"] = Text(s.granted);
             Put(o, s.fact);
             return o;
           },
@@ -68,11 +69,10 @@ json::object StepJson(const Step& step) {
             return o;
           },
           [](const step::Overlay& s) {
-            json::object o{{"op", "overlay"},
-                           {"source", Text(s.source)},
-                           {"target", Text(s.target)},
-                           {"access", s.access == Access::kReadOnly ? "ro" : "rw"},
-                           {"map_owner", s.map_owner}};
+            json::object o{
+                {"op", "overlay"},          {"source", Text(s.source)},
+                {"target", Text(s.target)}, {"access", s.access == Access::kReadOnly ? "ro" : "rw"},
+                {"map_owner", s.map_owner}, {"keeps_changes", s.keeps_changes}};
             Put(o, s.capacity);
             Put(o, s.fact);
             return o;
@@ -98,6 +98,14 @@ json::object StepJson(const Step& step) {
           [](const step::Mask& s) {
             return json::object{
                 {"op", "mask"}, {"target", Text(s.target)}, {"directory", s.directory}};
+          },
+          [](const step::Hide& s) {
+            json::object o{{"op", "hide"},
+                           {"target", Text(s.target)},
+                           {"cover", Text(s.cover)},
+                           {"reason", Text(s.why)}};
+            Put(o, s.fact);
+            return o;
           },
           [](const step::ReadOnly& s) {
             return json::object{{"op", "read_only"}, {"target", Text(s.target)}, {"over", s.over}};

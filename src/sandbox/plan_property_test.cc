@@ -345,6 +345,7 @@ TEST(PlanPropertyTest, OddTargetsAreRefusedForEveryKindOfEntry) {
         TextFile{.path = path},
         NamedPipe{.path = path},
         EmptyDirectory{.path = path},
+        HostNode("/s", path, "it is needed"),
     };
     static_assert(std::variant_size_v<Entry> == std::size(entries) + 1, "all but DeviceNode");
     for (const Entry& entry : entries) {

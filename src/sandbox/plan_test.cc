@@ -72,6 +72,30 @@ TEST(MakePlanTest, AnOverlayGetsItsWorkshop) {
               ElementsAre(step::Overlay{"/host/dir", "/project", {.bytes = 5}, kDirectory}));
 }
 
+TEST(MakePlanTest, AnOverlayThatKeepsItsChangesGetsTheirDirectoryFirst) {
+  const Plan plan = PlanOf(PolicyWith(
+      {}, {OverlayTree{.source = "/host/dir", .target = "/project", .changes = "/host/other"}}));
+  EXPECT_THAT(RunMiddle(plan), ElementsAre(step::Bind{"/host/other", kChangesPlace,
+                                                      Access::kReadWrite, kDirectory, false, true},
+                                           step::Overlay{.source = "/host/dir",
+                                                         .target = "/project",
+                                                         .fact = kDirectory,
+                                                         .keeps_changes = true}));
+  for (const PathRule& rule : plan.payload.paths) {
+    EXPECT_NE(rule.path, kChangesPlace) << "code has no right to it";
+  }
+}
+
+TEST(MakePlanTest, ChangesAreKeptInADirectoryAndOnlyOfAWritableOverlay) {
+  OverlayTree tree{.source = "/host/dir", .target = "/p", .changes = "/host/file"};
+  EXPECT_THAT(ErrorOf(PolicyWith({}, {tree})).what, HasSubstr("'/host/file' is not a directory"));
+  tree.changes = "/host/gone";
+  EXPECT_EQ(ErrorOf(PolicyWith({}, {tree})).code, Errc::kNotFound);
+  tree.changes = "/host/other";
+  tree.access = Access::kReadOnly;
+  EXPECT_THAT(ErrorOf(PolicyWith({}, {tree})).what, HasSubstr("has no changes"));
+}
+
 TEST(MakePlanTest, AnOverlayOfAFileIsRefused) {
   const Error error =
       ErrorOf(PolicyWith({}, {OverlayTree{.source = "/host/file", .target = "/p"}}));

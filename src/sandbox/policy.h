@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,26 @@ struct Capacity {
   bool operator==(const Capacity&) const = default;
 };
 
+/// What the host has at a path, gathered before planning.
+struct PathFact {
+  std::uint64_t device = 0, inode = 0;
+  std::uint32_t type = 0;  ///< S_IFDIR, S_IFREG, ...
+  std::uint32_t uid = 0, gid = 0;
+  std::uint64_t size = 0;     ///< of a regular file
+  bool mounts_below = false;  ///< something is mounted in the directory
+  bool operator==(const PathFact&) const = default;
+};
+
+/// A file or a directory in a tree that code does not get to read. Its name stays; whoever opens it
+/// is refused, or reads other content.
+struct Hidden {
+  std::string path = {};                    ///< below the tree
+  PathFact fact = {};                       ///< device, inode and type of what is hidden
+  std::string why = {};                     ///< for people
+  std::optional<std::string> instead = {};  ///< of a file: what it reads as
+  bool operator==(const Hidden&) const = default;
+};
+
 /// A host file or directory seen inside. The owner's files belong to the sandbox's user.
 struct HostTree {
   std::string source = {};
@@ -39,16 +60,21 @@ struct HostTree {
   /// directory come from one file system instead of one each.
   std::string within = {};
   Covering covering = Covering::kForbidden;
+  std::vector<Hidden> hidden = {};  ///< of a directory in a run
 };
 
-/// A view of a host directory instead of the directory itself: what is written lives in memory, and
+/// A view of a host directory instead of the directory itself: what is written lives elsewhere, and
 /// a socket of the host that lies in it is a name and nothing more. Of a run only.
 struct OverlayTree {
   std::string source = {};
   std::string target = {};
   Access access = Access::kReadWrite;
-  Capacity capacity = {};  ///< of what is written
+  Capacity capacity = {};  ///< of what is written to memory
+  /// Instead of memory: a directory of the host with an empty `upper` and an empty `work` in it.
+  /// What is written is in `upper` when the sandbox has ended.
+  std::string changes = {};
   Covering covering = Covering::kForbidden;
+  std::vector<Hidden> hidden = {};
 };
 
 struct MemoryTree {
@@ -87,8 +113,17 @@ struct DeviceNode {
   std::string name = {};
 };
 
+/// A socket on which a program of the host's listens, or a device of the host's: what answers there
+/// is outside of the sandbox. No default: whoever grants it writes why, and every plan warns of it.
+struct HostNode {
+  HostNode(std::string from, std::string to, std::string why)
+      : source(std::move(from)), target(std::move(to)), reason(std::move(why)) {}
+  std::string source, target, reason;
+  bool map_owner = false;  ///< of a socket that its owner alone may use, as with HostTree
+};
+
 using Entry = std::variant<HostTree, OverlayTree, MemoryTree, Link, TextFile, NamedPipe,
-                           EmptyDirectory, DeviceNode>;
+                           EmptyDirectory, DeviceNode, HostNode>;
 
 /// The dangerous right has no default: whoever grants it writes why, and every plan prints it.
 struct HostNetwork {
@@ -201,16 +236,6 @@ struct Policy {
   /// there. One in a read-only tree is igloo's to write to, and nobody else's.
   std::vector<std::string> hand_out = {};
   std::uint32_t extra_descriptors = 0;  ///< passed to the payload as 3, 4, ...
-};
-
-/// What the host has at a path, gathered before planning.
-struct PathFact {
-  std::uint64_t device = 0, inode = 0;
-  std::uint32_t type = 0;  ///< S_IFDIR, S_IFREG, ...
-  std::uint32_t uid = 0, gid = 0;
-  std::uint64_t size = 0;     ///< of a regular file
-  bool mounts_below = false;  ///< something is mounted in the directory
-  bool operator==(const PathFact&) const = default;
 };
 
 /// A path that was looked at and is not there has no value.

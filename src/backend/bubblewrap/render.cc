@@ -1,6 +1,7 @@
 #include "backend/bubblewrap/render.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/overloaded.h"
 #include "base/text.h"
@@ -69,6 +70,7 @@ class Renderer {
   }
   Result<void> Put(const step::File& s) {
     Add({"--perms", Mode(s.mode), "--file", NewFile({.content = s.content}), s.path});
+    if (sandbox::IsWithin(s.path, "/.igloo") && s.mode != 0) own_files_[s.path] = s.content;
     return {};
   }
   Result<void> Put(const step::NamedPipe&) { return Cannot("make a named pipe"); }
@@ -79,6 +81,7 @@ class Renderer {
                                                                 : "--bind";
     Add({flag, s.source, s.target});
     if (!s.device) host_trees_.push_back(s.target);
+    if (s.access == sandbox::Access::kReadWrite) writable_trees_.insert(s.target);
     return {};
   }
   Result<void> Put(const step::Tmpfs& s) {
@@ -114,6 +117,22 @@ class Renderer {
     }
     return {};
   }
+  /// SECURITY: bwrap would make a name that has gone meanwhile, and in a read-only tree cannot.
+  Result<void> Put(const step::Hide& s) {
+    if (writable_trees_.contains(s.tree)) {
+      return Cannot("hide '" + s.target + "' in a directory that code can write to");
+    }
+    const auto copy = own_files_.find(s.cover);
+    if (copy != own_files_.end()) {
+      Add({"--perms", "0444", "--ro-bind-data", NewFile({.content = copy->second}), s.target});
+    } else if (s.fact.type == S_IFDIR) {
+      Add({"--perms", "0000", "--size", "4096", "--tmpfs", s.target, "--remount-ro", s.target});
+    } else {
+      // A device that cannot be opened there: one descriptor less than an empty file of bwrap's.
+      Add({"--ro-bind", "/dev/null", s.target});
+    }
+    return {};
+  }
   Result<void> Put(const step::ReadOnly& s) {
     if (s.target != "/proc/sys") Add({"--remount-ro", s.target});
     return {};
@@ -142,7 +161,7 @@ class Renderer {
   Result<void> Put(const step::Listen&) { return Cannot("hand out a listening socket"); }
   Result<void> Put(const step::Sockets&) { return Cannot("hand out sockets"); }
   /// bwrap always sets no_new_privs, and igloo-init locks securebits with the one right that it
-  /// keeps for that (guest/privileges.cc).
+  /// keeps for that (kernel/privileges.cc).
   Result<void> Put(const step::BoundPrivileges&) { return {}; }
   Result<void> Put(const step::DropPrivileges&) {
     Add({"--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"});
@@ -154,6 +173,8 @@ class Renderer {
   const std::set<std::string>& absent_;
   Command command_ = {};
   std::vector<std::string> host_trees_ = {};
+  std::set<std::string> writable_trees_ = {};
+  std::map<std::string, std::string> own_files_ = {};  ///< that can be read, by path
   bool seal_ = false;
 };
 

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
 
 namespace igloo::backend::bubblewrap {
 namespace {
@@ -184,6 +187,34 @@ TEST(RenderTest, NothingIsMountedBelowATreeOfTheHost) {
   }
   EXPECT_TRUE(Render(PlanOf({}, {tree, step::Tmpfs{"/project2"}}), "/i"))
       << "a name that only looks alike is another place";
+}
+
+TEST(RenderTest, HiddenNamesAreCoveredInATreeThatCannotBeWrittenTo) {
+  const step::Bind tree{"/home/ada", "/project"};
+  const std::vector<Step> hidden = {
+      step::File{"/.igloo/hidden", "", 0}, step::File{"/.igloo/copies/0", "clean", 0444},
+      step::Hide{.tree = "/project", .target = "/project/.env", .cover = "/.igloo/hidden"},
+      step::Hide{.tree = "/project",
+                 .target = "/project/keys",
+                 .cover = "/.igloo/closed",
+                 .fact = {.type = S_IFDIR}},
+      step::Hide{.tree = "/project", .target = "/project/config", .cover = "/.igloo/copies/0"}};
+  std::vector<Step> steps = {tree};
+  steps.insert(steps.end(), hidden.begin(), hidden.end());
+  const Command command = CommandOf(PlanOf({}, steps));
+  const std::vector<std::string> expected = {
+      "--ro-bind",      "/dev/null", "/project/.env", "--perms",        "0000",
+      "--size",         "4096",      "--tmpfs",       "/project/keys",  "--remount-ro",
+      "/project/keys",  "--perms",   "0444",          "--ro-bind-data", "18",
+      "/project/config"};
+  EXPECT_FALSE(std::ranges::search(command.argv, expected).empty())
+      << ::testing::PrintToString(command.argv);
+  ASSERT_GE(command.files.size(), 3U);
+  EXPECT_EQ(command.files[2], Command::File{.content = "clean"});
+
+  std::get<step::Bind>(steps.front()).access = Access::kReadWrite;
+  EXPECT_THAT(ErrorOf(steps).what, HasSubstr("cannot hide '/project/.env' in a directory that"))
+      << "bwrap would make a name there that has gone meanwhile";
 }
 
 TEST(RenderTest, WordsOfTheUserNeverBecomeOptions) {

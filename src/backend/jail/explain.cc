@@ -87,6 +87,11 @@ std::string HintFor(const sandbox::Step& step, int sys_errno) {
     return "the project's file system cannot be shown as a read-only view (mounts below it, or it "
            "is an overlay itself); copy the project elsewhere";
   }
+  if (overlay != nullptr && overlay->keeps_changes) {
+    return "either the project cannot be the lower half of an overlay (mounts below it, or its own "
+           "file system is one), or the directory that keeps its changes cannot be the upper one: "
+           "it needs a local file system with extended attributes; set XDG_STATE_HOME to another";
+  }
   if (overlay != nullptr) {
     return "this project cannot be the lower half of an overlay (mounts below it, or its own file "
            "system is one); use ':ro' instead";
@@ -98,6 +103,9 @@ std::string HintFor(const sandbox::Step& step, int sys_errno) {
   if (std::holds_alternative<is::PrivateNetwork>(step) &&
       (sys_errno == ENOSPC || sys_errno == EUSERS)) {
     return std::string(kMoreNetworks);
+  }
+  if (std::holds_alternative<is::Hide>(step) && (sys_errno == ESTALE || sys_errno == ENOENT)) {
+    return "the project changed while the sandbox was being built; try again";
   }
   const bool device = std::holds_alternative<is::Edge>(step) ||
                       std::holds_alternative<is::Closed>(step) ||
@@ -124,7 +132,7 @@ Error ExplainOperation(const ops::Reply& reply, const sandbox::Plan& plan) {
 
 Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
   const std::string source = Printable(SourceOf(plan, reply.index));
-  switch (static_cast<ops::Step>(reply.step)) {
+  switch (reply.step) {
     case ops::Step::kClone:
       return ExplainClone(reply);
     case ops::Step::kMaps:
@@ -168,7 +176,8 @@ Error ExplainStep(const ops::Reply& reply, const sandbox::Plan& plan) {
       break;
   }
   return {Errc::kInternal,
-          "the launcher refused a request (step " + std::to_string(reply.step) +
+          "the launcher refused a request (step " +
+              std::to_string(static_cast<std::uint32_t>(reply.step)) +
               "): " + ErrnoText(reply.sys_errno),
           "this is a bug in igloo; please report it", reply.sys_errno};
 }

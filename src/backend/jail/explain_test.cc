@@ -29,8 +29,8 @@ sandbox::Plan Example() {
 
 Error ExplainFailure(ops::Step where, int sys_errno, std::uint32_t index = 0) {
   ops::Reply reply{};
-  reply.kind = static_cast<std::uint32_t>(ops::ReplyKind::kFailed);
-  reply.step = static_cast<std::uint32_t>(where);
+  reply.kind = ops::ReplyKind::kFailed;
+  reply.step = where;
   reply.index = index;
   reply.sys_errno = sys_errno;
   return Explain(reply, Example());
@@ -46,6 +46,16 @@ TEST(ExplainTest, EveryStepHasWordsTheReasonAndAnAction) {
       EXPECT_EQ(error.sys_errno, sys_errno) << number;
     }
   }
+}
+
+TEST(ExplainTest, AnOverlayThatKeepsItsChangesMayLackADiskForThem) {
+  sandbox::Plan plan;
+  plan.run = {step::Overlay{.source = "/p", .target = "/project", .keeps_changes = true}};
+  ops::Reply reply{};
+  reply.kind = ops::ReplyKind::kFailed;
+  reply.step = ops::Step::kOperation;
+  reply.sys_errno = EINVAL;
+  EXPECT_THAT(Explain(reply, plan).hint, HasSubstr("set XDG_STATE_HOME"));
 }
 
 TEST(ExplainTest, ARequestTheLauncherCannotReadIsABugAndAMachineThatRefusesIsNot) {

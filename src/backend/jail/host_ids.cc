@@ -10,13 +10,12 @@ namespace {
 
 Error Explain(const ops::Reply& reply) {
   const int error = reply.sys_errno;
-  const auto step = static_cast<ops::Step>(reply.step);
-  if (step == ops::Step::kHandOut) {
+  if (reply.step == ops::Step::kHandOut) {
     return {Errc::kFailedPrecondition,
             "igloo cannot be shown files of subordinate ids: " + ErrnoText(error),
             "this needs id-mapped mounts of memory: Linux 6.3 or newer", error};
   }
-  if (step == ops::Step::kUnshare) {
+  if (reply.step == ops::Step::kUnshare) {
     return {Errc::kFailedPrecondition, "cannot make a user namespace: " + ErrnoText(error),
             "run 'igloo doctor' to see what this machine can do", error};
   }
@@ -28,7 +27,7 @@ Error Explain(const ops::Reply& reply) {
 Result<void> Ask(Launcher& launcher, ops::Kind kind) {
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
   ops::Request request{};
-  request.kind = static_cast<std::uint16_t>(kind);
+  request.kind = kind;
   request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
   const int fds[] = {reply.second.get()};
   IGLOO_TRY(launcher.Send(request, {}, fds));
@@ -37,8 +36,7 @@ Result<void> Ask(Launcher& launcher, ops::Kind kind) {
     IGLOO_ASSIGN(const auto received, ReceiveReply(reply.first.get()));
     if (!received) continue;
     if (received->end) return Fail(Errc::kFailedPrecondition, "the launcher died");
-    const auto answer = static_cast<ops::ReplyKind>(received->reply.kind);
-    if (answer == ops::ReplyKind::kReady) return {};
+    if (received->reply.kind == ops::ReplyKind::kReady) return {};
     return std::unexpected(Explain(received->reply));
   }
 }

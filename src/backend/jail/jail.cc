@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "backend/jail/explain.h"
+#include "base/error_text.h"
 #include "base/file.h"
 
 namespace igloo::backend::jail {
@@ -62,7 +63,7 @@ class JailSandbox : public Sandbox {
  private:
   Result<void> Take(ReceivedReply received) {
     const ops::Reply& reply = received.reply;
-    switch (static_cast<ops::ReplyKind>(reply.kind)) {
+    switch (reply.kind) {
       case ops::ReplyKind::kStarted:
         pidfd_ = std::move(received.fd);
         return {};
@@ -82,7 +83,7 @@ class JailSandbox : public Sandbox {
         timeline_ = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
         return {};
       case ops::ReplyKind::kFailed:
-        ForgetTemplateIfGone(static_cast<ops::Step>(reply.step));
+        ForgetTemplateIfGone(reply.step);
         return std::unexpected(Explain(reply, plan_));
       case ops::ReplyKind::kReady:
         break;
@@ -150,7 +151,7 @@ Result<Entrance> EntranceOf(const Channels& channels, bool other_id) {
 
 ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
   ops::Request request{};
-  request.kind = static_cast<std::uint16_t>(kind);
+  request.kind = kind;
   request.inner_uid = plan.identity.uid;
   request.inner_gid = plan.identity.gid;
   request.host_id_base = plan.identity.host_id_base;
@@ -224,7 +225,7 @@ Result<HostIds> JailBackend::host_ids() {
 }
 
 void JailBackend::Note(std::string_view what, const Error& error) const {
-  if (note_) note_(std::string(what) + ": " + error.what + "; " + error.hint);
+  if (note_) note_(std::string(what) + ": " + InOneLine(error));
 }
 
 Result<void> JailBackend::Send(const ops::Request& request, const Launcher::Lists& lists,
@@ -289,7 +290,7 @@ Result<void> JailBackend::MakeRoom() {
                 "wait for a run in one of them to end");
   }
   ops::Request request{};
-  request.kind = static_cast<std::uint16_t>(ops::Kind::kForget);
+  request.kind = ops::Kind::kForget;
   request.template_id = *idle->id;
   request.inner_uid = request.inner_gid = ops::kDefaultInnerId;
   IGLOO_ASSIGN(const FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
@@ -325,7 +326,7 @@ Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan,
       return Fail(Errc::kFailedPrecondition, "the launcher died while preparing",
                   "something on this machine killed it (out of memory?); run again");
     }
-    const auto kind = static_cast<ops::ReplyKind>(received->reply.kind);
+    const ops::ReplyKind kind = received->reply.kind;
     if (kind == ops::ReplyKind::kFailed) return std::unexpected(Explain(received->reply, plan));
     if (kind == ops::ReplyKind::kReady) break;
   }

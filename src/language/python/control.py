@@ -1,6 +1,7 @@
 """The driver of Python: runs the code that comes over descriptor 3, one piece after the other, in
-one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` (`piece ID SIZE` before it) and `done ID SIZE` go over
-descriptor 4, each with JSON behind it, and `exit ID STATUS` where a run has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
+one namespace. `run ID SIZE FLAGS` comes; `ready 0 SIZE`, `part ID SIZE` (`piece ID SIZE` before it)
+and `done ID SIZE` go over descriptor 4, each with JSON behind it, and `exit ID STATUS` where a run
+has no more to say. Descriptors 1 and 2 are the user's alone. The build makes one text of this file
 and those beside it (CMakeLists.txt).
 
 Everything that is needed later is imported here: once user code runs, a file that is called json.py
