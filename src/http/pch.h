@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of Asio that this room uses, precompiled: some seconds per file otherwise.
+// The parts of Asio that this room uses.
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>

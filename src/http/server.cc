@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <list>
 
+#include "base/error_text.h"
 #include "http/listener.h"
 #include "http/pch.h"
 
@@ -105,8 +106,7 @@ asio::awaitable<void> Server::Serve() {
       continue;
     }
     if (!std::exchange(said, true)) {
-      const Error& why = client.error();
-      state->log.At(Log::Level::kWarning)(why.hint.empty() ? why.what : why.what + "; " + why.hint);
+      state->log.At(Log::Level::kWarning)(InOneLine(client.error()));
     }
     // No descriptor is free: the client stays where it is, and would wake this at once again.
     state->pause.expires_after(kPause);

@@ -149,18 +149,5 @@ TEST(Prompts, RequiredArgumentsAreRequired) {
   }
 }
 
-TEST(Completions, AtMostAHundredValuesTravel) {
-  Conversation talk;
-  const auto said = talk.Say(
-      Legacy("1", "completion/complete",
-             R"({"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"v"}})"));
-  const Json completion = boost::json::parse(said.at(0)).at("result").at("completion");
-  EXPECT_EQ(completion.at("values").as_array().size(), 100U);
-  EXPECT_EQ(completion.at("total"), 150);
-  EXPECT_EQ(completion.at("hasMore"), true);
-  EXPECT_THAT(talk.Say(Legacy("1", "completion/complete", R"({"ref":{"type":"ref/x"}})")),
-              ElementsAre(HasSubstr("-32602")));
-}
-
 }  // namespace
 }  // namespace igloo::mcp

@@ -150,6 +150,7 @@ void Dispatcher::Begin(Request request, std::size_t bytes, std::optional<Era> ex
     return Reject({request.id, std::move(error)});
   }
   const Method* method = FindMethod(request.method);
+  if (method == nullptr) method = core_->service().OwnMethod(request.method);
   auto facts = FactsOf(request, method, expected);
   if (!facts) return SendError(request.id, facts.error());
   const Dialect dialect = facts->dialect;

@@ -56,7 +56,7 @@ TEST(LegacyEra, InitializeTellsWhoServesWhat) {
   EXPECT_EQ(boost::json::serialize(Initialized(talk, "2025-06-18")),
             R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},)"
             R"("resources":{"listChanged":true,"subscribe":true},"prompts":{"listChanged":true},)"
-            R"("completions":{},"logging":{}},"serverInfo":{"name":"fake","version":"1",)"
+            R"("logging":{},"own":{}},"serverInfo":{"name":"fake","version":"1",)"
             R"("title":"Fake"},"instructions":"Be kind."})");
   EXPECT_THAT(talk.Say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"), ElementsAre());
 }
@@ -145,6 +145,13 @@ TEST(Dispatcher, ChangesAreAnnouncedOnlyWhereTheServiceSaysSo) {
     talk.core->Announce(change);
   }
   EXPECT_THAT(talk.Listen(), ElementsAre());
+}
+
+TEST(Dispatcher, AServiceMayAnswerMethodsOfItsOwn) {
+  Conversation talk;
+  EXPECT_THAT(talk.Say(Legacy("1", "own/method", R"({"a":1})")),
+              ElementsAre(HasSubstr(R"("result":{"a":1})")));
+  EXPECT_THAT(talk.Say(Legacy("2", "own/other")), ElementsAre(HasSubstr("-32601")));
 }
 
 TEST(Dispatcher, FeaturesThatAreNotOfferedDoNotExist) {

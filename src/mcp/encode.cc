@@ -12,8 +12,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr std::size_t kMostCompletions = 100;
-
 void PutText(JsonObject& object, std::string_view key, const std::string& text) {
   if (!text.empty()) object[key] = text;
 }
@@ -179,15 +177,6 @@ JsonObject Encode(const InputRequired& needed, const Dialect&) {
   return object;
 }
 
-JsonObject Encode(const Completion& completion) {
-  json::array values;
-  const std::size_t count = std::min(completion.values.size(), kMostCompletions);
-  for (std::size_t i = 0; i < count; ++i) values.emplace_back(completion.values[i]);
-  return {{"completion", JsonObject{{"values", std::move(values)},
-                                    {"total", completion.values.size()},
-                                    {"hasMore", completion.values.size() > count}}}};
-}
-
 JsonObject Encode(const ServerInfo& info, const Dialect& dialect) {
   JsonObject object{{"name", info.name}, {"version", info.version}};
   PutTitle(object, info.title, dialect);
@@ -209,11 +198,11 @@ JsonObject Encode(const Features& features, const Dialect& dialect) {
     object["resources"] = std::move(resources);
   }
   if (features.prompts) object["prompts"] = std::move(lists);
-  if (features.completions && Second(dialect)) object["completions"] = JsonObject{};
   if (features.logging) object["logging"] = JsonObject{};
   if (features.tasks && dialect.era == Era::kModern) {
     object["extensions"] = JsonObject{{kTasksExtension, JsonObject{}}};
   }
+  for (const auto& [name, capability] : features.others) object[name] = capability;
   return object;
 }
 

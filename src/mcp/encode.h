@@ -16,7 +16,6 @@ JsonObject Encode(const ToolResult& result, const Dialect& dialect);
 JsonObject Encode(const PromptResult& result, const Dialect& dialect);
 JsonObject Encode(const std::vector<ResourceContents>& contents, const Dialect& dialect);
 JsonObject Encode(const InputRequired& needed, const Dialect& dialect);
-JsonObject Encode(const Completion& completion);
 /// The server's name card; instructions travel elsewhere.
 JsonObject Encode(const ServerInfo& info, const Dialect& dialect);
 JsonObject Encode(const Features& features, const Dialect& dialect);

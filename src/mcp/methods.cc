@@ -210,15 +210,6 @@ asio::awaitable<Answer<JsonObject>> PreparePrompt(Context& context) {
   co_return EncodeOutcome(context, outcome);
 }
 
-asio::awaitable<Answer<JsonObject>> Suggest(Context& context) {
-  auto request = DecodeComplete(context.params);
-  if (!request) co_return std::unexpected(request.error());
-  Complete complete = *std::move(request);
-  auto completion = co_await context.service.Suggest(context.call, complete);
-  if (!completion) co_return std::unexpected(completion.error());
-  co_return Encode(*completion);
-}
-
 constexpr Method kMethods[] = {
     {.name = "initialize", .eras = Eras::kLegacy, .now = Initialize},
     {.name = "ping", .eras = Eras::kLegacy, .now = Ping},
@@ -255,7 +246,6 @@ constexpr Method kMethods[] = {
     {.name = "tasks/get", .eras = Eras::kModern, .feature = &Features::tasks, .now = GetTask},
     {.name = "tasks/update", .eras = Eras::kModern, .feature = &Features::tasks, .now = UpdateTask},
     {.name = "tasks/cancel", .eras = Eras::kModern, .feature = &Features::tasks, .now = CancelTask},
-    {.name = "completion/complete", .feature = &Features::completions, .later = Suggest},
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ struct Method {
   boost::asio::awaitable<Answer<JsonObject>> (*later)(Context& context) = nullptr;
 };
 
-/// Null for a method that no era has.
+/// Null for a method that this layer does not answer.
 const Method* FindMethod(std::string_view name);
 
 }  // namespace igloo::mcp

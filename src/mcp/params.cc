@@ -114,34 +114,6 @@ Answer<GetPrompt> DecodeGetPrompt(const JsonObject& params) {
   return GetPrompt{*std::move(name), *std::move(arguments)};
 }
 
-Answer<Complete> DecodeComplete(const JsonObject& params) {
-  const JsonObject* ref = ObjectIn(params, "ref");
-  const JsonObject* argument = ObjectIn(params, "argument");
-  if (ref == nullptr || argument == nullptr) return Wrong("'ref' and 'argument' are required");
-  Complete request;
-  const std::string type = TextIn(ref, "type");
-  if (type == "ref/prompt") {
-    request.subject = TextIn(ref, "name");
-  } else if (type == "ref/resource") {
-    request.of = Complete::Of::kResourceTemplate;
-    request.subject = TextIn(ref, "uri");
-  } else {
-    return Wrong("the type of 'ref' must be 'ref/prompt' or 'ref/resource'");
-  }
-  auto name = DecodeText(*argument, "name");
-  if (!name) return std::unexpected(name.error());
-  auto value = DecodeText(*argument, "value");
-  if (!value) return std::unexpected(value.error());
-  request.argument = *std::move(name);
-  request.value = *std::move(value);
-  if (const JsonObject* context = ObjectIn(params, "context")) {
-    auto others = TextMap(*context, "arguments");
-    if (!others) return std::unexpected(others.error());
-    request.others = *std::move(others);
-  }
-  return request;
-}
-
 Answer<LogLevel> DecodeLogLevel(const JsonObject& params) {
   const auto level = ToLogLevel(TextIn(&params, "level"));
   if (!level) {

@@ -16,7 +16,6 @@ namespace igloo::mcp {
 Answer<ToolCall> DecodeToolCall(const JsonObject& params);
 Answer<ReadResource> DecodeReadResource(const JsonObject& params);
 Answer<GetPrompt> DecodeGetPrompt(const JsonObject& params);
-Answer<Complete> DecodeComplete(const JsonObject& params);
 Answer<LogLevel> DecodeLogLevel(const JsonObject& params);
 /// `name` of `params`, which must be a text.
 Answer<std::string> DecodeText(const JsonObject& params, std::string_view name);

@@ -1,7 +1,6 @@
 #pragma once
 
-// The parts of Asio and Boost.JSON that this room uses, precompiled: some ten seconds per file
-// otherwise.
+// The parts of Asio and Boost.JSON that this room uses.
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>

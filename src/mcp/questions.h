@@ -13,7 +13,9 @@
 
 namespace igloo::mcp {
 
-/// Requests from the server to its clients that are not answered yet.
+/// Requests from the server to its clients that are not answered yet. They belong to the protocol
+/// and not to its test fixture, although no tool of igloo asks yet: the conformance suite wants
+/// them of whoever implements it, and only the dispatcher sees the answers.
 class Questions {
  public:
   Questions();

@@ -20,8 +20,6 @@ asio::awaitable<Answer<Outcome<PromptResult>>> Service::Prepare(Call&, GetPrompt
   co_return Refuse(RpcCode::kInvalidParams, "Unknown prompt: " + Quoted(request.name));
 }
 
-asio::awaitable<Answer<Completion>> Service::Suggest(Call&, Complete) { co_return Completion{}; }
-
 std::unexpected<RpcError> ResourceNotFound(const std::string& uri) {
   const std::string named = Quoted(uri);
   return std::unexpected(

@@ -10,6 +10,8 @@
 
 namespace igloo::mcp {
 
+struct Method;
+
 /// What a server serves. Lives on the event loop's thread and outlives every call.
 ///
 /// Lists may change at any time; ServerCore tells clients when it is told. Until it is told,
@@ -37,7 +39,8 @@ class Service {
   virtual boost::asio::awaitable<Answer<Outcome<PromptResult>>> Prepare(Call& call,
                                                                         GetPrompt request);
 
-  virtual boost::asio::awaitable<Answer<Completion>> Suggest(Call& call, Complete request);
+  /// A method that this layer does not know and the service answers itself; null: there is none.
+  virtual const Method* OwnMethod(std::string_view) const { return nullptr; }
 };
 
 /// The answer of Service::Read for a URI that leads nowhere.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mcp/dispatcher.h"
+#include "mcp/methods.h"
 #include "mcp/service.h"
 
 namespace igloo::mcp::testing {
@@ -100,17 +101,18 @@ class FakeService : public Service {
     result.messages.push_back({Role::kUser, content::Text{get.arguments.at("a")}});
     co_return result;
   }
-  boost::asio::awaitable<Answer<Completion>> Suggest(Call&, Complete request) override {
-    Completion completion;
-    for (int i = 0; i < 150; ++i) completion.values.push_back(request.value + std::to_string(i));
-    co_return completion;
+  const Method* OwnMethod(std::string_view name) const override {
+    static constexpr Method kOwn{.name = "own/method", .now = [](Context& context) {
+                                   return Answer<JsonObject>(context.params);
+                                 }};
+    return name == kOwn.name ? &kOwn : nullptr;
   }
 
   Features features = {.resources = true,
                        .prompts = true,
-                       .completions = true,
                        .logging = true,
-                       .subscriptions = true};
+                       .subscriptions = true,
+                       .others = {{"own", JsonObject{}}}};
   Background background = Background::kNever;  ///< of all its tools
   std::vector<std::string> more_tools = {};
   std::vector<Resource> resources = {};

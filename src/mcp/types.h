@@ -44,11 +44,11 @@ struct Features {
   bool tools = true;
   bool resources = false;
   bool prompts = false;
-  bool completions = false;
   bool logging = false;
   bool tasks = false;  ///< calls that take long go on in the background, if the client knows how
   bool list_changes = true;    ///< it is announced when one of the lists has changed
   bool subscriptions = false;  ///< it is announced when a resource that a client named has changed
+  JsonObject others = {};      ///< capabilities of the service's own methods
 };
 
 /// What a client may assume about a tool. Clients decide by them whether they ask their user.
@@ -149,11 +149,6 @@ struct PromptResult {
   std::vector<PromptMessage> messages = {};
 };
 
-/// At most 100 values travel; the layer cuts.
-struct Completion {
-  std::vector<std::string> values = {};
-};
-
 /// A question to the client in the middle of a call (2026-07-28): it asks again with the answers.
 struct InputRequired {
   JsonObject requests = {};  ///< by a name of the service's choice
@@ -177,14 +172,6 @@ struct ReadResource {
 struct GetPrompt {
   std::string name = {};
   std::map<std::string, std::string> arguments = {};
-};
-
-struct Complete {
-  enum class Of { kPrompt, kResourceTemplate };
-  Of of = Of::kPrompt;
-  std::string subject = {};               ///< a prompt's name or a template
-  std::string argument = {}, value = {};  ///< what is typed so far
-  std::map<std::string, std::string> others = {};
 };
 
 enum class LogLevel {

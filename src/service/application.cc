@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "service/caller.h"
 #include "service/decision_log.h"
@@ -39,10 +40,6 @@ bool AskedFor(const std::string& name, const config::Config& config,
 }
 
 }  // namespace
-
-std::string InOneLine(const Error& error) {
-  return error.hint.empty() ? error.what : error.what + "; " + error.hint;
-}
 
 Application::Application(Options options)
     : options_(std::move(options)),

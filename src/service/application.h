@@ -95,7 +95,4 @@ class Application {
   std::optional<Builder> builder_ = {};
 };
 
-/// An error as one line for people.
-std::string InOneLine(const Error& error);
-
 }  // namespace igloo::service

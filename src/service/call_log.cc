@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_text.h"
 #include "service/places.h"
 #include "service/trace_record.h"
 
@@ -30,8 +31,7 @@ void CallLog::Add(const Trace& trace) {
   if (written) {
     complained_ = false;
   } else if (!std::exchange(complained_, true)) {
-    const Error& why = written.error();
-    say_("calls are not written down: " + why.what + (why.hint.empty() ? "" : "; " + why.hint));
+    say_("calls are not written down: " + InOneLine(written.error()));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/temp_dir.h"
 #include "environment/host.h"
 
 namespace igloo::service {
@@ -65,7 +66,9 @@ TEST_F(RecipesTest, WhateverAPlanFollowsFromMakesAnother) {
 
 TEST_F(RecipesTest, AProjectIsLookedAtEachTime) {
   Order order = Usual();
-  order.request.project = environment::Project{.path = "/tmp"};
+  const auto own = TempDir::Make(::testing::TempDir());
+  ASSERT_TRUE(own);
+  order.request.project = environment::Project{.path = own->path()};
   const auto first = For(order);
   EXPECT_EQ(*For(order), *first);
   EXPECT_NE(For(order), first);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of Asio that sessions use, precompiled: some nine seconds per file otherwise.
+// The parts of Asio that sessions use.
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/pass.h"
 #include "session/asio.h"
 
 namespace igloo::session {
@@ -102,6 +103,19 @@ void Box::Send(std::string frame) {
     (void)!::send(control_.native_handle(), frame.data(), frame.size(),
                   MSG_NOSIGNAL | MSG_DONTWAIT);
   }
+}
+
+Result<void> Box::Join(std::uint32_t number, const std::vector<std::string>& argv, int terminal) {
+  IGLOO_ASSIGN(const std::string frame, wire::EncodeJoin(number, argv));
+  if (!start_sent_ || !control_.is_open()) {
+    return igloo::Fail(Errc::kFailedPrecondition, "the sandbox does not run");
+  }
+  const int passed[] = {terminal};
+  auto sent = SendWithFds(control_.native_handle(), frame, passed);
+  // INVARIANT: frames follow each other; half a one would break those behind it. An order is small:
+  // only a sandbox that reads nothing has no room for it.
+  if (!sent) sandbox_->Kill();
+  return sent;
 }
 
 void Box::TellBuilt() {
@@ -216,7 +230,8 @@ asio::awaitable<void> Box::WatchControl() {
       }
       if (events_.reported) events_.reported(*decoded);
       const bool last =
-          life_ == wire::Life::kOnce || std::holds_alternative<wire::Refused>(*decoded);
+          !std::holds_alternative<wire::JoinEnded>(*decoded) &&
+          (life_ == wire::Life::kOnce || std::holds_alternative<wire::Refused>(*decoded));
       if (last) co_return;
     }
   }

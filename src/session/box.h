@@ -47,6 +47,9 @@ class Box : public std::enable_shared_from_this<Box> {
   void Go(std::uint64_t time_limit_ms, std::string_view name) {
     Send(wire::EncodeGo(time_limit_ms, name));
   }
+  /// Starts a program beside the payload, on this terminal; Events::reported hears of its end.
+  /// Fails when the words cannot be passed, or nothing runs yet.
+  Result<void> Join(std::uint32_t number, const std::vector<std::string>& argv, int terminal);
   /// Nothing is heard of it any more, and nobody reaches it; it lives on until Close.
   void Silence();
   void Close();

@@ -4,25 +4,69 @@
 
 #include "session/asio.h"
 #include "session/box.h"
+#include "session/driver_channel.h"
 #include "session/files/set_id_files.h"
 #include "session/fork/copier.h"
 #include "session/interpreter.h"
+#include "session/interpreter_life.h"
 #include "session/output_pump.h"
 
 namespace igloo::session {
 
-/// A copy that is being made, and what its igloo-copy has said so far.
+/// A child of an interpreter's that holds still to be copied.
+struct StandIn {
+  std::optional<int> pid = {};  ///< once the driver has answered; 0: there can be no child
+};
+
+/// A copy that is being made, as its igloo-copy tells it.
 struct Copying {
-  std::unique_ptr<Copier> copier;
+  /// What it says of a fork: each once, and in this order.
+  enum class Step { kNothing, kExpects, kHolds, kGoesOn, kComplete };
+  std::unique_ptr<Copier> copier = {};  ///< none: it has ended
+  Step step = Step::kNothing;
+  std::string_view expected = {};  ///< how the child is to be made
+  int held = 0;                    ///< the number of the child in the sandbox
   /// The original has answered, or will not: there will be no child if there is none.
   bool answered = false;
-  int held = 0;                    ///< the number of the child in the sandbox
   std::optional<Error> lost = {};  ///< why it failed
-  bool over = false;               ///< igloo-copy has ended
+
+  bool over() const { return copier == nullptr; }
+  bool goes_on() const { return step >= Step::kGoesOn; }
 };
 
 /// For the files that Interpreter is made of.
 struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
+  using Clock = std::chrono::steady_clock;
+
+  /// Its two streams: taken with an answer, and watched only when that takes long. A small call is
+  /// not worth it, nor is the time until the next one.
+  struct Output {
+    std::array<OutputPump, 2> pumps;
+    boost::asio::steady_timer soon;  ///< to watch them unless another small call has begun
+    bool soon_set = false;
+    Clock::time_point small_until = {};  ///< the last call counts as small
+
+    /// Takes everything that lies in the pipes.
+    void Settle() {
+      for (OutputPump& each : pumps) each.Take();
+    }
+    void Rest() {
+      for (OutputPump& each : pumps) each.Rest();
+    }
+    bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
+  };
+
+  /// Why the code of a call was asked to stop.
+  enum class Stop { kNo, kAsked, kTimeOut };
+
+  /// The call under way, from its order to its end.
+  struct CallUnderWay {
+    std::function<void(std::string_view)> heard = {};
+    std::vector<Part> parts = {};
+    std::size_t part_bytes = 0;
+    std::optional<said::Done> done = {};
+  };
+
   State(boost::asio::io_context& l, const sandbox::Plan& p, backend::Backend& b,
         InterpreterOptions o)
       : loop(l),
@@ -34,41 +78,42 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
                 .reported = [this](const wire::Report& r) { Take(r); },
                 .built = {},
                 .failed = [this](Error error, bool gone) { Lose(std::move(error), gone); }})),
-        answers(l),
-        orders(l),
-        pumps{OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
-        changed(l),
-        soon(l) {}
+        driver(std::make_shared<DriverChannel>(
+            l, [this](Result<Said> came) { return Hear(std::move(came)); })),
+        output{.pumps = {OutputPump(l, PumpOptions()), OutputPump(l, PumpOptions())},
+               .soon = boost::asio::steady_timer(l)},
+        changed(l) {}
 
   /// `checkpoint`: a file to restore from, or -1.
   Result<void> Start(int checkpoint);
   boost::asio::awaitable<Result<void>> WaitUntilReady();
-  boost::asio::awaitable<void> WatchDriver();
-  /// Takes what the driver has said, if anything; whether it is worth listening to.
-  bool Listen();
-  /// Whatever one that has ended said last.
-  void Forget();
-  bool TakeFrames();
+  /// Another interpreter in the place of one that has ended.
+  boost::asio::awaitable<bool> Again();
+  /// Waits until `condition` holds, or there is no use in waiting: a failure, or the time.
+  boost::asio::awaitable<void> Wait(std::function<bool()> condition, Clock::time_point until);
+  /// Until no memory of its is on its way to a copy.
+  boost::asio::awaitable<void> WaitUntilWhole();
+  /// Waits for the report of an interpreter that is being killed.
+  boost::asio::awaitable<void> AwaitKilled();
+
+  // A call, in this order.
+  boost::asio::awaitable<Result<void>> Prepare();
+  void Begin(Call call);
+  boost::asio::awaitable<void> AwaitEnd(std::uint64_t time_ms);
+  CallResult Finish(CallUnderWay over, std::int64_t began);
+  /// Between calls.
+  void LookAfter();
+
   /// Takes output as it comes.
   void WatchOutput();
   boost::asio::awaitable<void> WatchOutput(std::size_t index);
-  /// The same soon, if no call has begun by then: small ones are not worth it.
+  /// The same soon, if no call has begun by then.
   void WatchOutputSoon();
-  /// Between calls.
-  void LookAfter();
-  /// Sends, now if that can be.
-  void Send(std::string_view bytes);
-  boost::asio::awaitable<void> SendLater(std::string bytes);
-  boost::asio::awaitable<void> SendAll(std::string_view bytes);
-  /// Waits until `condition` holds, or there is no use in waiting: a failure, or the time.
-  boost::asio::awaitable<void> Wait(std::function<bool()> condition,
-                                    std::chrono::steady_clock::time_point until);
-  boost::asio::awaitable<bool> Again();
-  boost::asio::awaitable<void> AwaitEnd(const Call& call);
-  /// Takes everything that lies in the pipes.
-  void Settle();
   OutputPump::Options PumpOptions();
+
   void Take(const wire::Report& came);
+  /// False when it said what it may not, or all is lost.
+  bool Hear(Result<Said> came);
   void Take(Said said);
   /// Said about no call that is under way: somebody else's, or a lie. A few are borne.
   void TakeIdle(std::size_t bytes);
@@ -77,18 +122,14 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   void Lose(Error error, bool vanished);
   /// Whether a cgroup has to be looked at: the kernel does not end the rest of a sandbox that lost
   /// a process to its limit.
-  bool Looks() const;
+  bool Looks() const { return options.group.has_value(); }
   void EndIfOverMemory();
-  /// Waits for the report of an interpreter that is being killed.
-  boost::asio::awaitable<void> AwaitKilled();
-  bool TooMuch() const { return pumps[0].too_much() || pumps[1].too_much(); }
-  CallResult Finish(std::int64_t began);
-  std::string Order(const Call& call);
   void CloseAll();
-  /// A child of the interpreter's that waits to be copied. `order`: kStandIn with a flag, or
-  /// kMakeCheckpoint with a text.
-  boost::asio::awaitable<Result<void>> MakeStandIn(std::string_view order, std::string_view text,
-                                                   std::string_view flags);
+
+  /// The number of a child of the interpreter's that waits to be copied. `order`: kStandIn with a
+  /// flag, or kMakeCheckpoint with a text.
+  boost::asio::awaitable<Result<int>> MakeStandIn(std::string_view order, std::string_view text,
+                                                  std::string_view flags);
   void EndStandIn();
   /// Follows an igloo-copy that makes `other` a copy of this one, to its end.
   boost::asio::awaitable<void> Lend(std::shared_ptr<State> other, std::shared_ptr<Copying> copying);
@@ -100,44 +141,23 @@ struct Interpreter::State : std::enable_shared_from_this<Interpreter::State> {
   const sandbox::Plan& plan;
   InterpreterOptions options;
   SetIdCheck set_id{plan};
-  std::shared_ptr<Box> box;                       // shared with the coroutines that watch it
-  boost::asio::posix::stream_descriptor answers;  ///< of the driver
-  boost::asio::posix::stream_descriptor orders;   ///< for it
-  unsigned sending = 0;                           ///< orders that wait until it can be written
-  std::array<OutputPump, 2> pumps;
-  boost::asio::steady_timer
-      changed;  ///< cancelled whenever something that is waited for may have come
-  boost::asio::steady_timer soon;  ///< to watch the output
-  bool soon_set = false;
-  std::chrono::steady_clock::time_point small_until = {};  ///< of the last call
-  DriverFrames frames = {};
-  std::array<char, 16384> room;  ///< for what comes from the driver
-  std::uint64_t last_id = 0;
-  std::uint64_t first_id = 0;        ///< of this interpreter; there may have been others before it
-  std::uint64_t generation = 0;      ///< of the interpreter: orders for one are not for the next
-  int pid = 0;                       ///< in the sandbox; 0: none
-  std::optional<int> stand_in = {};  ///< likewise, once the driver has answered
-  bool wants_stand_in = false;
-  std::string_view expected = {};  ///< how a child is to be made, once igloo-copy waits for it
-  /// A copy of it is still being made, or it is one: see Transplant. Nothing runs in one that lends
-  /// its memory, and it does not end before it has.
-  bool lending = false, borrowing = false;
-  bool copied = false;           ///< it goes on as the other one
-  bool kill_later = false;       ///< when it no longer lends
-  bool abandoned = false;        ///< likewise: nobody will use it again
-  std::uint64_t idle_words = 0;  ///< bytes said about no call that is under way
-  bool ready = false;
-  bool running = false;   ///< a call is under way
-  bool stopping = false;  ///< its code was asked to stop
-  bool timed_out = false, out_of_memory = false;
-  std::chrono::steady_clock::time_point looked = {};  ///< at the memory of its cgroup
-  std::vector<Part> parts = {};
-  std::size_t part_bytes = 0;
-  std::optional<said::Done> done = {};
-  std::optional<wire::Ended> ended = {};  ///< of the interpreter that ended last, until a new one
-  std::optional<Loss> loss = {};
-  std::function<void(std::string_view)> heard = {};
-  std::optional<Error> failure = {};
+  std::shared_ptr<Box> box;               // shared with the coroutines that watch it
+  std::shared_ptr<DriverChannel> driver;  // likewise
+  Output output;
+  /// Cancelled whenever something that is waited for may have come.
+  boost::asio::steady_timer changed;
+
+  InterpreterLife life = {};
+  MemorySharing sharing = {};
+  std::optional<CallUnderWay> under_way = {};
+  Stop stop = Stop::kNo;          ///< of the last call; it may be asked before that is under way
+  std::uint64_t last_id = 0;      ///< of a call
+  std::uint64_t first_id = 0;     ///< of this interpreter; there may have been others before it
+  int pid = 0;                    ///< in the sandbox; 0: none
+  std::uint64_t idle_words = 0;   ///< bytes said about no call that is under way
+  Clock::time_point looked = {};  ///< at the memory of its cgroup
+  std::optional<Loss> loss = {};  ///< to be told with the next call
+  std::optional<StandIn> stand_in = {};  ///< none: the driver was not asked for one
 };
 
 }  // namespace igloo::session

@@ -6,24 +6,38 @@
 #include "base/file.h"
 #include "environment/device.h"
 #include "environment/facts.h"
+#include "environment/hidden.h"
 
 namespace igloo::session {
 
-Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
-                              const environment::RunRequest& request) {
-  environment::RunRequest now = request;
+Result<environment::RunRequest> OnThisMachine(environment::RunRequest request) {
   if (request.network.level == network::Level::kInternet && request.devices) {
-    if (auto device = environment::FindDevice(request.resolver)) {
-      now.device = *std::move(device);
+    if (auto device = environment::FindDevice(request.resolver, request.network.rules)) {
+      request.device = *std::move(device);
     } else if (request.network.raw_sockets) {
       return Wrap("raw sockets need a device", std::move(device).error());
     }
   }
   if (request.network.level == network::Level::kHost) {
-    now.resolv_conf = ReadFile("/etc/resolv.conf", 1U << 16).value_or("");
+    request.resolv_conf = ReadFile("/etc/resolv.conf", 1U << 16).value_or("");
   }
-  IGLOO_ASSIGN(auto policy, environment::PolicyForRun(environment, now));
+  if (request.project) {
+    // Each time: a file that came since the last look must not be shown because of that one.
+    IGLOO_ASSIGN(request.project->hidden,
+                 environment::FindHidden(request.project->path, request.project->rules));
+  }
+  return request;
+}
+
+Result<sandbox::Plan> PlanOf(const sandbox::Policy& policy) {
   return sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy)));
+}
+
+Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
+                              const environment::RunRequest& request) {
+  IGLOO_ASSIGN(const environment::RunRequest now, OnThisMachine(request));
+  IGLOO_ASSIGN(const sandbox::Policy policy, environment::PolicyForRun(environment, now));
+  return PlanOf(policy);
 }
 
 std::string UnlimitedCpus(const cgroup::Found& found, const sandbox::Plan& plan) {

@@ -10,7 +10,13 @@
 
 namespace igloo::session {
 
-/// The plan of a run in an environment, on this machine as it is now.
+/// The request with what this machine has for its network: a device, the host's resolver.
+Result<environment::RunRequest> OnThisMachine(environment::RunRequest request);
+
+/// The plan of a policy, on this machine as it is now.
+Result<sandbox::Plan> PlanOf(const sandbox::Policy& policy);
+
+/// The plan of a run in an environment, likewise.
 Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
                               const environment::RunRequest& request);
 

@@ -209,7 +209,33 @@ asio::awaitable<std::vector<std::string>> Run::State::PutProjectRight() {
   co_return std::move(**said);
 }
 
+void Run::State::Join(const std::vector<std::string>& argv, UniqueFd terminal,
+                      std::function<void(Result<int>)> ended) {
+  const std::uint32_t number = ++last_joined;
+  auto told = box->Join(number, argv, terminal.get());
+  if (!told) return ended(std::unexpected(std::move(told).error()));
+  joined.emplace(number, Joined{argv.front(), std::move(ended)});
+}
+
+void Run::State::EndJoined(const wire::JoinEnded& ended) {
+  // What nobody asked for is a word of a hostile sandbox, and of no consequence.
+  const auto entry = joined.extract(ended.number);
+  if (entry.empty()) return;
+  const Joined& program = entry.mapped();
+  if (ended.step != wire::InitStep::kNone) {
+    sandbox::Payload payload = plan.payload;
+    payload.argv = {program.program};
+    return program.ended(std::unexpected(
+        backend::ExplainRefusal({.step = ended.step, .sys_errno = ended.sys_errno}, payload)));
+  }
+  const int status = static_cast<int>(ended.status);
+  program.ended(ended.kind == wire::EndKind::kSignalled ? 128 + status : status);
+}
+
 void Run::State::CloseAll() {
+  for (const auto& [number, program] : std::exchange(joined, {})) {
+    program.ended(Fail(Errc::kFailedPrecondition, "the sandbox has ended"));
+  }
   box->Close();
   feed.Close();
   for (OutputPump& each : pumps) each.Close();
@@ -217,7 +243,9 @@ void Run::State::CloseAll() {
 }
 
 Run::Run(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& backend, RunIo io)
-    : state_(std::make_shared<State>(loop, plan, backend, std::move(io))) {}
+    : state_(std::make_shared<State>(loop, plan, backend, std::move(io))) {
+  if (state_->io.beside) state_->io.beside(loop, *this);
+}
 
 Run::~Run() {
   state_->CloseAll();
@@ -257,6 +285,11 @@ asio::awaitable<Result<RunResult>> Run::Execute() {
   if (!started) co_return std::unexpected(std::move(started).error());
   state->Watch();
   co_return co_await state->End();
+}
+
+void Run::Join(const std::vector<std::string>& argv, UniqueFd terminal,
+               std::function<void(Result<int>)> ended) {
+  state_->Join(argv, std::move(terminal), std::move(ended));
 }
 
 void Run::Interrupt() { state_->box->Tell(wire::ToInit::kInterrupt); }

@@ -21,6 +21,8 @@
 
 namespace igloo::session {
 
+class Run;
+
 struct OwnNetwork {
   network::Wanted wanted = {};
   Proxy::Options proxy = {};
@@ -49,6 +51,8 @@ struct RunIo {
   std::shared_ptr<Connection> connection = {};
   /// Instead: a network with an igloo-proxy for this run alone.
   std::optional<OwnNetwork> network = {};
+  /// Called once with the run's loop, before anything starts: for what igloo does meanwhile.
+  std::function<void(boost::asio::io_context&, Run&)> beside = {};
   /// Hears what igloo had to put right in a read-write project when nobody waits for the result.
   Log::Line note = {};
 };
@@ -100,6 +104,11 @@ class Run {
   bool never_began() const;
   /// Directories that the plan hands out, while it waits: their places as in the plan.
   int handed_out(std::size_t index) const;
+
+  /// Starts a program beside the run's own: behind the same wall, with the same variables, on this
+  /// terminal. `ended` hears its exit code, or why there is none; it ends with the run.
+  void Join(const std::vector<std::string>& argv, UniqueFd terminal,
+            std::function<void(Result<int>)> ended);
 
   /// Asks the program to stop, as Ctrl-C would.
   void Interrupt();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include "base/clock.h"
@@ -73,8 +74,12 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   /// What was done about files that the run left in a project.
   boost::asio::awaitable<std::vector<std::string>> PutProjectRight();
   void CloseAll();
+  void Join(const std::vector<std::string>& argv, UniqueFd terminal,
+            std::function<void(Result<int>)> ended);
+  void EndJoined(const wire::JoinEnded& ended);
 
   void Take(const wire::Report& came) {
+    if (const auto* ended = std::get_if<wire::JoinEnded>(&came)) return EndJoined(*ended);
     report = came;
     reported_micros = MonotonicMicros();
     changed.cancel();
@@ -104,6 +109,13 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::optional<wire::Report> report = {};
   std::int64_t reported_micros = 0;
   std::optional<Error> failure = {};
+  /// A program beside the run's own, and who hears of its end.
+  struct Joined {
+    std::string program = {};
+    std::function<void(Result<int>)> ended = {};
+  };
+  std::map<std::uint32_t, Joined> joined = {};  ///< by number
+  std::uint32_t last_joined = 0;
 };
 
 }  // namespace igloo::session

@@ -4,7 +4,7 @@
 
 #include "cgroup/groups.h"
 #include "sandbox/plan.h"
-#include "wire/message.h"
+#include "wire/host.h"
 
 namespace igloo::session {
 

@@ -22,14 +22,13 @@ using asio::posix::stream_descriptor;
 
 namespace {
 
-constexpr std::size_t kMostClients = 32;
 /// Output that somebody does not read is dropped from here on; answers are not.
 constexpr std::size_t kMostUnread = 8U << 20;
 
 /// Somebody who asks for something.
 class Client : public std::enable_shared_from_this<Client> {
  public:
-  Client(asio::io_context& loop, UniqueFd fd, SessionControl& control)
+  Client(asio::io_context& loop, UniqueFd fd, service::SessionControl& control)
       : socket_(loop), control_(control) {
     socket_.assign(fd.Release());
   }
@@ -64,10 +63,10 @@ class Client : public std::enable_shared_from_this<Client> {
   asio::awaitable<void> Answer(std::string request) {
     const auto self = shared_from_this();
     const std::weak_ptr<Client> weak = self;
-    SessionControl::Emit emit = [weak](const mcp::JsonObject& answer) {
+    std::function<void(const mcp::JsonObject&)> emit = [weak](const mcp::JsonObject& answer) {
       if (const auto client = weak.lock()) client->Send(answer);
     };
-    co_await control_.Handle(std::move(request), cancellation_, std::move(emit));
+    co_await tools::Serve(control_, std::move(request), cancellation_, std::move(emit));
     last_ = true;
     if (queue_.empty()) Close();
   }
@@ -104,7 +103,7 @@ class Client : public std::enable_shared_from_this<Client> {
   }
 
   stream_descriptor socket_;
-  SessionControl& control_;
+  service::SessionControl& control_;
   Cancellation cancellation_ = {};
   bool asked_ = false, last_ = false;
   std::deque<std::string> queue_ = {};
@@ -123,53 +122,20 @@ Result<UniqueFd> LockSockets(const std::string& directory) {
   }
 }
 
-struct ControlSocket::State : std::enable_shared_from_this<State> {
-  State(asio::io_context& l, UnixListener own, SessionControl& c)
-      : loop(l), listener(std::move(own)), ready(l, ::dup(listener->fd())), control(c) {}
-
-  asio::awaitable<void> Accept() {
-    const auto self = shared_from_this();
-    for (;;) {
-      boost::system::error_code error;
-      auto token = session::Redirect(error);
-      co_await ready.async_wait(stream_descriptor::wait_read, token);
-      if (error || !listener) co_return;
-      auto came = listener->Accept();
-      if (!came) co_return;
-      std::erase_if(clients, [](const auto& each) { return each.expired(); });
-      if (!*came || clients.size() >= kMostClients) continue;
-      auto client = std::make_shared<Client>(loop, *std::move(*came), control);
-      clients.push_back(client);
-      asio::co_spawn(loop, client->Serve(), asio::detached);
-    }
-  }
-
-  asio::io_context& loop;
-  std::optional<UnixListener> listener;
-  stream_descriptor ready;
-  SessionControl& control;
-  std::vector<std::weak_ptr<Client>> clients = {};
-};
-
-ControlSocket::ControlSocket(std::shared_ptr<State> state) : state_(std::move(state)) {}
-
-ControlSocket::~ControlSocket() {
-  state_->listener.reset();
-  boost::system::error_code ignored;
-  state_->ready.close(ignored);
-}
-
 Result<std::unique_ptr<ControlSocket>> ControlSocket::Open(asio::io_context& loop,
                                                            const std::string& state,
-                                                           SessionControl& control) {
+                                                           service::SessionControl& control) {
   const std::string directory = DirectoryIn(state);
   IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
   IGLOO_ASSIGN(const UniqueFd lock, LockSockets(directory));
   const std::string name = fmt::format("{}/{}{}", directory, ::getpid(), kEnding);
   IGLOO_ASSIGN(UnixListener listener, UnixListener::Open(name));
-  auto made = std::make_shared<State>(loop, std::move(listener), control);
-  asio::co_spawn(loop, made->Accept(), asio::detached);
-  return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(made)));
+  const auto serve = [&loop, &control](UniqueFd fd) {
+    auto client = std::make_shared<Client>(loop, std::move(fd), control);
+    asio::co_spawn(loop, client->Serve(), asio::detached);
+    return client;
+  };
+  return std::unique_ptr<ControlSocket>(new ControlSocket(loop, std::move(listener), serve));
 }
 
 }  // namespace igloo::tools

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "service/local_server.h"
 #include "tools/session_control.h"
 
 namespace igloo::tools {
@@ -23,13 +24,14 @@ class ControlSocket {
   /// Takes the place of what an ended process of the same number left. `control` outlives it.
   static Result<std::unique_ptr<ControlSocket>> Open(boost::asio::io_context& loop,
                                                      const std::string& state,
-                                                     SessionControl& control);
-  ~ControlSocket();
+                                                     service::SessionControl& control);
 
  private:
-  struct State;
-  explicit ControlSocket(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;  // shared with the coroutines that wait on it
+  ControlSocket(boost::asio::io_context& loop, UnixListener listener,
+                service::LocalServer::Serve serve)
+      : server_(loop, std::move(listener), std::move(serve)) {}
+
+  service::LocalServer server_;
 };
 
 /// Held by whoever makes a socket in that directory, or removes one that nobody listens on: between

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "mcp/service.h"
@@ -94,10 +95,6 @@ std::string QuotedNames(const service::Setup& setup) {
   return names;
 }
 
-std::string Sentence(const Error& error) {
-  return error.hint.empty() ? error.what : error.what + "; " + error.hint;
-}
-
 std::string TimeOut(const service::Finished& finished) {
   return fmt::format("{} timed out after {:g}s",
                      finished.session.empty() ? "Command" : "Session execution",
@@ -174,10 +171,10 @@ mcp::Answer<mcp::ToolResult> RefuseEnvironment(const service::Setup& setup, cons
   // SECURITY: what came as a name may be anything, the code itself, and a trace is written down.
   trace.error = "there is no such environment, or it cannot be used";
   if (unusable != setup.unusable().end()) {
-    return mcp::ToolFailure("Execution error: " + Sentence(unusable->why));
+    return mcp::ToolFailure("Execution error: " + InOneLine(unusable->why));
   }
   if (!found && found.error().code != Errc::kNotFound) {
-    return mcp::ToolFailure("Execution error: " + Sentence(found.error()));
+    return mcp::ToolFailure("Execution error: " + InOneLine(found.error()));
   }
   return mcp::Refuse(mcp::RpcCode::kInvalidParams,
                      fmt::format("Unknown environment: '{}'. Available: [{}]", Printable(quoted),
@@ -189,17 +186,17 @@ mcp::Answer<mcp::ToolResult> RefuseEnvironment(const service::Setup& setup, cons
 std::string OriginalSessionFailure(const Error& error, const std::string& environment,
                                    SessionBefore before, SessionAfter after) {
   const bool lived = before == SessionBefore::kLived, lives = after == SessionAfter::kLives;
-  if (lived && !lives) return "Failed to communicate with session agent: " + Sentence(error);
+  if (lived && !lives) return "Failed to communicate with session agent: " + InOneLine(error);
   const bool began = lived || lives;
   const bool refused = error.code == Errc::kInvalidArgument || error.code == Errc::kExhausted;
-  if (began || refused) return Sentence(error);
+  if (began || refused) return InOneLine(error);
   if (error.code == Errc::kTimeout) {
     return fmt::format(
         "Failed to start session agent for '{}': Agent did not send Ready within "
         "30s: {}",
-        environment, Sentence(error));
+        environment, InOneLine(error));
   }
-  return fmt::format("Failed to start session agent for '{}': {}", environment, Sentence(error));
+  return fmt::format("Failed to start session agent for '{}': {}", environment, InOneLine(error));
 }
 
 asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::RunInSession(
@@ -236,7 +233,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
   auto arguments = ReadOriginalArguments(request.arguments);
   if (!arguments) {
     trace.error = arguments.error().what;
-    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, Sentence(arguments.error()));
+    co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, InOneLine(arguments.error()));
   }
   trace.environment = kUnknownEnvironment;
   trace.code = arguments->code;
@@ -251,7 +248,7 @@ asio::awaitable<mcp::Answer<mcp::ToolResult>> OriginalContract::Run(
   const auto fail = [&](const Error& error) {
     trace.verdict = "failed";
     trace.error = error.what;
-    return mcp::ToolFailure("Execution error: " + Sentence(error));
+    return mcp::ToolFailure("Execution error: " + InOneLine(error));
   };
   auto order = setup->OrderFor(workshop_.sessions.owner(), arguments->environment,
                                {.what = environment::Code{std::move(arguments->code)}});

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "mcp/service.h"
 #include "service/runner.h"
@@ -83,8 +84,7 @@ mcp::Answer<mcp::ToolResult> Render(const EnvironmentTool& tool, const RunResult
 }
 
 mcp::ToolResult RenderRefusal(const Error& error) {
-  return mcp::ToolFailure("Sandbox execution failed: " + error.what +
-                          (error.hint.empty() ? "" : "; " + error.hint));
+  return mcp::ToolFailure("Sandbox execution failed: " + InOneLine(error));
 }
 
 }  // namespace igloo::tools

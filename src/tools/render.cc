@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/arguments.h"
@@ -310,8 +311,7 @@ mcp::ToolResult RenderWord(std::string text, const std::string& environment) {
 }
 
 mcp::ToolResult RenderFailure(const Error& error, const std::string& environment) {
-  const std::string text = error.hint.empty() ? error.what : error.what + "; " + error.hint;
-  mcp::ToolResult result = RenderWord(ToUtf8(text), environment);
+  mcp::ToolResult result = RenderWord(ToUtf8(InOneLine(error)), environment);
   result.structured->as_object()["verdict"] = "refused";
   result.is_error = true;
   return result;

@@ -6,41 +6,135 @@
 #include <boost/json/parse.hpp>
 
 #include "base/base64.h"
+#include "base/overloaded.h"
 #include "base/text.h"
 #include "mcp/pch.h"
-#include "network/rule.h"
 
 namespace igloo::tools {
 
 namespace asio = boost::asio;
+namespace control = service::control;
 
 namespace {
 
-Result<std::string> TextIn(const mcp::JsonObject& request, std::string_view name) {
-  const mcp::Json* value = request.if_contains(name);
+Result<std::string> TextIn(const mcp::JsonObject& object, std::string_view name) {
+  const mcp::Json* value = object.if_contains(name);
   if (value != nullptr && value->is_string()) return std::string(value->as_string());
   return Fail(Errc::kInvalidArgument, fmt::format("the request has no '{}'", name));
 }
 
-bool IsSet(const mcp::JsonObject& request, std::string_view name) {
-  const mcp::Json* value = request.if_contains(name);
+std::string AnyTextIn(const mcp::JsonObject& object, std::string_view name) {
+  return TextIn(object, name).value_or("");
+}
+
+bool IsSet(const mcp::JsonObject& object, std::string_view name) {
+  const mcp::Json* value = object.if_contains(name);
   return value != nullptr && value->is_bool() && value->as_bool();
 }
 
-mcp::JsonObject Describe(const service::Finished& finished) {
-  mcp::JsonObject out{{"ok", true},
-                      {"session", finished.session},
-                      {"verdict", session::Name(finished.run.verdict)},
-                      {"exit_code", finished.run.exit_code},
-                      {"duration_ms", finished.run.usage.wall_micros / 1000}};
-  if (finished.value) out["value"] = ToUtf8(*finished.value);
-  boost::json::array notes, parts, files;
-  for (const std::string& note : service::NotesOf(finished)) notes.emplace_back(ToUtf8(note));
-  for (const session::Part& part : finished.parts) {
-    parts.push_back(mcp::JsonObject{{"type", ToUtf8(part.type)}, {"size", part.bytes.size()}});
+std::int64_t NumberIn(const mcp::JsonObject& object, std::string_view name) {
+  const mcp::Json* value = object.if_contains(name);
+  return value != nullptr && value->is_int64() ? value->as_int64() : 0;
+}
+
+/// What a list in an object has of the right kind.
+template <class Take>
+void ForEach(const mcp::JsonObject& object, std::string_view name, Take take) {
+  const mcp::Json* value = object.if_contains(name);
+  if (value == nullptr || !value->is_array()) return;
+  for (const mcp::Json& each : value->as_array()) take(each);
+}
+
+Result<mcp::JsonObject> ObjectIn(std::string_view json) {
+  boost::system::error_code bad;
+  mcp::Json parsed = boost::json::parse(json, bad);
+  if (!bad && parsed.is_object()) return std::move(parsed.as_object());
+  return Fail(Errc::kInvalidArgument, "a request is a JSON object");
+}
+
+Result<control::Request> DecodeAllow(const mcp::JsonObject& object) {
+  control::Allow allow;
+  IGLOO_ASSIGN(allow.sandbox, TextIn(object, "sandbox"));
+  IGLOO_ASSIGN(allow.rule, TextIn(object, "rule"));
+  IGLOO_ASSIGN(const std::string lasting, TextIn(object, "for"));
+  if (lasting != "once" && lasting != "session") {
+    return Fail(Errc::kInvalidArgument, "'for' is 'once' or 'session'");
   }
-  for (const session::LeftFile& file : finished.left.files) {
-    files.push_back(mcp::JsonObject{{"path", ToUtf8(file.path)}, {"size", file.size}});
+  allow.lasting = lasting == "once" ? service::Lasting::kOnce : service::Lasting::kSession;
+  return allow;
+}
+
+Result<control::Request> DecodeRun(const mcp::JsonObject& object, std::string session) {
+  control::Run run{.session = std::move(session),
+                   .echo = IsSet(object, "echo"),
+                   .if_idle = IsSet(object, "if_idle")};
+  IGLOO_ASSIGN(run.code, TextIn(object, "code"));
+  if (object.contains("env")) run.environment = AnyTextIn(object, "env");
+  const std::int64_t limit = NumberIn(object, "timeout_ms");
+  if (limit > 0) run.time_ms = static_cast<std::uint64_t>(limit);
+  return run;
+}
+
+mcp::JsonObject EncodeRun(const control::Run& run) {
+  mcp::JsonObject object{
+      {"do", "run"}, {"session", run.session}, {"code", run.code}, {"echo", run.echo}};
+  if (run.environment) object["env"] = *run.environment;
+  if (run.if_idle) object["if_idle"] = true;
+  if (run.time_ms > 0) object["timeout_ms"] = run.time_ms;
+  return object;
+}
+
+mcp::JsonObject EncodeProgress(const control::Progress& progress) {
+  if (const auto* output = std::get_if<control::Output>(&progress)) {
+    return {{"output", ToBase64(output->bytes)}};
+  }
+  return {{"waiting", true}};
+}
+
+mcp::JsonObject EncodeList(const control::Listed& listed) {
+  boost::json::array list;
+  for (const service::Sessions::Listed& each : listed.sessions) {
+    list.push_back(mcp::JsonObject{{"id", each.id},
+                                   {"env", each.environment},
+                                   {"interpreter", each.interpreter},
+                                   {"age_ms", each.age.count()},
+                                   {"idle_ms", each.idle.count()},
+                                   {"busy", each.busy},
+                                   {"waiting", each.waiting}});
+  }
+  return {{"ok", true}, {"pid", ::getpid()}, {"sessions", std::move(list)}};
+}
+
+control::Listed DecodeList(const mcp::JsonObject& object) {
+  control::Listed listed;
+  ForEach(object, "sessions", [&](const mcp::Json& each) {
+    if (!each.is_object()) return;
+    const mcp::JsonObject& row = each.as_object();
+    listed.sessions.push_back({.id = AnyTextIn(row, "id"),
+                               .environment = AnyTextIn(row, "env"),
+                               .interpreter = AnyTextIn(row, "interpreter"),
+                               .age = std::chrono::milliseconds(NumberIn(row, "age_ms")),
+                               .idle = std::chrono::milliseconds(NumberIn(row, "idle_ms")),
+                               .busy = IsSet(row, "busy"),
+                               .waiting = static_cast<std::size_t>(NumberIn(row, "waiting"))});
+  });
+  return listed;
+}
+
+mcp::JsonObject EncodeRan(const control::Ran& ran) {
+  mcp::JsonObject out{{"ok", true},
+                      {"session", ran.session},
+                      {"verdict", ran.verdict},
+                      {"exit_code", ran.exit_code},
+                      {"duration_ms", ran.duration_ms}};
+  if (ran.value) out["value"] = ToUtf8(*ran.value);
+  boost::json::array notes, parts, files;
+  for (const std::string& note : ran.notes) notes.emplace_back(ToUtf8(note));
+  for (const auto& [type, size] : ran.parts) {
+    parts.push_back(mcp::JsonObject{{"type", ToUtf8(type)}, {"size", size}});
+  }
+  for (const auto& [path, size] : ran.files) {
+    files.push_back(mcp::JsonObject{{"path", ToUtf8(path)}, {"size", size}});
   }
   out["notes"] = std::move(notes);
   out["parts"] = std::move(parts);
@@ -48,144 +142,119 @@ mcp::JsonObject Describe(const service::Finished& finished) {
   return out;
 }
 
-mcp::JsonObject Describe(const Error& error) {
+control::Ran DecodeRan(const mcp::JsonObject& object) {
+  control::Ran ran{.session = AnyTextIn(object, "session"),
+                   .verdict = AnyTextIn(object, "verdict"),
+                   .exit_code = NumberIn(object, "exit_code"),
+                   .duration_ms = NumberIn(object, "duration_ms")};
+  if (object.contains("value")) ran.value = AnyTextIn(object, "value");
+  ForEach(object, "notes", [&](const mcp::Json& each) {
+    if (each.is_string()) ran.notes.emplace_back(each.as_string());
+  });
+  ForEach(object, "parts", [&](const mcp::Json& each) {
+    if (!each.is_object()) return;
+    ran.parts.push_back({AnyTextIn(each.as_object(), "type"), NumberIn(each.as_object(), "size")});
+  });
+  ForEach(object, "files", [&](const mcp::Json& each) {
+    if (!each.is_object()) return;
+    ran.files.push_back({AnyTextIn(each.as_object(), "path"), NumberIn(each.as_object(), "size")});
+  });
+  return ran;
+}
+
+mcp::JsonObject EncodeAnswer(const control::Answer& answer) {
+  return std::visit(Overloaded{[](const control::Listed& listed) { return EncodeList(listed); },
+                               [](const control::Closed& closed) {
+                                 return mcp::JsonObject{{"ok", true}, {"env", closed.environment}};
+                               },
+                               [](const control::Interrupted& interrupted) {
+                                 return mcp::JsonObject{{"ok", true}, {"ran", interrupted.ran}};
+                               },
+                               [](const control::Allowed& allowed) {
+                                 return mcp::JsonObject{{"ok", true},
+                                                        {"rule", allowed.rule},
+                                                        {"said", ToUtf8(allowed.said)}};
+                               },
+                               [](const control::Ran& ran) { return EncodeRan(ran); }},
+                    answer);
+}
+
+mcp::JsonObject EncodeError(const Error& error) {
   return {{"error", mcp::JsonObject{{"what", ToUtf8(error.what)}, {"hint", ToUtf8(error.hint)}}}};
 }
 
 }  // namespace
 
-mcp::JsonObject SessionControl::ListAll() const {
-  boost::json::array list;
-  for (const service::Sessions* sessions : sessions_) {
-    for (const service::Sessions::Listed& each : sessions->List()) {
-      list.push_back(mcp::JsonObject{{"id", sessions->QualifiedName(each.id)},
-                                     {"env", each.environment},
-                                     {"interpreter", each.interpreter},
-                                     {"age_ms", each.age.count()},
-                                     {"idle_ms", each.idle.count()},
-                                     {"busy", each.busy},
-                                     {"waiting", each.waiting}});
-    }
-  }
-  return {{"ok", true}, {"pid", ::getpid()}, {"sessions", std::move(list)}};
+mcp::JsonObject Encode(const control::Request& request) {
+  const auto on = [](const char* what, const std::string& session) {
+    return mcp::JsonObject{{"do", what}, {"session", session}};
+  };
+  return std::visit(
+      Overloaded{
+          [](const control::List&) { return mcp::JsonObject{{"do", "list"}}; },
+          [&](const control::Close& close) { return on("close", close.session); },
+          [&](const control::Interrupt& interrupt) { return on("interrupt", interrupt.session); },
+          [](const control::Allow& allow) {
+            const bool once = allow.lasting == service::Lasting::kOnce;
+            return mcp::JsonObject{{"do", "net-allow"},
+                                   {"sandbox", allow.sandbox},
+                                   {"rule", allow.rule},
+                                   {"for", once ? "once" : "session"}};
+          },
+          [](const control::Run& run) { return EncodeRun(run); }},
+      request);
 }
 
-Result<SessionControl::Place> SessionControl::Find(const std::string& name) const {
-  for (service::Sessions* sessions : sessions_) {
-    const std::string prefix = sessions->QualifiedName("");
-    if (name.starts_with(prefix)) return Place{sessions, name.substr(prefix.size())};
-  }
-  if (sessions_.empty()) return Fail(Errc::kNotFound, "there are no sessions here");
-  return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(Quoted(name))),
-              "this server has several principals: write PRINCIPAL/SESSION, as 'igloo session "
-              "list' shows them");
+Result<control::Request> DecodeRequest(std::string_view json) {
+  IGLOO_ASSIGN(const mcp::JsonObject object, ObjectIn(json));
+  IGLOO_ASSIGN(const std::string what, TextIn(object, "do"));
+  if (what == "net-allow") return DecodeAllow(object);
+  if (what == "list") return control::List{};
+  IGLOO_ASSIGN(std::string session, TextIn(object, "session"));
+  if (what == "close") return control::Close{std::move(session)};
+  if (what == "interrupt") return control::Interrupt{std::move(session)};
+  if (what == "run") return DecodeRun(object, std::move(session));
+  return Fail(Errc::kInvalidArgument,
+              fmt::format("this server cannot '{}'", Printable(Quoted(what))),
+              "it may be another version of igloo: restart it");
 }
 
-asio::awaitable<void> SessionControl::Handle(std::string request, Cancellation cancellation,
-                                             Emit emit) {
-  const auto answer = co_await Answer(request, std::move(cancellation), emit);
-  emit(answer ? *answer : Describe(answer.error()));
+Result<ControlMessage> DecodeMessage(std::string_view json) {
+  const auto object = ObjectIn(json);
+  const Error nonsense{Errc::kProtocol, "the server talks nonsense", {}, 0};
+  if (!object) return std::unexpected(nonsense);
+  if (const mcp::Json* error = object->if_contains("error")) {
+    if (!error->is_object()) return std::unexpected(nonsense);
+    return Fail(Errc::kFailedPrecondition, Printable(AnyTextIn(error->as_object(), "what")),
+                Printable(AnyTextIn(error->as_object(), "hint")));
+  }
+  if (object->contains("waiting")) return control::Progress(control::Waiting{});
+  if (object->contains("output")) {
+    return control::Progress(
+        control::Output{FromBase64(AnyTextIn(*object, "output")).value_or("")});
+  }
+  if (object->contains("sessions")) return control::Answer(DecodeList(*object));
+  if (object->contains("verdict")) return control::Answer(DecodeRan(*object));
+  if (object->contains("ran")) return control::Answer(control::Interrupted{IsSet(*object, "ran")});
+  if (object->contains("rule")) {
+    return control::Answer(
+        control::Allowed{AnyTextIn(*object, "rule"), AnyTextIn(*object, "said")});
+  }
+  if (object->contains("env")) return control::Answer(control::Closed{AnyTextIn(*object, "env")});
+  return std::unexpected(nonsense);
 }
 
-asio::awaitable<Result<mcp::JsonObject>> SessionControl::Answer(std::string_view request,
-                                                                Cancellation cancellation,
-                                                                Emit emit) {
-  boost::system::error_code bad;
-  const mcp::Json parsed = boost::json::parse(request, bad);
-  if (bad || !parsed.is_object()) {
-    co_return Fail(Errc::kInvalidArgument, "a request is a JSON object");
-  }
-  const mcp::JsonObject& object = parsed.as_object();
-  const auto what = TextIn(object, "do");
-  if (!what) co_return std::unexpected(what.error());
-  if (*what == "net-allow") co_return co_await Allow(object);
-  if (*what == "list") co_return ListAll();
-  const auto id = TextIn(object, "session");
-  if (!id) co_return std::unexpected(id.error());
-  const auto place = Find(*id);
-  if (!place) co_return std::unexpected(place.error());
-  if (*what == "close") {
-    const auto ended = place->sessions->End(place->id);
-    if (!ended) co_return std::unexpected(ended.error());
-    co_return mcp::JsonObject{{"ok", true}, {"env", *ended}};
-  }
-  if (*what == "interrupt") {
-    const auto ran = place->sessions->Interrupt(place->id);
-    if (!ran) co_return std::unexpected(ran.error());
-    co_return mcp::JsonObject{{"ok", true}, {"ran", *ran}};
-  }
-  if (*what == "run") co_return co_await Run(object, std::move(cancellation), std::move(emit));
-  co_return Fail(Errc::kInvalidArgument,
-                 fmt::format("this server cannot '{}'", Printable(Quoted(*what))),
-                 "it may be another version of igloo: restart it");
-}
-
-asio::awaitable<Result<mcp::JsonObject>> SessionControl::Allow(mcp::JsonObject request) const {
-  const auto sandbox = TextIn(request, "sandbox");
-  const auto rule = TextIn(request, "rule");
-  const auto lasting = TextIn(request, "for");
-  for (const auto* each : {&sandbox, &rule, &lasting}) {
-    if (!*each) co_return std::unexpected(each->error());
-  }
-  if (*lasting != "once" && *lasting != "session") {
-    co_return Fail(Errc::kInvalidArgument, "'for' is 'once' or 'session'");
-  }
-  const auto parsed = network::ParseRule(*rule);
-  if (!parsed) co_return std::unexpected(parsed.error());
-  if (!allow_) {
-    co_return Fail(Errc::kNotFound,
-                   fmt::format("no sandbox '{}' has a network", Printable(Quoted(*sandbox))));
-  }
-  // In its one form: what is written down, compared and shown later is the same everywhere.
-  const std::string text = ToText(*parsed);
-  const service::Lasting how =
-      *lasting == "once" ? service::Lasting::kOnce : service::Lasting::kSession;
-  const auto said = co_await allow_(*sandbox, text, how);
-  if (!said) co_return std::unexpected(said.error());
-  co_return mcp::JsonObject{{"ok", true}, {"rule", text}, {"said", ToUtf8(*said)}};
-}
-
-asio::awaitable<Result<mcp::JsonObject>> SessionControl::Run(mcp::JsonObject request,
-                                                             Cancellation cancellation, Emit emit) {
-  const auto id = TextIn(request, "session");
-  const auto code = TextIn(request, "code");
-  if (!id || !code) co_return std::unexpected(id ? code.error() : id.error());
-  const auto place = Find(*id);
-  if (!place) co_return std::unexpected(place.error());
-  service::Sessions& sessions = *place->sessions;
-  auto environment = sessions.EnvironmentOf(place->id);
-  if (!environment && request.contains("env")) environment = TextIn(request, "env").value_or("");
-  if (!environment) {
-    co_return Fail(Errc::kNotFound, fmt::format("there is no session '{}'", Printable(Quoted(*id))),
-                   "'igloo session list' shows those that live");
-  }
-  const auto setup = current_();
-  if (!setup) co_return std::unexpected(setup.error());
-  const service::Offered* offered = (*setup)->Find(*environment);
-  if (offered == nullptr) {
-    co_return Fail(Errc::kNotFound,
-                   fmt::format("there is no environment '{}'", Printable(Quoted(*environment))),
-                   "'igloo env list' shows those that can be used");
-  }
-  for (const service::Sessions::Listed& each : sessions.List()) {
-    if (each.id != place->id || !each.busy) continue;
-    if (IsSet(request, "if_idle")) co_return Fail(Errc::kExhausted, "the session is busy");
-    emit({{"waiting", true}});
-  }
-  const mcp::Json* limit = request.if_contains("timeout_ms");
-  service::Sessions::Asked asked{
-      .id = place->id,
-      .code = *code,
-      .time_ms = limit != nullptr && limit->is_int64() && limit->as_int64() > 0
-                     ? static_cast<std::uint64_t>(limit->as_int64())
-                     : 0,
-      .echo = IsSet(request, "echo")};
-  service::Listener listener{
-      .heard = [emit](std::string_view bytes) { emit({{"output", ToBase64(bytes)}}); }};
-  auto finished = co_await sessions.Execute(std::move(asked), *offered, *setup,
-                                            std::move(cancellation), std::move(listener));
-  if (!finished) co_return std::unexpected(std::move(finished).error());
-  co_return Describe(*finished);
+asio::awaitable<void> Serve(service::SessionControl& control, std::string request,
+                            Cancellation cancellation,
+                            std::function<void(const mcp::JsonObject&)> emit) {
+  auto decoded = DecodeRequest(request);
+  if (!decoded) co_return emit(EncodeError(decoded.error()));
+  control::Heard heard = [emit](const control::Progress& progress) {
+    emit(EncodeProgress(progress));
+  };
+  const auto answer =
+      co_await control.Handle(*std::move(decoded), std::move(cancellation), std::move(heard));
+  emit(answer ? EncodeAnswer(*answer) : EncodeError(answer.error()));
 }
 
 }  // namespace igloo::tools

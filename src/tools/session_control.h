@@ -2,64 +2,33 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <variant>
 
-#include "base/cancellation.h"
 #include "mcp/types.h"
-#include "service/network_rules.h"
-#include "service/sessions.h"
-#include "service/setup.h"
+#include "service/session_control.h"
 
 namespace igloo::tools {
 
-/// Sessions for the person whose server this is: what `igloo session` and `igloo repl` ask for.
+/// service::SessionControl between two processes: requests and answers as JSON, an object each.
 ///
-/// A request is one object: {"do": "list"}, {"do": "close" | "interrupt", "session": ID}, or
+/// A request: {"do": "list"}, {"do": "close" | "interrupt", "session": ID},
 /// {"do": "net-allow", "sandbox": ID, "rule": RULE, "for": "once" | "session"}, or
 /// {"do": "run", "session": ID, "code": ...} with "env" (where the session may begin), "echo",
 /// "timeout_ms" (none: never) and "if_idle" (do not wait for others). Answers to "run" are
 /// {"output": base64} as it comes, {"waiting": true} when it is not its turn yet; the last answer
 /// to everything has "ok" or "error" with "what" and "hint".
-class SessionControl {
- public:
-  using Current = std::function<Result<std::shared_ptr<const service::Setup>>()>;
-  using Emit = std::function<void(const mcp::JsonObject&)>;
+mcp::JsonObject Encode(const service::control::Request& request);
+Result<service::control::Request> DecodeRequest(std::string_view json);
 
-  /// `sessions` outlives it. Without `allow`, no sandbox has a network that could be changed.
-  SessionControl(service::Sessions& sessions, Current current, service::AllowRule allow = {})
-      : SessionControl(std::vector{&sessions}, std::move(current), std::move(allow)) {}
-  /// Of all principals of a server; ids are `PRINCIPAL/ID` if there are several.
-  SessionControl(std::vector<service::Sessions*> sessions, Current current,
-                 service::AllowRule allow)
-      : sessions_(std::move(sessions)), current_(std::move(current)), allow_(std::move(allow)) {}
-  /// Of a process that has no sessions.
-  explicit SessionControl(service::AllowRule allow) : allow_(std::move(allow)) {}
+using ControlMessage = std::variant<service::control::Progress, service::control::Answer>;
+/// An answer that says "error" is one.
+Result<ControlMessage> DecodeMessage(std::string_view json);
 
-  boost::asio::awaitable<void> Handle(std::string request, Cancellation cancellation, Emit emit);
-
- private:
-  boost::asio::awaitable<Result<mcp::JsonObject>> Answer(std::string_view request,
-                                                         Cancellation cancellation, Emit emit);
-  boost::asio::awaitable<Result<mcp::JsonObject>> Run(mcp::JsonObject request,
-                                                      Cancellation cancellation, Emit emit);
-
-  /// Adds a rule to a living sandbox.
-  boost::asio::awaitable<Result<mcp::JsonObject>> Allow(mcp::JsonObject request) const;
-
-  mcp::JsonObject ListAll() const;
-  /// Where a session is or would be, and its id there.
-  struct Place {
-    service::Sessions* sessions;
-    std::string id;
-  };
-  Result<Place> Find(const std::string& name) const;
-
-  std::vector<service::Sessions*> sessions_ = {};
-  Current current_ = {};
-  service::AllowRule allow_;
-};
+/// Decodes a request, makes the call, and emits its answers, encoded.
+boost::asio::awaitable<void> Serve(service::SessionControl& control, std::string request,
+                                   Cancellation cancellation,
+                                   std::function<void(const mcp::JsonObject&)> emit);
 
 }  // namespace igloo::tools

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/error_text.h"
 #include "base/text.h"
 #include "mcp/pch.h"
 #include "tools/resources.h"
@@ -14,7 +15,7 @@ namespace asio = boost::asio;
 namespace {
 
 std::string WhyBroken(const Error& error) {
-  return "igloo cannot run anything with its configuration: " + error.what + "; " + error.hint;
+  return "igloo cannot run anything with its configuration: " + InOneLine(error);
 }
 
 }  // namespace
@@ -136,9 +137,7 @@ asio::awaitable<mcp::Answer<mcp::Outcome<std::vector<mcp::ResourceContents>>>> T
   if (file && parts_.sessions != nullptr) {
     auto read = parts_.sessions->Read(*file);
     if (!read && read.error().code != Errc::kNotFound) {
-      const Error& error = read.error();
-      const std::string text = error.hint.empty() ? error.what : error.what + "; " + error.hint;
-      co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, text);
+      co_return mcp::Refuse(mcp::RpcCode::kInvalidParams, InOneLine(read.error()));
     }
     if (read) contents = *std::move(read);
   }

@@ -129,15 +129,18 @@ SetIdCheck::SetIdCheck(const sandbox::Plan& plan) {
     for (const sandbox::Step& step : *steps) {
       const auto* bind = std::get_if<sandbox::step::Bind>(&step);
       if (bind == nullptr || bind->device || bind->access != sandbox::Access::kReadWrite) continue;
-      UniqueFd root(::open(bind->source.c_str(), O_PATH | O_CLOEXEC));
+      // Of what keeps an overlay's changes, one half is the kernel's own and closed to everybody.
+      const bool layer = bind->target == sandbox::kChangesPlace;
+      const std::string source = bind->source + (layer ? "/upper" : "");
+      UniqueFd root(::open(source.c_str(), O_PATH | O_CLOEXEC));
       const int saved_errno = errno;
       if (root) {
-        trees_.push_back({bind->source, std::move(root)});
+        trees_.push_back({source, std::move(root)});
       } else {
         missed_.push_back(fmt::format(
             "'{}' was not looked at after the run: {}; 'find -perm /6000' shows whether any file "
             "in it is set-uid",
-            Printable(bind->source), std::strerror(saved_errno)));
+            Printable(source), std::strerror(saved_errno)));
       }
     }
   }

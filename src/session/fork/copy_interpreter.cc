@@ -7,9 +7,10 @@
 namespace igloo::session {
 
 namespace asio = boost::asio;
-using Clock = std::chrono::steady_clock;
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr auto kStandInLimit = std::chrono::seconds(10);
 /// Modules may take long to load.
@@ -34,79 +35,78 @@ Error OutOfOrder() {
           "if that happens again, install igloo completely ('make install')", 0};
 }
 
-/// Everything that it says of a fork comes once, and in this order; 0: may come at any time, or
-/// never.
-int StepOf(const copy::News& news) {
-  return std::visit(
-      Overloaded{[](const copy::news::Expects&) { return 1; },
-                 [](const copy::news::Holds&) { return 2; },
-                 [](const copy::news::GoesOn&) { return 3; },
-                 [](const copy::news::Complete&) { return 4; }, [](const auto&) { return 0; }},
-      news);
+using Step = Copying::Step;
+
+/// None: it may come at any time, or never.
+Step StepOf(const copy::News& news) {
+  return std::visit(Overloaded{[](const copy::news::Expects&) { return Step::kExpects; },
+                               [](const copy::news::Holds&) { return Step::kHolds; },
+                               [](const copy::news::GoesOn&) { return Step::kGoesOn; },
+                               [](const copy::news::Complete&) { return Step::kComplete; },
+                               [](const auto&) { return Step::kNothing; }},
+                    news);
 }
+
+Step After(Step step) { return static_cast<Step>(static_cast<int>(step) + 1); }
 
 }  // namespace
 
-asio::awaitable<Result<void>> Interpreter::State::MakeStandIn(std::string_view order,
-                                                              std::string_view text,
-                                                              std::string_view flags) {
-  stand_in.reset();
-  wants_stand_in = true;
+asio::awaitable<Result<int>> Interpreter::State::MakeStandIn(std::string_view order,
+                                                             std::string_view text,
+                                                             std::string_view flags) {
+  stand_in.emplace();
   const bool loads = order == kMakeCheckpoint;
-  Send(EncodeOrder(order, 0, text, flags));
-  auto stands = [this] { return stand_in || ended || failure; };
+  driver->Send(EncodeOrder(order, 0, text, flags));
+  auto stands = [this] { return stand_in->pid || life.ended(); };
   co_await Wait(stands, Clock::now() + (loads ? Clock::duration(kLoadLimit) : kStandInLimit));
-  if (!stand_in) {
+  if (!stand_in->pid) {
     co_return Fail(Errc::kTimeout, "the session's interpreter does not let itself be forked",
                    "begin another session and run the same code there");
   }
-  if (*stand_in == 0) {
+  if (*stand_in->pid == 0) {
     co_return Fail(Errc::kFailedPrecondition,
                    "the session has no room for the one more process that a fork needs",
                    "let its code end some of its processes first");
   }
-  co_return Result<void>();
+  co_return *stand_in->pid;
 }
 
 void Interpreter::State::EndStandIn() {
-  wants_stand_in = false;
-  Send(EncodeOrder(kStandDown, 0, {}, "-"));
+  stand_in.reset();
+  driver->Send(EncodeOrder(kStandDown, 0, {}, "-"));
 }
 
 /// Until the copy has everything. Whatever ends one of the two meanwhile, the other is told.
 asio::awaitable<void> Interpreter::State::Lend(std::shared_ptr<State> other,
                                                std::shared_ptr<Copying> copying) {
   const auto self = shared_from_this();
-  bool complete = false;
-  int step = 0;
   for (;;) {
     auto came = co_await copying->copier->Hear();
     if (!came) copying->lost = came.error();
     if (!came || !*came) break;
     const copy::News& news = (*came)->news;
-    // SECURITY: it may be hostile by now. A copy counts only when its child was asked for and held.
-    if (!std::holds_alternative<copy::news::Failed>(news) && StepOf(news) != ++step) {
+    if (const auto* failed = std::get_if<copy::news::Failed>(&news)) {
+      copying->lost = Error{Errc::kFailedPrecondition, failed->what, failed->hint, 0};
+      Spoil(*other, *copying->lost);
+    } else if (StepOf(news) == After(copying->step)) {
+      copying->step = StepOf(news);
+    } else {
+      // SECURITY: it may be hostile by now. A copy counts only when its child was asked for and
+      // held.
       copying->lost = OutOfOrder();
       break;
     }
     if (const auto* expects = std::get_if<copy::news::Expects>(&news)) {
-      expected = expects->closed ? kClosed : kOpen;
+      copying->expected = expects->closed ? kClosed : kOpen;
     }
-    if (std::holds_alternative<copy::news::GoesOn>(news)) other->copied = true;
-    if (std::holds_alternative<copy::news::Complete>(news)) complete = true;
     if (const auto* holds = std::get_if<copy::news::Holds>(&news)) copying->held = holds->inner;
-    if (const auto* failed = std::get_if<copy::news::Failed>(&news)) {
-      copying->lost = Error{Errc::kFailedPrecondition, failed->what, failed->hint, 0};
-      Spoil(*other, *copying->lost);
-    }
     changed.cancel();
   }
-  if (!complete) {
+  if (copying->step != Step::kComplete) {
     if (!copying->lost) copying->lost = LostCopier();
     Spoil(*other, *copying->lost);
   }
   copying->copier.reset();
-  copying->over = true;
   EndLending(*other, *copying);
   changed.cancel();
 }
@@ -118,11 +118,12 @@ void Interpreter::State::Spoil(State& copy, const Error& why) {
 }
 
 void Interpreter::State::EndLending(State& other, const Copying& copying) {
-  if (!copying.over || !copying.answered) return;
-  lending = other.borrowing = false;
+  if (!copying.over() || !copying.answered) return;
+  other.sharing.Finish();
+  const MemorySharing::End wanted = sharing.Finish();
   EndStandIn();
-  if (kill_later) box->Tell(wire::ToInit::kKill);
-  if (abandoned) CloseAll();
+  if (wanted == MemorySharing::End::kKill) box->Tell(wire::ToInit::kKill);
+  if (wanted == MemorySharing::End::kClose) CloseAll();
   changed.cancel();
   other.changed.cancel();
 }
@@ -130,11 +131,12 @@ void Interpreter::State::EndLending(State& other, const Copying& copying) {
 asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   const std::shared_ptr<State> state = state_;
   const std::shared_ptr<State> other = fresh.state_;
+  const InterpreterLife &life = state->life, &copy_life = other->life;
   // One that is a copy itself and lacks something still, or is being copied, cannot hold still.
-  auto whole = [state] { return !state->lending && !state->borrowing; };
+  auto whole = [state] { return state->sharing.state() == MemorySharing::State::kAlone; };
   co_await state->Wait(whole, Clock::time_point::max());
-  if (state->failure) co_return std::unexpected(*state->failure);
-  if (state->ended) co_return std::unexpected(LostVariables());
+  if (life.failure()) co_return std::unexpected(*life.failure());
+  if (life.ended()) co_return std::unexpected(LostVariables());
   const copy::Order order{
       .kind = copy::Order::Kind::kFork, .original = state->pid, .copy = other->pid};
   const auto init = state->box->sandbox().InitForCopier();
@@ -146,27 +148,28 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   if (!copier) co_return std::unexpected(std::move(copier).error());
   const auto copying = std::make_shared<Copying>();  // shared with what follows igloo-copy
   copying->copier = *std::move(copier);
-  state->lending = other->borrowing = true;
-  state->expected = {};
-  state->stand_in.reset();  // that of another fork
+  state->sharing.Lend();
+  other->sharing.Borrow();
   asio::co_spawn(state->loop, state->Lend(other, copying), asio::detached);
-  auto expected = [state, copying] { return !state->expected.empty() || copying->over; };
+  auto expected = [copying] { return !copying->expected.empty() || copying->over(); };
   co_await state->Wait(expected, Clock::time_point::max());
-  Result<void> stands;
-  if (!copying->over && !state->failure)
-    stands = co_await state->MakeStandIn(kStandIn, {}, state->expected);
+  Result<int> stands = 0;  // igloo-copy was done before anybody was asked to fork
+  if (!copying->over() && !life.failure()) {
+    stands = co_await state->MakeStandIn(kStandIn, {}, copying->expected);
+  }
   copying->answered = true;
   if (copying->copier) copying->copier->Answered();
   state->EndLending(*other, *copying);
-  auto known = [other, copying] { return other->copied || copying->over; };
+  auto known = [copying] { return copying->goes_on() || copying->over(); };
   co_await state->Wait(known, Clock::time_point::max());
-  if (!stands) co_return stands;
+  if (!stands) co_return std::unexpected(std::move(stands).error());
   // The copier's own words come first: what else is heard of the copy follows from them.
-  if (copying->over && copying->lost) co_return std::unexpected(*copying->lost);
-  if (other->failure) co_return std::unexpected(*other->failure);
-  if (!other->copied) co_return std::unexpected(state->failure.value_or(LostVariables()));
-  // None: igloo-copy was done before anybody was asked to fork.
-  if (!state->stand_in || copying->held != *state->stand_in) {
+  if (copying->over() && copying->lost) co_return std::unexpected(*copying->lost);
+  if (copy_life.failure()) co_return std::unexpected(*copy_life.failure());
+  if (!copying->goes_on()) {
+    co_return std::unexpected(life.failure() ? *life.failure() : LostVariables());
+  }
+  if (*stands == 0 || copying->held != *stands) {
     Error other_child = {Errc::kFailedPrecondition,
                          "the session's own code forked at the same time",
                          "begin another session and run the same code there", 0};
@@ -175,7 +178,7 @@ asio::awaitable<Result<void>> Interpreter::CopyTo(Interpreter& fresh) {
   }
   // What it says about lines of earlier calls stays true.
   other->last_id = state->last_id;
-  other->Send(EncodeOrder(kCopied, 0, {}, "-"));
+  other->driver->Send(EncodeOrder(kCopied, 0, {}, "-"));
   co_return Result<void>();
 }
 
@@ -190,7 +193,7 @@ asio::awaitable<Result<Interpreter::Written>> Interpreter::WriteCheckpoint(
   constexpr int kStreams = 3;
   const copy::Order order{
       .kind = copy::Order::Kind::kCheckpoint,
-      .original = *state->stand_in,
+      .original = *stands,
       .restored_as = state->pid,
       .descriptor = kStreams + static_cast<int>(state->plan.payload.extra_descriptors),
       .memory = state->plan.payload.memory_bytes};
@@ -206,9 +209,9 @@ asio::awaitable<Result<Interpreter::Written>> Interpreter::WriteCheckpoint(
     co_return Fail(Errc::kFailedPrecondition, failed->what, failed->hint);
   }
   if (!(*heard)->file) co_return Fail(Errc::kProtocol, "igloo-copy wrote no checkpoint");
-  state->Settle();
+  state->output.Settle();
   co_return Written{.file = std::move((*heard)->file),
-                    .complaints = state->pumps[1].TakeCaptured().kept()};
+                    .complaints = state->output.pumps[1].TakeCaptured().kept()};
 }
 
 }  // namespace igloo::session

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/error_text.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "session/asio.h"
@@ -209,8 +210,7 @@ void Connection::HandOver() {
   auto joined = proxy_.Join(TrustDomainOf(wanted_));
   if (!joined) {
     // SECURITY: closed, and not served by the process of somebody else.
-    const Error& why = joined.error();
-    Refuse("", why.hint.empty() ? why.what : why.what + "; " + why.hint, "");
+    Refuse("", InOneLine(joined.error()), "");
     boost::system::error_code ignored;
     listener_.close(ignored);
     inside_.clear();

@@ -164,7 +164,7 @@ std::string MissingDevice(const sandbox::Network& network, std::string_view reso
                           const wall::Wall& wall) {
   const auto* connected = std::get_if<sandbox::ConnectedNetwork>(&network);
   if (connected == nullptr || connected->tier != "internet" || connected->device) return "";
-  const auto found = environment::FindDevice(resolver);
+  const auto found = environment::FindDevice(resolver, connected->rules);
   const std::string why = found ? std::string(wall.name) + " cannot give it a device"
                                 : found.error().what + " (" + found.error().hint + ")";
   return "the network is there for programs that use the proxy, and for no others: " + why;
