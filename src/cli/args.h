@@ -15,7 +15,7 @@ namespace igloo::cli {
 class Console;
 
 /// What a value can be, for completion in shells.
-enum class Values { kAny, kFile, kDirectory, kEnvironment, kChoices };
+enum class Values { kAny, kFile, kDirectory, kEnvironment, kChangeSet, kChoices };
 
 /// How often an option can be given.
 enum class Times { kOnce, kOften };
@@ -60,6 +60,7 @@ struct Command {
   std::span<const Word> words;  ///< empty: words are free, such as code
   std::string_view details;     ///< shown under the options by --help
   Result<int> (*run)(const ParsedArgs& args, Console& console);
+  Values first_word = Values::kAny;  ///< of a command whose words are free
 };
 
 /// Parses the words behind the command's name. Accepts "--flag value" and "--flag=value".

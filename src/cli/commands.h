@@ -12,10 +12,14 @@ inline constexpr int kExitNotFound = 127;       ///< there is no such program
 
 extern const Command kRunCommand;
 extern const Command kShellCommand;
+extern const Command kAgentCommand;
 extern const Command kReplCommand;
 extern const Command kSessionCommand;
 extern const Command kSessionAgentCommand;
 extern const Command kEnvCommand;
+extern const Command kChangesCommand;
+extern const Command kApplyCommand;
+extern const Command kDiscardCommand;
 extern const Command kDoctorCommand;
 extern const Command kConfigCommand;
 extern const Command kTrustCommand;

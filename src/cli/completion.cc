@@ -35,6 +35,8 @@ std::string BashValues(Values values, std::string_view choices) {
       return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$current\")";
     case Values::kEnvironment:
       return fmt::format("_igloo_words \"$(\"$1\" env {} --names 2>/dev/null)\"", NamesOf(choices));
+    case Values::kChangeSet:
+      return "_igloo_words \"$(\"$1\" changes list --names 2>/dev/null)\"";
     case Values::kChoices:
       return fmt::format("_igloo_words '{}'", choices);
   }
@@ -47,6 +49,10 @@ void BashCases(const Command& command, std::string& out) {
     const std::string action = BashValues(flag.values, flag.choices);
     out += fmt::format("    {}:{}) {}return ;;\n", command.name, flag.name,
                        action.empty() ? "" : action + "; ");
+  }
+  if (command.first_word != Values::kAny) {
+    out += fmt::format("    {0}:{0}) {1}; return ;;\n", command.name,
+                       BashValues(command.first_word, {}));
   }
   for (const Word& word : command.words) {
     const std::string action = BashValues(word.values, word.choices);
@@ -66,6 +72,8 @@ std::string ZshValues(Values values, std::string_view choices) {
       return "_directories";
     case Values::kEnvironment:
       return "_igloo_environments";
+    case Values::kChangeSet:
+      return "_igloo_change_sets";
     case Values::kChoices:
       return fmt::format("({})", choices);
   }
@@ -94,6 +102,9 @@ void ZshCase(const Command& command, std::string& out) {
     out += " \\\n        " + Quoted(spec);
   }
   out += " \\\n        '--help[show help]'";
+  if (command.first_word != Values::kAny) {
+    out += fmt::format(" \\\n        '1:name:{}'", ZshValues(command.first_word, {}));
+  }
   if (!command.words.empty()) {
     std::string words;
     for (const Word& word : command.words)
@@ -134,6 +145,8 @@ std::string FishValues(Values values, std::string_view choices) {
       return " -x -a '(__fish_complete_directories)'";
     case Values::kEnvironment:
       return fmt::format(" -x -a '(igloo env {} --names 2>/dev/null)'", NamesOf(choices));
+    case Values::kChangeSet:
+      return " -x -a '(igloo changes list --names 2>/dev/null)'";
     case Values::kChoices:
       return fmt::format(" -x -a {}", FishQuoted(choices));
   }
@@ -203,6 +216,11 @@ std::string ZshCompletion(std::span<const Command* const> commands) {
          "  names=(${(f)\"$(igloo env $from --names 2>/dev/null)\"})\n"
          "  compadd -a names\n"
          "}\n"
+         "_igloo_change_sets() {\n"
+         "  local -a names\n"
+         "  names=(${(f)\"$(igloo changes list --names 2>/dev/null)\"})\n"
+         "  compadd -a names\n"
+         "}\n"
          "_igloo() {\n"
          "  local -a commands\n"
          "  commands=(\n" +
@@ -230,6 +248,9 @@ std::string FishCompletion(std::span<const Command* const> commands) {
                        FishQuoted(command->summary));
     const std::string seen =
         fmt::format("complete -c igloo -n '__fish_seen_subcommand_from {}'", command->name);
+    if (command->first_word != Values::kAny) {
+      out += seen + FishValues(command->first_word, {}) + "\n";
+    }
     for (const Word& word : command->words) {
       out += fmt::format("{} -a {} -d {}\n", seen, word.name, FishQuoted(word.description));
       if (word.values != Values::kAny) {

@@ -57,6 +57,23 @@ TEST(CompletionTest, OffersWhatMayFollowAWord) {
   EXPECT_THAT(FishCompletion(table), HasSubstr("__fish_seen_subcommand_from add' -x -a 'a b'\n"));
 }
 
+TEST(CompletionTest, OffersChangesWhereTheirNameIsTheFirstWord) {
+  static const Command command{.name = "apply",
+                               .summary = "apply",
+                               .usage = "NAME",
+                               .flags = {},
+                               .words = {},
+                               .details = "",
+                               .run = nullptr,
+                               .first_word = Values::kChangeSet};
+  const std::vector<const Command*> table = {&command};
+  EXPECT_THAT(BashCompletion(table),
+              HasSubstr("    apply:apply) _igloo_words \"$(\"$1\" changes list --names"));
+  EXPECT_THAT(ZshCompletion(table), HasSubstr("'1:name:_igloo_change_sets'"));
+  EXPECT_THAT(FishCompletion(table),
+              HasSubstr("__fish_seen_subcommand_from apply' -x -a '(igloo changes list --names"));
+}
+
 TEST(BashCompletionTest, KnowsCommandsFlagsAndValues) {
   const std::string script = BashCompletion(Table());
   for (const char* part :

@@ -10,6 +10,7 @@
 #include "cli/become.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/personalities/claudebox.h"
 #include "cli/personalities/nix_sandbox_mcp.h"
 #include "cli/personalities/sandbox_mcp.h"
 #include "cli/run/run_output.h"
@@ -17,10 +18,11 @@
 namespace igloo::cli {
 namespace {
 
-constexpr std::array<const Command*, 14> kCommands = {
-    &kRunCommand, &kShellCommand,  &kReplCommand,       &kSessionCommand, &kSessionAgentCommand,
-    &kEnvCommand, &kConfigCommand, &kTrustCommand,      &kMcpCommand,     &kLogCommand,
-    &kNetCommand, &kDoctorCommand, &kCompletionCommand, &kManCommand};
+constexpr std::array<const Command*, 18> kCommands = {
+    &kRunCommand,          &kShellCommand,      &kAgentCommand, &kReplCommand,    &kSessionCommand,
+    &kSessionAgentCommand, &kChangesCommand,    &kApplyCommand, &kDiscardCommand, &kEnvCommand,
+    &kConfigCommand,       &kTrustCommand,      &kMcpCommand,   &kLogCommand,     &kNetCommand,
+    &kDoctorCommand,       &kCompletionCommand, &kManCommand};
 
 Error UnknownCommand(const std::string& word) {
   std::array<std::string_view, kCommands.size()> names;
@@ -58,6 +60,7 @@ int Main(std::string_view program, std::span<const std::string> words,
   console.OfferEditor(std::move(editor));
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == kSandboxMcp) return SandboxMcpMain(words, console);
+  if (name == kClaudebox) return ClaudeboxMain(words, console);
   if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
   // A client that starts igloo by a name alone, as with 'nix run FLAKE', wants the server.
   const std::string serve = "mcp";

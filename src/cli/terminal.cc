@@ -5,6 +5,11 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string_view>
+
 namespace igloo::cli {
 
 namespace {
@@ -58,6 +63,16 @@ Result<Pty> OpenPty(int like) {
 void CopyWindowSize(int from, int to) {
   winsize size{};
   if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
+}
+
+std::string TerminalType() {
+  const char* type = std::getenv("TERM");
+  const std::string_view text = type == nullptr ? "" : type;
+  const bool fine =
+      !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '+' || c == '.' || c == '_';
+      });
+  return fine ? std::string(text) : "xterm";
 }
 
 Result<RawMode> RawMode::Enter(int fd) {

@@ -2,6 +2,8 @@
 
 #include <termios.h>
 
+#include <string>
+
 #include "base/error.h"
 #include "base/unique_fd.h"
 
@@ -16,6 +18,9 @@ struct Pty {
 Result<Pty> OpenPty(int like);
 
 void CopyWindowSize(int from, int to);
+
+/// What the caller's terminal understands: TERM, if it is sound, or "xterm".
+std::string TerminalType();
 
 /// A terminal that passes every key on as it is, for as long as this lives.
 class RawMode {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/config/config_output.h"
@@ -65,10 +66,9 @@ void NoteUnresolved(const config::Config& config, Console& console) {
   for (const auto& [name, own] : config.environments) {
     const auto resolved = Resolve(config, own);
     if (resolved) continue;
-    const Error& why = resolved.error();
-    console.Note(fmt::format("note: {}: environment '{}' cannot be used here: {}{}{}",
-                             config::Place(own.file, own.where), name, Printable(why.what),
-                             why.hint.empty() ? "" : "; ", Printable(why.hint)));
+    console.Note(fmt::format("note: {}: environment '{}' cannot be used here: {}",
+                             config::Place(own.file, own.where), name,
+                             Printable(InOneLine(resolved.error()))));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "agent/claudebox/project_files.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/config/config_output.h"
@@ -59,7 +60,8 @@ Result<int> Remove(const std::string& directory, config::TrustStore& store, Cons
   const std::string name = std::filesystem::weakly_canonical(directory, ignored).string();
   IGLOO_ASSIGN(const bool removed, store.Remove(name));
   IGLOO_ASSIGN(const bool flake_removed, store.Remove(name + "/flake.nix"));
-  if (!removed && !flake_removed) {
+  IGLOO_ASSIGN(const bool claudebox_removed, store.Remove(name + "/.claudebox"));
+  if (!removed && !flake_removed && !claudebox_removed) {
     return Fail(Errc::kNotFound, "'" + name + "' was not trusted",
                 "igloo trust --list shows what is");
   }
@@ -67,9 +69,22 @@ Result<int> Remove(const std::string& directory, config::TrustStore& store, Cons
   return 0;
 }
 
+/// Whether there was something to trust.
+Result<bool> AddClaudebox(const std::string& directory, config::TrustStore& store,
+                          Console& console) {
+  IGLOO_ASSIGN(const auto files, agent::claudebox::ReadProjectFiles(directory, store));
+  if (files.trust == config::Trust::kNoFile) return false;
+  IGLOO_TRY(store.Add({.directory = files.entry, .digest = files.digest}));
+  console.Out(fmt::format("trusted as it is now: {} with .claudebox.env, for claudebox\n",
+                          Printable(files.settings_path)));
+  return true;
+}
+
 Result<int> Add(const std::string& directory, config::TrustStore& store, Console& console) {
+  IGLOO_ASSIGN(const bool claudebox, AddClaudebox(directory, store, console));
   IGLOO_ASSIGN(const config::ProjectFile file, config::ReadProjectFile(directory, store));
   if (file.trust == config::Trust::kNoFile) {
+    if (claudebox) return 0;
     return Fail(Errc::kNotFound, "the project '" + file.directory + "' has no igloo.toml",
                 "without one there is nothing to trust");
   }

@@ -216,6 +216,7 @@ std::string ConfigText(const Config& config) {
   out += Line("limits", LimitsText(config::LimitsFor(config, "")));
   out += Line("network", network::ToText(config.network));
   out += Line("allow", List(config.allow, Itself));
+  out += Line("deny", List(config.deny, Itself));
   out += Line("resolver", config.resolver);
   out += Line("artifacts", config.artifacts);
   if (!config.project.path.empty()) {
@@ -223,6 +224,8 @@ std::string ConfigText(const Config& config) {
            Line("mode", config::Name(config.project.mode)) +
            Line("mount point", config.project.mount_point);
     out += Line("inherited", List(config.project.inherit, Itself));
+    out += Line("hidden", List(config.project.hidden.hide, Itself));
+    out += Line("not hidden", List(config.project.hidden.show, Itself));
   }
   out += "server\n" + Line("tools", config::Name(config.daemon.tools)) + DaemonText(config.daemon) +
          Line("sessions", SessionsText(config.session)) + Line("audit", AuditText(config.audit));
@@ -268,6 +271,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
       {"limits", LimitsJson(config::LimitsFor(config, ""))},
       {"network", json::object{{"tier", network::ToText(config.network)},
                                {"allow", Strings(config.allow)},
+                               {"deny", Strings(config.deny)},
                                {"resolver", ToUtf8(config.resolver)}}},
       {"secrets", SecretsJson(config)},
       {"audit", AuditJson(config.audit)},
@@ -286,7 +290,9 @@ std::string ConfigJson(const config::Decoded& decoded) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
                                        {"mode", std::string(config::Name(config.project.mode))},
                                        {"mount_point", ToUtf8(config.project.mount_point)},
-                                       {"inherited", Strings(config.project.inherit)}};
+                                       {"inherited", Strings(config.project.inherit)},
+                                       {"hide", Strings(config.project.hidden.hide)},
+                                       {"show_hidden", Strings(config.project.hidden.show)}};
   }
   return json::serialize(document) + "\n";
 }

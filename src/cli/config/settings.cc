@@ -35,8 +35,14 @@ Result<void> TakeProjectFlags(const ParsedArgs& args, config::Config& config) {
     IGLOO_ASSIGN(environment::Project project, SplitProject(*flag));
     // No project is something else than none that could be found.
     if (project.path.empty()) return CheckProject(project);
-    config.project = {
-        .path = project.path, .mode = project.mode, .mount_point = config.project.mount_point};
+    // What is hidden stays hidden; what was opened was opened for that one.
+    config.project = {.path = project.path,
+                      .mode = project.mode,
+                      .mount_point = config.project.mount_point,
+                      .hidden = {.hide = config.project.hidden.hide}};
+  }
+  for (std::string& glob : args.All("--show-hidden")) {
+    config.project.hidden.show.push_back(std::move(glob));
   }
   if (const auto mount_point = args.Get(kProjectMountFlag)) {
     config.project.mount_point = *mount_point;

@@ -13,6 +13,13 @@ namespace igloo::cli {
 /// Where code sees the project, beside --project. Nobody types it: PROJECT_MOUNT says it.
 inline constexpr const char* kProjectMountFlag = "--project-mount";
 
+inline constexpr Flag kShowHiddenFlag = {
+    .name = "--show-hidden",
+    .value = "GLOB",
+    .description =
+        "show what is hidden in the project and matches, such as '.env'; can be repeated",
+    .times = Times::kOften};
+
 /// What a command does with the project.
 enum class ProjectUse {
   kShow,   ///< it is shown to code: it must be there, and be what it looks like

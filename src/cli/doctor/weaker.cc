@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/error_text.h"
+
 namespace igloo::cli {
 namespace {
 
@@ -58,14 +60,12 @@ void AddIds(const HostIds& ids, std::vector<Weakness>& all) {
                           "without a project, or start igloo as root"});
     return;
   }
-  const std::string hint = ids.why.hint.empty() ? "" : "; " + ids.why.hint;
   all.push_back({.name = "user id",
                  .missing = "an id of its own for each sandbox",
                  .weaker = std::string(kSharedId),
                  .fix = "for code of strangers: start igloo as root, which gives each sandbox an "
                         "id of its own, or a server from an account with subordinate ids (here: " +
-                        ids.why.what + hint +
-                        "), or igloo from an account that runs nothing else"});
+                        InOneLine(ids.why) + "), or igloo from an account that runs nothing else"});
 }
 
 }  // namespace

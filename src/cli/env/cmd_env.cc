@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/env/env_commands.h"
 #include "cli/env/env_pull.h"
+#include "cli/env/hidden_rules.h"
 #include "environment/conveniences.h"
 #include "environment/etc.h"
 #include "service/environments.h"
@@ -206,6 +207,10 @@ void ShowText(const Configured& configured, const Config& config, Console& conso
   if (!config.project.path.empty()) {
     line("project", fmt::format("{} <- {} ({})", config.project.mount_point, config.project.path,
                                 config::Name(config.project.mode)));
+    for (const auto& [pattern, why] : RulesOf(configured.hidden)) {
+      line("hidden", fmt::format("{}  ({})", pattern, why));
+    }
+    for (const std::string& glob : configured.hidden.show) line("not hidden", glob);
   }
   for (const std::string& note : environment.notes) line("note", note);
 }
@@ -269,7 +274,9 @@ void ShowJson(const Configured& configured, const Config& config, Console& conso
   if (!config.project.path.empty()) {
     document["project"] = json::object{{"path", ToUtf8(config.project.path)},
                                        {"mode", std::string(config::Name(config.project.mode))},
-                                       {"mount_point", ToUtf8(config.project.mount_point)}};
+                                       {"mount_point", ToUtf8(config.project.mount_point)},
+                                       {"hidden", RulesJson(configured.hidden)},
+                                       {"show_hidden", Texts(configured.hidden.show)}};
   }
   console.Out(json::serialize(document) + "\n");
 }

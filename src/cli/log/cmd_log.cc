@@ -8,6 +8,28 @@
 namespace igloo::cli {
 namespace {
 
+/// What boxes signed, in the place of what clients ran.
+Result<int> ShowGrants(const ParsedArgs& args, const LogQuery& query, Console& console) {
+  if (query.environment || query.client || query.verdict) {
+    return Fail(Errc::kInvalidArgument, "'--grants' shows what boxes did, and no calls",
+                "leave out --env, --client and --verdict");
+  }
+  const bool json = args.Has("--json");
+  const LogView view{
+      .file = audit::kGrantFile,
+      .limit = query.limit,
+      .since = query.since,
+      .show = [&](const std::string& line) -> Result<std::optional<std::string>> {
+        IGLOO_ASSIGN(const audit::GrantUse use, audit::DecodeGrantUse(line));
+        if (use.time < query.since) return std::nullopt;
+        return json ? line + "\n" : GrantLine(use, console);
+      },
+      .empty = "there is no log of grants yet: it begins with the first signature of a box",
+      .others = "no line of the log is as asked for"};
+  IGLOO_TRY(ShowLog(args, view, console));
+  return 0;
+}
+
 Result<int> RunLog(const ParsedArgs& args, Console& console) {
   if (!args.words.empty() || args.rest) {
     return Fail(Errc::kInvalidArgument,
@@ -17,6 +39,7 @@ Result<int> RunLog(const ParsedArgs& args, Console& console) {
   }
   const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
   IGLOO_ASSIGN(const LogQuery query, ReadLogQuery(args, now));
+  if (args.Has("--grants")) return ShowGrants(args, query, console);
   const bool json = args.Has("--json");
   const LogView view{
       .limit = query.limit,
@@ -41,6 +64,7 @@ constexpr Flag kFlags[] = {
     {"--client", "NAME", "only calls of this client, of any version"},
     {"--verdict", "VERDICT", "only calls that ended like this: ok, exit, timeout, ...",
      Values::kChoices, kLoggedVerdicts},
+    {"--grants", "", "what boxes of 'igloo agent' signed and were refused, instead of calls"},
     {"--since", "TIME", "only calls since then: 15m, 2h, 3d, 2026-01-31, '2026-01-31 12:00'"},
     {"--limit", "N", "the last N of them (20)"},
     {"--json", "", "print the records as they are, one JSON document in each line"},

@@ -58,6 +58,14 @@ std::string LogLine(const audit::Record& record, const Console& console) {
   return line + "\n";
 }
 
+std::string GrantLine(const audit::GrantUse& use, const Console& console) {
+  using enum Console::Tone;
+  return console.Paint(kDim, LocalTime(use.time)) + "  " +
+         console.Paint(use.event == "signed" ? kGood : kBad,
+                       fmt::format("{:<8}", Shown(use.event))) +
+         fmt::format("  {:<14}  {:<11}  {}\n", Shown(use.box), Shown(use.grant), Shown(use.what));
+}
+
 std::string DecisionLine(const network::Record& record, const Console& console) {
   using enum Console::Tone;
   using Event = network::Record::Event;

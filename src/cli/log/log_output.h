@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "audit/grant_log.h"
 #include "audit/record.h"
 #include "cli/console.h"
 #include "network/control.h"
@@ -15,5 +16,8 @@ std::string LogLine(const audit::Record& record, const Console& console);
 /// Likewise for one decision about the network: what was tried, and the rule that allowed it or
 /// would allow it.
 std::string DecisionLine(const network::Record& record, const Console& console);
+
+/// Likewise for what a box did with one of its grants.
+std::string GrantLine(const audit::GrantUse& use, const Console& console);
 
 }  // namespace igloo::cli

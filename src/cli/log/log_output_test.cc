@@ -69,5 +69,15 @@ TEST(DecisionLineTest, NothingReachesTheTerminalAsItIs) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 
+TEST(GrantLineTest, HasBoxGrantAndKey) {
+  const Console console(-1, -1);
+  EXPECT_THAT(GrantLine({.box = "claude-app",
+                         .grant = "--with-ssh",
+                         .event = "signed",
+                         .what = "SHA256:x \x1b[2J"},
+                        console),
+              EndsWith("  signed    claude-app      --with-ssh   SHA256:x \\x1b[2J\n"));
+}
+
 }  // namespace
 }  // namespace igloo::cli

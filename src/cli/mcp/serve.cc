@@ -8,6 +8,7 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "base/descriptors.h"
+#include "base/error_text.h"
 #include "base/log.h"
 #include "cli/config/settings.h"
 #include "cli/doctor/weaker.h"
@@ -31,8 +32,6 @@ namespace igloo::cli {
 namespace asio = boost::asio;
 
 namespace {
-
-std::string Line(const Error& error) { return service::InOneLine(error); }
 
 LogLevel LevelOf(Log::Level level) {
   switch (level) {
@@ -185,7 +184,7 @@ class Server {
     service::AddSandboxImages(read.sandboxes, read.config);
     read.remarks.insert(read.sandboxes.notes.begin(), read.sandboxes.notes.end());
     for (const config::SandboxProblem& each : read.sandboxes.problems) {
-      read.remarks.insert(Line(each.error));
+      read.remarks.insert(InOneLine(each.error));
     }
     return {};
   }
@@ -200,7 +199,8 @@ class Server {
       socket_ = *std::move(opened);
     } else {
       unreachable_ = true;
-      warn_("'igloo session' does not see the sessions of this server: " + Line(opened.error()));
+      warn_("'igloo session' does not see the sessions of this server: " +
+            InOneLine(opened.error()));
     }
   }
 
@@ -208,7 +208,7 @@ class Server {
     if (!watch_) return;
     watch_->Set(std::move(sources));
     const auto& why = watch_->incomplete();
-    const std::string text = why ? Line(*why) : "";
+    const std::string text = why ? InOneLine(*why) : "";
     if (why && text != unwatched_) {
       warn_("not every change of the configuration is noticed, but SIGHUP is: " + text);
     }
@@ -218,7 +218,8 @@ class Server {
   void Watch() {
     auto made = watch::Watch::Make(loop(), ConfigurationFiles(serving_.args));
     if (!made) {
-      warn_("changes of the configuration are not noticed, but SIGHUP is: " + Line(made.error()));
+      warn_("changes of the configuration are not noticed, but SIGHUP is: " +
+            InOneLine(made.error()));
       return;
     }
     watch_.emplace(*std::move(made));
@@ -244,7 +245,7 @@ class Server {
   void Reload() {
     if (const auto reloaded = application_->setup().Reload(); !reloaded) {
       warn_("the configuration is broken, and the previous one stays active: " +
-            Line(reloaded.error()));
+            InOneLine(reloaded.error()));
       return;
     }
     if (read_again_) inform_("the configuration was read again");
@@ -263,7 +264,7 @@ class Server {
   std::string stamp_ = {};      ///< of the files that were read
   bool read_again_ = false;     ///< they had changed
   // The order matters: what runs on the application's loop refers to what stands above it.
-  std::optional<tools::SessionControl> control_ = {};
+  std::optional<service::SessionControl> control_ = {};
   std::vector<std::unique_ptr<tools::Endpoint>> endpoints_ = {};  ///< one for each principal
   std::optional<service::Application> application_ = {};
   std::unique_ptr<tools::ControlSocket> socket_ = {};

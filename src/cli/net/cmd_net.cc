@@ -16,8 +16,6 @@
 namespace igloo::cli {
 namespace {
 
-namespace json = boost::json;
-
 Result<void> ShowDecisions(const ParsedArgs& args, Console& console) {
   if (args.words.size() > 1 || args.rest) {
     return Fail(Errc::kInvalidArgument, "'igloo net log' takes no words",
@@ -82,15 +80,15 @@ Result<void> Allow(const ParsedArgs& args, Console& console) {
   const std::string& sandbox = args.words[1];
   IGLOO_TRY(network::ParseRule(args.words[2]));
   IGLOO_ASSIGN(const SessionServer server, ServerOf(sandbox, args.Get("--server")));
-  IGLOO_ASSIGN(const json::object answer,
-               AskServer(server, {{"do", "net-allow"},
-                                  {"sandbox", sandbox},
-                                  {"rule", args.words[2]},
-                                  {"for", args.Has("--once") ? "once" : "session"}}));
+  const service::control::Allow allow{
+      .sandbox = sandbox,
+      .rule = args.words[2],
+      .lasting = args.Has("--once") ? service::Lasting::kOnce : service::Lasting::kSession};
+  IGLOO_ASSIGN(const auto answer, AskServerFor<service::control::Allowed>(server, allow));
   console.Out(fmt::format("sandbox '{}' may reach {}{}\n", Printable(sandbox),
-                          Printable(TextIn(answer, "rule")),
+                          Printable(answer.rule),
                           args.Has("--once") ? ", once" : " while it lives"));
-  const std::string said = Printable(TextIn(answer, "said"));
+  const std::string said = Printable(answer.said);
   if (!said.empty()) console.Note(said);
   return {};
 }

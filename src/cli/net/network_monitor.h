@@ -36,7 +36,7 @@ class NetworkMonitor {
   Log::Line say_;
   std::optional<audit::NetworkLog> log_;
   session::Run* run_ = nullptr;
-  std::optional<tools::SessionControl> control_ = {};
+  std::optional<service::SessionControl> control_ = {};
   std::unique_ptr<tools::ControlSocket> socket_ = {};
 };
 

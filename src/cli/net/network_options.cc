@@ -126,6 +126,13 @@ Result<void> TakeNetwork(const ParsedArgs& args, const config::Config& config,
     }
     wanted.rules.push_back(rule);
   }
+  for (const std::string& place : args.All("--deny")) {
+    if (auto parsed = network::ParseDenied(place); !parsed) {
+      return Wrap("'--deny'", std::move(parsed).error());
+    }
+    // Without a network nothing is reached anyway.
+    if (wanted.level != network::Level::kNone) wanted.rules.push_back("deny " + place);
+  }
   if (args.Has("--raw-sockets")) wanted.raw_sockets = true;
   for (const std::string& each : args.All("--publish")) {
     IGLOO_ASSIGN(const network::PublishedPort port, network::ParsePublished(each));

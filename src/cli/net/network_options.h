@@ -15,7 +15,7 @@ Result<network::Level> ParseNetwork(const std::string& text);
 /// SECURITY: no error repeats what stands behind the "=": it may be the secret itself.
 Result<config::SecretConfig> ParseSecret(const std::string& text);
 
-/// Puts --network, --allow, --publish, --reach, --secret and --raw-sockets over what the
+/// Puts --network, --allow, --deny, --publish, --reach, --secret and --raw-sockets over what the
 /// configuration says about an environment. --network beats the level, and all else is added; with
 /// 'none' and 'host' nothing is left of what the configuration allows. --allow alone means
 /// --network allow where there is no network.
@@ -32,6 +32,11 @@ inline constexpr Flag kAllowFlag = {.name = "--allow",
                                         "let it reach a host, an address or a URL; again "
                                         "for more",
                                     .times = Times::kOften};
+inline constexpr Flag kDenyFlag = {
+    .name = "--deny",
+    .value = "PLACE",
+    .description = "let it not reach a host or an address, whatever allows it; again for more",
+    .times = Times::kOften};
 inline constexpr Flag kPublishFlag = {
     .name = "--publish",
     .value = "HOST:BOX",

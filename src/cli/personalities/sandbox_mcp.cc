@@ -7,6 +7,7 @@
 #include <ctime>
 #include <set>
 
+#include "base/error_text.h"
 #include "base/text.h"
 #include "cli/config/settings.h"
 #include "cli/console.h"
@@ -81,9 +82,7 @@ void Log(Console& console, std::string_view text) {
   console.Err(fmt::format("[Sandbox MCP] {} {}\n", time.data(), Printable(text)));
 }
 
-void LogError(Console& console, const Error& error) {
-  Log(console, error.what + (error.hint.empty() ? "" : "; " + error.hint));
-}
+void LogError(Console& console, const Error& error) { Log(console, InOneLine(error)); }
 
 /// "--pull", "-pull", "--pull=true": the old program took them all.
 Result<std::set<std::string_view>> ParseOptions(std::span<const std::string> words) {
@@ -180,9 +179,8 @@ Result<int> Build(const config::SandboxMcpConfig& own, Console& console) {
                       tool.environment, found ? found->environment.provider : "igloo"));
       continue;
     }
-    const Error& why = *tool.unavailable;
-    Log(console, fmt::format("'{}' cannot be used: {}{}{}", tool.spec.id, why.what,
-                             why.hint.empty() ? "" : "; ", why.hint));
+    Log(console,
+        fmt::format("'{}' cannot be used: {}", tool.spec.id, InOneLine(*tool.unavailable)));
     const bool theirs = std::ranges::any_of(
         scan.found, [&](const config::FoundSandbox& each) { return each.spec.id == tool.spec.id; });
     missing = missing || theirs;

@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <optional>
+#include <utility>
 
 #include "backend/registry.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/scope_exit.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/config/configure.h"
+#include "cli/config/settings.h"
 #include "cli/console.h"
 #include "cli/net/network_options.h"
 #include "cli/options.h"
@@ -19,6 +22,7 @@
 #include "cli/run/run_output.h"
 #include "cli/run/wall.h"
 #include "environment/run_policy.h"
+#include "service/changes/change_set.h"
 #include "service/programs.h"
 #include "session/network/device.h"
 #include "session/parts.h"
@@ -26,6 +30,8 @@
 
 namespace igloo::cli {
 namespace {
+
+namespace changes = service::changes;
 
 constexpr std::size_t kMaxCode = 64U << 20;
 
@@ -94,6 +100,10 @@ Result<RunOptions> Understand(const ParsedArgs& args) {
   options.json = args.Has("--json");
   options.dry_run = args.Has("--dry-run");
   options.timing = args.Has("--timing");
+  if (options.dry_run && args.Has("--keep")) {
+    return Fail(Errc::kInvalidArgument, "'--keep' begins something, and --dry-run does not",
+                "leave one of them out");
+  }
   if (const auto as = args.Get("--as")) {
     options.shown_as = wall::FindShownAs(*as);
     if (options.shown_as == nullptr || !options.dry_run) {
@@ -178,6 +188,28 @@ Result<int> DryRun(const ParsedArgs& args, RunOptions& options, Console& console
   return 0;
 }
 
+/// --keep: what is written to the project becomes a change set.
+Result<std::optional<changes::OpenChangeSet>> KeepChanges(const ParsedArgs& args,
+                                                          const wall::Wall& wall,
+                                                          environment::RunRequest& request) {
+  const auto name = args.Get("--keep");
+  if (!name) return std::nullopt;
+  if (!request.project || request.project->mode != environment::ProjectMode::kOverlay) {
+    return Fail(Errc::kInvalidArgument, "'--keep' keeps what is written to a copy of a project",
+                "name one: --project DIR:overlay");
+  }
+  if (!wall.can.views) {
+    return Fail(Errc::kFailedPrecondition,
+                std::string(wall.name) + " cannot show a project copy-on-write",
+                "use --backend " + std::string(wall::kDefault.name) + ", or leave it out");
+  }
+  IGLOO_ASSIGN(
+      auto open,
+      changes::Begin({.name = *name, .project = request.project->path, .by = "igloo run"}));
+  request.project->changes = open.layer();
+  return open;
+}
+
 using Parts = std::vector<session::Part>;
 
 Parts ReadDisplayed(const session::RunResult& result, const environment::Environment& environment) {
@@ -201,6 +233,11 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   options.request.hand_out = chosen.backend->can.hands_out;
   const bool displays = environment::DisplaysParts(chosen.environment, options.request);
   options.request.hand_out = displays;
+  IGLOO_ASSIGN(auto kept, KeepChanges(args, *chosen.backend, options.request));
+  // A run that never began leaves no change set.
+  ScopeExit give_up([&] {
+    if (kept) kept->GiveUp();
+  });
   IGLOO_ASSIGN(const sandbox::Plan plan, PlanFor(chosen.environment, options.request));
   const std::string missing =
       session::MissingDevice(plan.network, options.request.resolver, *chosen.backend);
@@ -210,6 +247,12 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   IGLOO_ASSIGN(const session::RunResult result,
                ExecuteLive(options, plan, chosen.environment.room.output_bytes, *backend, groups,
                            service::ProxyFor(programs, chosen.resolver), chosen.audit, console));
+  if (auto open = std::exchange(kept, std::nullopt)) {
+    IGLOO_TRY(open->Close());
+    if (!options.json) {
+      console.Note("what the code changed is kept: igloo changes show " + open->set().name);
+    }
+  }
   // A person is told of them; whoever reads the output by a program has not lost any of it.
   const bool for_person = ::isatty(STDERR_FILENO) == 1;
   const bool read = displays && (options.json || for_person);
@@ -250,11 +293,14 @@ constexpr Flag kFlags[] = {
     {"--file", "FILE", "run the code in FILE", Values::kFile},
     {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay",
      Values::kDirectory},
+    {"--keep", "NAME", "keep what is written to an overlay project as changes called NAME"},
     {"--no-project", "", "show no project, also when the configuration names one"},
+    kShowHiddenFlag,
     {"--timeout", "SECONDS", "stop the code after this time (default: the environment's)"},
     {"--memory", "MB", "memory it may use (default: the environment's)"},
     kNetworkFlag,
     kAllowFlag,
+    kDenyFlag,
     kPublishFlag,
     kReachFlag,
     kSecretFlag,
@@ -288,6 +334,7 @@ const Command kRunCommand = {
         "Examples:\n"
         "  igloo run --env python 'print(6 * 7)'\n"
         "  igloo run --env shell --project . 'ls /project'\n"
+        "  igloo run --env shell --project .:overlay --keep tidy 'rm /project/*.orig'\n"
         "  echo 'console.log(1)' | igloo run --env node -\n"
         "  igloo run --env shell -- gcc --version\n"
         "  igloo run --env shell --allow example.org 'curl https://example.org/'\n",

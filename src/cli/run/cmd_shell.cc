@@ -1,10 +1,8 @@
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "cli/commands.h"
 #include "cli/config/configure.h"
+#include "cli/config/settings.h"
 #include "cli/console.h"
 #include "cli/net/network_options.h"
 #include "cli/options.h"
@@ -18,17 +16,6 @@
 
 namespace igloo::cli {
 namespace {
-
-/// The one variable of the caller's that counts inside: what its terminal understands.
-std::string TerminalType() {
-  const char* type = std::getenv("TERM");
-  const std::string_view text = type == nullptr ? "" : type;
-  const bool fine =
-      !text.empty() && text.size() <= 64 && std::ranges::all_of(text, [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '+' || c == '.' || c == '_';
-      });
-  return fine ? std::string(text) : "xterm";
-}
 
 Result<void> CheckWords(const ParsedArgs& args) {
   if (!args.Has("--env")) {
@@ -119,11 +106,13 @@ constexpr Flag kFlags[] = {
     {"--project", "DIR[:MODE]", "show DIR at /project; MODE is ro (default) or overlay",
      Values::kDirectory},
     {"--no-project", "", "show no project, also when the configuration names one"},
+    kShowHiddenFlag,
     {"--timeout", "SECONDS",
      "end it after this time (default: never, also when runs have a limit)"},
     {"--memory", "MB", "memory it may use (default: the environment's)"},
     kNetworkFlag,
     kAllowFlag,
+    kDenyFlag,
     kPublishFlag,
     kReachFlag,
     kSecretFlag,

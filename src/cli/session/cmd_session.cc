@@ -63,18 +63,21 @@ Result<int> Attach(const FoundSession& session, Console& console) {
   return Converse(*partner, console);
 }
 
-Result<int> Act(std::string_view word, const FoundSession& session, Console& console) {
-  IGLOO_ASSIGN(const json::object answer,
-               AskServer(session.server, {{"do", word}, {"session", session.id}}));
-  const std::string name = Printable(session.id);
-  if (word == "close") {
-    console.Out(fmt::format("session '{}' is closed, its variables and files are gone\n", name));
-    return 0;
-  }
-  const json::value* ran = answer.if_contains("ran");
-  const bool some = ran != nullptr && ran->is_bool() && ran->as_bool();
-  console.Out(
-      fmt::format("{} in session '{}'\n", some ? "interrupted what runs" : "nothing runs", name));
+Result<int> Close(const FoundSession& session, Console& console) {
+  namespace control = service::control;
+  IGLOO_TRY(AskServerFor<control::Closed>(session.server, control::Close{session.id}));
+  console.Out(fmt::format("session '{}' is closed, its variables and files are gone\n",
+                          Printable(session.id)));
+  return 0;
+}
+
+Result<int> Interrupt(const FoundSession& session, Console& console) {
+  namespace control = service::control;
+  IGLOO_ASSIGN(const auto answer,
+               AskServerFor<control::Interrupted>(session.server, control::Interrupt{session.id}));
+  console.Out(fmt::format("{} in session '{}'\n",
+                          answer.ran ? "interrupted what runs" : "nothing runs",
+                          Printable(session.id)));
   return 0;
 }
 
@@ -127,7 +130,8 @@ Result<int> RunSession(const ParsedArgs& args, Console& console) {
     return 0;
   }
   IGLOO_ASSIGN(const FoundSession session, FindSession(args.words[1], args.Get("--server")));
-  return word == "attach" ? Attach(session, console) : Act(word, session, console);
+  if (word == "attach") return Attach(session, console);
+  return word == "close" ? Close(session, console) : Interrupt(session, console);
 }
 
 }  // namespace

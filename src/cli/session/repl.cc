@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <boost/json/array.hpp>
 #include <cctype>
 #include <iostream>
 #include <set>
 
-#include "base/base64.h"
 #include "base/private_directory.h"
 #include "base/text.h"
 #include "cli/config/settings.h"
@@ -20,32 +18,7 @@
 namespace igloo::cli {
 namespace {
 
-namespace json = boost::json;
-
-std::vector<json::object> ObjectsIn(const json::object& object, std::string_view name) {
-  std::vector<json::object> out;
-  const json::value* value = object.if_contains(name);
-  if (value == nullptr || !value->is_array()) return out;
-  for (const json::value& each : value->as_array()) {
-    if (each.is_object()) out.push_back(each.as_object());
-  }
-  return out;
-}
-
-std::vector<std::string> TextsIn(const json::object& object, std::string_view name) {
-  std::vector<std::string> out;
-  const json::value* value = object.if_contains(name);
-  if (value == nullptr || !value->is_array()) return out;
-  for (const json::value& each : value->as_array()) {
-    if (each.is_string()) out.emplace_back(each.as_string());
-  }
-  return out;
-}
-
-std::int64_t SizeOf(const json::object& object) {
-  const json::value* value = object.if_contains("size");
-  return value != nullptr && value->is_number() ? value->to_number<std::int64_t>() : 0;
-}
+namespace control = service::control;
 
 /// Where lines are kept, by language; nowhere when there is no place for it.
 std::string HistoryFile(const language::Prompt& prompt) {
@@ -70,17 +43,16 @@ class Conversation {
   Result<void> Run(const std::string& code) {
     Remember(code);
     bool ends_line = true;
-    const auto heard = [&](const json::object& answer) {
-      if (answer.contains("waiting")) console_.Note("the session is busy; waiting for its turn");
-      const auto bytes = FromBase64(TextIn(answer, "output"));
-      if (!bytes || bytes->empty()) return;
-      console_.Out(*bytes);
-      ends_line = bytes->ends_with('\n');
+    const control::Heard heard = [&](const control::Progress& progress) {
+      const auto* output = std::get_if<control::Output>(&progress);
+      if (output == nullptr) return console_.Note("the session is busy; waiting for its turn");
+      if (output->bytes.empty()) return;
+      console_.Out(output->bytes);
+      ends_line = output->bytes.ends_with('\n');
     };
-    const json::object request{{"do", "run"}, {"code", code}, {"echo", true}};
-    IGLOO_ASSIGN(const json::object result, partner_.Ask(request, heard));
+    IGLOO_ASSIGN(const control::Ran ran, partner_.Run({.code = code, .echo = true}, heard));
     if (!ends_line) console_.Out("\n");
-    Tell(result);
+    Tell(ran);
     return {};
   }
 
@@ -95,20 +67,19 @@ class Conversation {
   }
 
  private:
-  void Tell(const json::object& result) {
-    const std::string value = TextIn(result, "value");
+  void Tell(const control::Ran& ran) {
+    const std::string value = ran.value.value_or("");
     if (!value.empty()) console_.Out(Printable(value, Newlines::kKeep) + "\n");
-    for (const json::object& part : ObjectsIn(result, "parts")) {
-      const std::string type = TextIn(part, "type");
+    for (const auto& [type, size] : ran.parts) {
       Remark(fmt::format("{} was shown: {}, {} bytes",
                          type.starts_with("image/") ? "a picture" : "something", Printable(type),
-                         SizeOf(part)));
+                         size));
     }
-    for (const json::object& file : ObjectsIn(result, "files")) {
-      Remark(fmt::format("file {}, {} bytes", Printable(TextIn(file, "path")), SizeOf(file)));
+    for (const auto& [path, size] : ran.files) {
+      Remark(fmt::format("file {}, {} bytes", Printable(path), size));
     }
     std::vector<std::string> notes = std::exchange(late_, {});
-    std::ranges::move(TextsIn(result, "notes"), std::back_inserter(notes));
+    std::ranges::copy(ran.notes, std::back_inserter(notes));
     for (const std::string& note : notes) Remark(Printable(note));
   }
   void Remark(const std::string& text) {
@@ -119,15 +90,13 @@ class Conversation {
     const std::string code = language::CompletionCode(prompt_, word);
     if (code.empty()) return;
     std::string output;
-    const auto heard = [&](const json::object& answer) {
-      output += FromBase64(TextIn(answer, "output")).value_or("");
+    const control::Heard heard = [&](const control::Progress& progress) {
+      if (const auto* came = std::get_if<control::Output>(&progress)) output += came->bytes;
     };
-    const json::object request{
-        {"do", "run"}, {"code", code}, {"echo", false}, {"if_idle", true}, {"timeout_ms", 1000}};
-    const auto answer = partner_.Ask(request, heard);
-    if (!answer) return;
+    const auto ran = partner_.Run({.code = code, .if_idle = true, .time_ms = 1000}, heard);
+    if (!ran) return;
     // What somebody printed meanwhile is told with the next result.
-    std::ranges::move(TextsIn(*answer, "notes"), std::back_inserter(late_));
+    std::ranges::copy(ran->notes, std::back_inserter(late_));
     for (std::size_t at = 0; at < output.size();) {
       const std::size_t end = std::min(output.find('\n', at), output.size());
       std::string name = output.substr(at, end - at);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <boost/json/object.hpp>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,9 +14,6 @@ namespace igloo::cli {
 /// Whom the lines of a prompt go to: a session of a server, or one of this process.
 class ReplTarget {
  public:
-  /// Each answer before the last one.
-  using Heard = std::function<void(const boost::json::object&)>;
-
   virtual ~ReplTarget() = default;
 
   virtual const std::string& environment() const = 0;
@@ -26,9 +21,9 @@ class ReplTarget {
   virtual const std::string& session() const = 0;
   /// Whether the session lives on when the prompt ends.
   virtual bool stays() const = 0;
-  /// The last answer to a request of tools::SessionControl; "session" is filled in. Ctrl-C
-  /// meanwhile interrupts the code.
-  virtual Result<boost::json::object> Ask(boost::json::object request, const Heard& heard) = 0;
+  /// Runs code; the session is filled in. Ctrl-C meanwhile interrupts it.
+  virtual Result<service::control::Ran> Run(service::control::Run request,
+                                            const service::control::Heard& heard) = 0;
 };
 
 std::unique_ptr<ReplTarget> AttachTo(const FoundSession& session);

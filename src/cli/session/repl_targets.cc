@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <boost/asio/signal_set.hpp>
-#include <boost/json/serialize.hpp>
 #include <cstdlib>
 
 #include "base/interrupts.h"
@@ -15,14 +14,14 @@
 #include "service/environments.h"
 #include "service/flakes.h"
 #include "service/programs.h"
+#include "service/session_control.h"
 #include "session/asio.h"
-#include "tools/session_control.h"
 
 namespace igloo::cli {
 namespace {
 
 namespace asio = boost::asio;
-namespace json = boost::json;
+namespace control = service::control;
 
 /// A session of a server.
 class ServerTarget : public ReplTarget {
@@ -34,20 +33,24 @@ class ServerTarget : public ReplTarget {
   const std::string& session() const override { return found_.id; }
   bool stays() const override { return true; }
 
-  Result<json::object> Ask(json::object request, const Heard& heard) override {
+  Result<control::Ran> Run(control::Run request, const control::Heard& heard) override {
     const CatchInterrupts catching;
-    request["session"] = found_.id;
-    IGLOO_ASSIGN(ServerRequest asked, ServerRequest::Send(found_.server, request));
+    request.session = found_.id;
+    IGLOO_ASSIGN(ServerRequest asked, ServerRequest::Send(found_.server, std::move(request)));
     for (;;) {
-      IGLOO_ASSIGN(auto answer, asked.Next());
+      IGLOO_ASSIGN(auto message, asked.Next());
       if (TakeInterrupt()) {
         // The answer to the request itself tells what came of it.
-        (void)AskServer(found_.server, {{"do", "interrupt"}, {"session", found_.id}});
+        (void)AskServer(found_.server, control::Interrupt{found_.id});
       }
-      if (!answer) continue;
-      IGLOO_TRY(CheckAnswer(*answer));
-      if (answer->contains("ok")) return *std::move(answer);
-      heard(*answer);
+      if (!message) continue;
+      if (const auto* progress = std::get_if<control::Progress>(&*message)) {
+        heard(*progress);
+      } else if (auto* ran = std::get_if<control::Ran>(&std::get<control::Answer>(*message))) {
+        return std::move(*ran);
+      } else {
+        return Fail(Errc::kProtocol, "the server talks nonsense");
+      }
     }
   }
 
@@ -77,24 +80,19 @@ class LocalTarget : public ReplTarget {
   const std::string& session() const override { return name_; }
   bool stays() const override { return false; }
 
-  Result<json::object> Ask(json::object request, const Heard& heard) override {
-    request["session"] = name_;
-    request["env"] = environment_;
+  Result<control::Ran> Run(control::Run request, const control::Heard& heard) override {
+    request.session = name_;
+    request.environment = environment_;
     struct sigaction before{};
     ::sigaction(SIGINT, nullptr, &before);
     asio::signal_set interrupts(loop_, SIGINT);
     asio::co_spawn(loop_, WatchInterrupts(interrupts), asio::detached);
-    json::object last;
-    const auto emit = [&](const json::object& answer) {
-      const bool over = answer.contains("ok") || answer.contains("error");
-      if (over) {
-        last = answer;
-      } else {
-        heard(answer);
-      }
-    };
-    asio::co_spawn(loop_, control_->Handle(json::serialize(request), {}, emit),
-                   [this](const std::exception_ptr&) { loop_.stop(); });
+    Result<control::Ran> ran = Fail(Errc::kInternal, "the session did not answer");
+    asio::co_spawn(loop_, control_->Run(std::move(request), {}, heard),
+                   [&](const std::exception_ptr& thrown, Result<control::Ran> came) {
+                     if (!thrown) ran = std::move(came);
+                     loop_.stop();
+                   });
     loop_.restart();
     loop_.run();
     interrupts.clear();
@@ -102,8 +100,7 @@ class LocalTarget : public ReplTarget {
     ::sigaction(SIGINT, &before, nullptr);
     loop_.restart();
     loop_.poll();
-    IGLOO_TRY(CheckAnswer(last));
-    return last;
+    return ran;
   }
 
  private:
@@ -124,7 +121,7 @@ class LocalTarget : public ReplTarget {
   // The order matters: what runs on the loop refers to what stands above it.
   std::unique_ptr<service::Runner> runner_ = {};
   std::unique_ptr<service::Sessions> sessions_ = {};
-  std::optional<tools::SessionControl> control_ = {};
+  std::optional<service::SessionControl> control_ = {};
   asio::io_context loop_{1};
 };
 

@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <charconv>
 #include <filesystem>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unix_listener.h"
 #include "cli/config/settings.h"
 #include "service/places.h"
 #include "tools/control_socket.h"
@@ -23,33 +21,8 @@
 namespace igloo::cli {
 namespace {
 
-namespace json = boost::json;
-
 /// An answer is at most this long: a list, or some output.
 constexpr std::size_t kLongestAnswer = 16U << 20;
-
-Result<UniqueFd> Connect(const std::string& path) {
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  if (path.size() >= sizeof name.sun_path) {
-    return Fail(Errc::kInvalidArgument, "'" + path + "' is too long for a socket's name");
-  }
-  std::ranges::copy(path, name.sun_path);
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket ||
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot reach the server at '" + path + "'");
-  }
-  // SECURITY: whoever could put a socket there would get the code that is typed.
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-      (peer.uid != ::geteuid() && peer.uid != 0)) {
-    return Fail(Errc::kPermissionDenied, "the server at '" + path + "' is somebody else's");
-  }
-  return socket;
-}
 
 bool IsRefused(const Result<UniqueFd>& connected) {
   return !connected && connected.error().sys_errno == ECONNREFUSED;
@@ -62,11 +35,6 @@ std::optional<pid_t> PidOf(std::string_view name) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   if (error != std::errc() || end != name.data() + name.size() || pid <= 0) return std::nullopt;
   return pid;
-}
-
-std::int64_t NumberOf(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_int64() ? value->as_int64() : 0;
 }
 
 }  // namespace
@@ -83,12 +51,12 @@ Result<std::vector<SessionServer>> FindSessionServers() {
     if (pid) found.push_back({.pid = *pid, .socket = entry.path().string()});
   }
   for (SessionServer& each : found) {
-    const auto connected = Connect(each.socket);
+    const auto connected = ConnectToOwn(each.socket);
     if (connected) {
       servers.push_back(std::move(each));
     } else if (IsRefused(connected)) {
       IGLOO_ASSIGN(const UniqueFd lock, tools::LockSockets(directory));
-      if (IsRefused(Connect(each.socket))) ::unlink(each.socket.c_str());
+      if (IsRefused(ConnectToOwn(each.socket))) ::unlink(each.socket.c_str());
     }
   }
   std::ranges::sort(servers, {}, &SessionServer::pid);
@@ -96,12 +64,12 @@ Result<std::vector<SessionServer>> FindSessionServers() {
 }
 
 Result<ServerRequest> ServerRequest::Send(const SessionServer& server,
-                                          const json::object& request) {
-  const std::string line = json::serialize(request) + "\n";
+                                          const service::control::Request& request) {
+  const std::string line = boost::json::serialize(tools::Encode(request)) + "\n";
   if (line.size() > tools::kLongestRequest) {
     return Fail(Errc::kInvalidArgument, "that is too long for one request", "send less at a time");
   }
-  IGLOO_ASSIGN(UniqueFd socket, Connect(server.socket));
+  IGLOO_ASSIGN(UniqueFd socket, ConnectToOwn(server.socket));
   IGLOO_TRY(WriteAll(socket.get(), line));
   return ServerRequest(std::move(socket));
 }
@@ -118,14 +86,12 @@ Result<bool> ServerRequest::Wait() const {
   return Fail(Errc::kTimeout, "the server does not answer", "look whether it is stopped");
 }
 
-Result<std::optional<json::object>> ServerRequest::Next() {
+Result<std::optional<tools::ControlMessage>> ServerRequest::Next() {
   for (;;) {
     if (const std::size_t end = bytes_.find('\n'); end != std::string::npos) {
-      boost::system::error_code bad;
-      json::value value = json::parse(std::string_view(bytes_).substr(0, end), bad);
+      auto message = tools::DecodeMessage(std::string_view(bytes_).substr(0, end));
       bytes_.erase(0, end + 1);
-      if (bad || !value.is_object()) return Fail(Errc::kProtocol, "the server talks nonsense");
-      return std::move(value.as_object());
+      return message;
     }
     IGLOO_ASSIGN(const bool came, Wait());
     if (!came) return std::nullopt;
@@ -140,27 +106,14 @@ Result<std::optional<json::object>> ServerRequest::Next() {
   }
 }
 
-std::string TextIn(const json::object& answer, std::string_view name) {
-  const json::value* value = answer.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
-}
-
-Result<void> CheckAnswer(const json::object& answer) {
-  const json::value* error = answer.if_contains("error");
-  if (error == nullptr) return {};
-  if (!error->is_object()) return Fail(Errc::kProtocol, "the server talks nonsense");
-  return Fail(Errc::kFailedPrecondition, Printable(TextIn(error->as_object(), "what")),
-              Printable(TextIn(error->as_object(), "hint")));
-}
-
-Result<json::object> AskServer(const SessionServer& server, const json::object& request) {
+Result<service::control::Answer> AskServer(const SessionServer& server,
+                                           const service::control::Request& request) {
   IGLOO_ASSIGN(ServerRequest asked, ServerRequest::Send(server, request));
   asked.LimitPatience();
   for (;;) {
-    IGLOO_ASSIGN(auto answer, asked.Next());
-    if (!answer) continue;
-    IGLOO_TRY(CheckAnswer(*answer));
-    return *std::move(answer);
+    IGLOO_ASSIGN(auto message, asked.Next());
+    if (!message) continue;
+    if (auto* answer = std::get_if<service::control::Answer>(&*message)) return std::move(*answer);
   }
 }
 
@@ -175,21 +128,16 @@ Result<std::vector<FoundSession>> FindSessions(const std::optional<std::string>&
   }
   std::vector<FoundSession> sessions;
   for (const SessionServer& each : servers) {
-    const auto answer = AskServer(each, {{"do", "list"}});
-    if (!answer) continue;  // it ended a moment ago
-    const json::value* list = answer->if_contains("sessions");
-    if (list == nullptr || !list->is_array()) continue;
-    for (const json::value& row : list->as_array()) {
-      if (!row.is_object()) continue;
-      const json::object& object = row.as_object();
-      const json::value* busy = object.if_contains("busy");
+    const auto listed = AskServerFor<service::control::Listed>(each, service::control::List{});
+    if (!listed) continue;  // it ended a moment ago
+    for (const service::Sessions::Listed& row : listed->sessions) {
       sessions.push_back({.server = each,
-                          .id = TextIn(object, "id"),
-                          .environment = TextIn(object, "env"),
-                          .interpreter = TextIn(object, "interpreter"),
-                          .age_ms = NumberOf(object, "age_ms"),
-                          .idle_ms = NumberOf(object, "idle_ms"),
-                          .busy = busy != nullptr && busy->is_bool() && busy->as_bool()});
+                          .id = row.id,
+                          .environment = row.environment,
+                          .interpreter = row.interpreter,
+                          .age_ms = row.age.count(),
+                          .idle_ms = row.idle.count(),
+                          .busy = row.busy});
     }
   }
   return sessions;

@@ -2,8 +2,6 @@
 
 #include <sys/types.h>
 
-#include <boost/json/object.hpp>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "tools/session_control.h"
 
 namespace igloo::cli {
 
@@ -27,12 +26,12 @@ Result<std::vector<SessionServer>> FindSessionServers();
 class ServerRequest {
  public:
   static Result<ServerRequest> Send(const SessionServer& server,
-                                    const boost::json::object& request);
+                                    const service::control::Request& request);
 
   /// For requests that are answered at once: a server that does not is an error soon.
   void LimitPatience() { patient_ = false; }
   /// The next answer; nothing when a signal came before it.
-  Result<std::optional<boost::json::object>> Next();
+  Result<std::optional<tools::ControlMessage>> Next();
 
  private:
   explicit ServerRequest(UniqueFd socket) : socket_(std::move(socket)) {}
@@ -44,15 +43,16 @@ class ServerRequest {
   std::string bytes_ = {};
 };
 
-/// The last answer to a request that has no others.
-Result<boost::json::object> AskServer(const SessionServer& server,
-                                      const boost::json::object& request);
-
-/// An answer that says "error" is one.
-Result<void> CheckAnswer(const boost::json::object& answer);
-
-/// A text in an answer; empty when there is none of that name.
-std::string TextIn(const boost::json::object& answer, std::string_view name);
+/// The answer to a request that has no others.
+Result<service::control::Answer> AskServer(const SessionServer& server,
+                                           const service::control::Request& request);
+/// Of the type that belongs to the request.
+template <class Answer>
+Result<Answer> AskServerFor(const SessionServer& server, const service::control::Request& request) {
+  IGLOO_ASSIGN(service::control::Answer answer, AskServer(server, request));
+  if (auto* right = std::get_if<Answer>(&answer)) return std::move(*right);
+  return Fail(Errc::kProtocol, "the server talks nonsense");
+}
 
 /// A session, and the server that it lives in.
 struct FoundSession {

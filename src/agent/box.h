@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/git.h"
+#include "agent/grants.h"
+#include "agent/profile.h"
+#include "agent/program.h"
+#include "agent/sockets/served_socket.h"
+#include "base/error.h"
+#include "environment/run_policy.h"
+#include "network/wanted.h"
+
+namespace igloo::agent {
+
+/// Who starts a box, as far as the box has something of it.
+struct Owner {
+  std::string home = {};  ///< real
+  std::string user = {};
+  std::string path = {};  ///< PATH
+};
+
+/// Where a variable inside comes from.
+enum class Origin {
+  kIgloo,    ///< made for the box
+  kProfile,  ///< what the agent needs
+  kCaller,   ///< the caller's, by a fixed list
+  kNamed,    ///< the caller's, because somebody named it
+  kFile,     ///< with its value from a file that the caller wrote
+  kGranted,  ///< belongs to a grant
+};
+
+struct Variable {
+  std::string name = {}, value = {};
+  Origin origin = Origin::kIgloo;
+};
+
+/// A mount that the box has beside its environment, and why.
+struct Mount {
+  sandbox::Entry entry;
+  std::string reason = {};
+};
+
+/// A file that igloo writes for the agent, in memory.
+struct File {
+  std::string path = {}, text = {};
+};
+
+/// A grant that the box has, and what of the host it shows.
+struct GrantedRight {
+  Grant grant;
+  std::string shows = {};
+};
+
+/// What somebody asks of a box.
+struct BoxRequest {
+  std::string name = {};                           ///< of the box
+  const Profile* profile = nullptr;                ///< null: `program` alone counts
+  std::string program = {};                        ///< instead of the profile's
+  std::vector<std::string> arguments = {};         ///< the user's own
+  std::string project = {};                        ///< real path
+  std::vector<Variable> set_variables = {};        ///< with values of somebody's files
+  std::vector<std::string> extra_variables = {};   ///< names of the caller's
+  std::vector<std::string> home_directories = {};  ///< relative to home, to write to
+  std::vector<std::string> path_directories = {};  ///< before PATH
+  environment::HideRules hide = {};
+  /// The agent works on a copy of the project, and this directory of the host's keeps what it
+  /// changes (sandbox::OverlayTree::changes); empty: it works on the project itself.
+  std::string changes = {};
+  /// Who commits if the caller's git does not know.
+  GitIdentity fallback_identity = {};
+  std::vector<File> files = {};  ///< beside the profile's
+  std::set<Grant> grants = {};   ///< that it will get, for the notice
+  network::Wanted network = {};
+};
+
+/// A box, composed: everything that the policy needs, each with its reason, for the launch summary.
+struct Box {
+  std::string name = {}, title = {};
+  const Profile* profile = nullptr;
+  std::string project = {};
+  std::string changes = {};  ///< see BoxRequest
+  std::string home = {};
+  WorkTree work_tree = {};
+  GitIdentity identity = {};   ///< for all repositories
+  GitIdentity committer = {};  ///< in this one
+  ResolvedProgram program = {};
+  std::vector<std::string> argv = {};
+  std::vector<Variable> variables = {};
+  std::vector<Mount> mounts = {};
+  std::vector<sandbox::Hidden> hidden = {};  ///< of the project, outside of its repository
+  /// The host's directory that is its home; empty: its home is in memory.
+  std::string home_source = {};
+  std::vector<File> files = {};
+  std::set<Grant> grants = {};  ///< that were asked for
+  std::vector<GrantedRight> granted = {};
+  std::vector<ServedSocket> served = {};  ///< sockets that igloo answers for its code
+  std::string git_settings = {};          ///< behind what every box's ~/.gitconfig has
+  network::Wanted network = {};
+  std::uint64_t memory_bytes = 0, processes = 0;
+  std::vector<std::string> remarks = {};  ///< for the summary, a sentence each
+};
+
+/// The value of one of the caller's variables, if it is set.
+using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// Composes a box. Reads the host (programs, the work tree), starts nothing but the caller's git,
+/// for the identity. `environment` is the box's root.
+Result<Box> ComposeBox(const BoxRequest& request, const Owner& owner,
+                       const environment::Environment& environment, const Lookup& lookup);
+
+/// SANDBOX.md inside.
+inline constexpr std::string_view kNoticeName = "SANDBOX.md";
+inline constexpr std::string_view kNoticePath = "/run/igloo/SANDBOX.md";
+
+/// The policy of a composed box. `request` has the network, secrets and terminal of the run.
+Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environment& environment,
+                                     environment::RunRequest request);
+
+}  // namespace igloo::agent

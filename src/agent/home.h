@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/box.h"
+#include "agent/state/guarded.h"
+#include "agent/state/write_back.h"
+
+namespace igloo::agent {
+
+/// Where an agent keeps the conversations of one project, apart from those of all others.
+struct History {
+  std::string path = {};    ///< below the home directory, as the agent knows it
+  std::string source = {};  ///< the directory on the host that is shown there
+};
+
+/// igloo's own directory for the conversations of a project (the work trees of one repository share
+/// it), below `place`. A new one begins with what the user's own has of this project.
+Result<History> OpenHistory(const Profile& profile, const std::string& place,
+                            const std::string& home, const std::string& project);
+
+/// The directories of an agent that its box shares with the host, or sees read-only.
+std::vector<Mount> MountsOfState(const AgentFiles& files, const BoxOrder& order,
+                                 const std::string& home, const std::optional<History>& history);
+
+/// Puts into `directory`, which becomes the home of a box, what igloo itself has for it: git's
+/// configuration, names of programs, and a place for each mount. Nothing of the box runs yet.
+Result<void> FillHome(const std::string& directory, const Box& box);
+
+}  // namespace igloo::agent
