@@ -36,12 +36,14 @@ build: packages
 	@tools/build release
 
 bench: build
+	@tools/build release igloo-bench
 	@bench/run build/release/bin
 
 # The same beside everything it can be compared with: installs those that are missing.
 bench-peers: build
 	@tools/install-packages bench-peers
 	@bench/install-peers
+	@tools/build release igloo-bench
 	@bench/run build/release/bin
 
 # The picture in the README, of the last run.

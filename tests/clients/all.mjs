@@ -1,9 +1,10 @@
-// Every client in turn, or those that are named.  tests/clients/run starts it where there is no network
-// but loopback.
+// Every client in turn, then every agent in a box, or those that are named.  tests/clients/run starts it where
+// there is no network but loopback.
 import { finish } from '../support/testing.mjs';
 
 const named = process.argv.slice(3);
-for (const client of named.length > 0 ? named : ['claude_code', 'codex', 'gemini', 'opencode']) {
-  await import(`./${client}.mjs`);
+const all = ['claude_code', 'codex', 'gemini', 'opencode', 'agents/claude', 'agents/codex', 'agents/gemini', 'agents/opencode'];
+for (const each of named.length > 0 ? named : all) {
+  await import(each.includes('/') ? `../${each}.mjs` : `./${each}.mjs`);
 }
 finish();

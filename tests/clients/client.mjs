@@ -1,12 +1,12 @@
 // What the tests of all clients share: a home of their own, igloo installed in it by igloo itself, and
 // what must be seen of a call.
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { check, checkIncludes, endlessCode, excerpt, processesNamed, product, run, scratch, startHttp, stop, until } from '../support/testing.mjs';
 import { kDone, startModel } from './model.mjs';
 
-export const igloo = process.argv[2];
-check(igloo, 'usage: tests/clients/run IGLOO');
+check(process.argv[2], 'usage: tests/clients/run IGLOO');
+export const igloo = resolve(process.argv[2]); // it is started in other directories
 
 /** A home in which `igloo mcp install CLIENT` has run, and a project to work in. */
 export async function makeHome(client, variables = {}) {
@@ -41,8 +41,8 @@ export async function withHttpServer(body) {
 }
 
 /** Runs `body` with a model that asks for `calls`, and gives the model back. */
-export async function withModel(calls, body) {
-  const model = await startModel(calls);
+export async function withModel(calls, body, at) {
+  const model = await startModel(calls, at);
   try {
     await body(model);
   } finally {

@@ -20,7 +20,7 @@ function json(response, value) {
 
 // Each: which requests it answers, the tool results that a request shows to the model, and how a turn
 // (one call, or the last words) is said. A request without tools is not the conversation: clients have
-// titles and the like written by the model.
+// titles and the like written by the model. `tools`: those of APIs that do not have them in `tools` alone.
 const kApis = [
   { // Anthropic's messages (Claude Code)
     path: /\/v1\/messages(\?|$)/,
@@ -49,9 +49,12 @@ const kApis = [
   },
   { // OpenAI's responses (Codex)
     path: /\/responses(\?|$)/,
-    results: (body) => body.input.filter((each) => each.type === 'function_call_output'),
+    results: (body) => body.input.filter((each) => /^(function|custom_tool)_call_output$/.test(each.type)),
+    tools: (body) => body.tools ?? body.input.find((each) => each.type === 'additional_tools')?.tools,
     answer(response, body, id, call) {
-      const item = call
+      const item = call?.text
+        ? { type: 'custom_tool_call', id: `ctc_${id}`, call_id: `call_${id}`, name: call.name, input: call.text }
+        : call
         ? { type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, namespace: call.namespace, name: call.name, arguments: JSON.stringify(call.input) }
         : { type: 'message', id: `msg_${id}`, role: 'assistant', content: [{ type: 'output_text', text: kDone }] };
       const say = eventStream(response);
@@ -95,15 +98,22 @@ const kApis = [
   },
 ];
 
-/** Listens on a port of its own. `calls`: what the model asks for, in turn. It says nothing to a result before `patience` is over. */
-export async function startModel(calls) {
+/**
+ * Listens on a port of its own, or at the path `at`. `calls`: what the model asks for, in turn. It says nothing
+ * to a result before `patience` is over.
+ */
+export async function startModel(calls, at) {
   const model = { requests: [], results: [], patience: Promise.resolve() };
   const server = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
     const decode = decoders[request.headers['content-encoding']] ?? ((bytes) => bytes);
     const text = decode(Buffer.concat(parts)).toString();
-    model.requests.push({ url: request.url, text });
+    model.requests.push({ url: request.url, headers: request.headers, text });
+    if (request.headers.upgrade) {
+      response.writeHead(426); // what Codex takes for "no WebSocket here" at once
+      return response.end();
+    }
     const api = kApis.find((each) => each.path.test(request.url));
     if (request.method !== 'POST' || !api) {
       // Counting tokens is asked on a path of its own, in two spellings of the answer.
@@ -115,10 +125,11 @@ export async function startModel(calls) {
     const results = api.results(body);
     if (results.length > model.results.length) model.results = results;
     if (results.length > 0) await model.patience;
-    api.answer(response, body, model.requests.length, body.tools?.length ? calls[results.length] : undefined);
+    api.answer(response, body, model.requests.length, (api.tools ?? ((each) => each.tools))(body)?.length ? calls[results.length] : undefined);
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  model.url = `http://127.0.0.1:${server.address().port}`;
+  await new Promise((resolve) => (at ? server.listen(at, resolve) : server.listen(0, '127.0.0.1', resolve)));
+  model.port = server.address().port;
+  model.url = `http://127.0.0.1:${model.port}`;
   model.close = () => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));

@@ -168,8 +168,11 @@ TEST_F(Configured, TheProjectIsTheFilesUnlessTheCommandLineSaysOtherwise) {
   EXPECT_EQ(Run({"run", "--env", "shell", "--no-project", "ls -d /project; echo $TOKEN"}).out,
             "\n");
   const json::value shown = json::parse(Run({"env", "show", "shell", "--json"}).out);
-  EXPECT_EQ(shown.at("project"),
-            (json::value{{"path", Path("p")}, {"mode", "readwrite"}, {"mount_point", "/project"}}));
+  const json::value& project = shown.at("project");
+  EXPECT_EQ(project.at("path").as_string(), Path("p"));
+  EXPECT_EQ(project.at("mode"), "readwrite");
+  EXPECT_EQ(project.at("mount_point"), "/project");
+  EXPECT_EQ(project.at("show_hidden"), json::array{});
   EXPECT_THAT(Run({"env", "show", "shell"}).out,
               HasSubstr("\nproject      /project <- " + Path("p") + " (readwrite)\n"));
 }

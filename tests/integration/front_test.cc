@@ -140,7 +140,7 @@ TEST(Front, TheUsualMemoryIsWhatRunsUse) {
     const std::string list = sandbox::Encode(*steps);
     ops::Reader reader(list.data(), static_cast<std::uint32_t>(list.size()));
     while (const ops::Op* op = reader.Next()) {
-      const auto code = static_cast<ops::Code>(op->code);
+      const ops::Code code = op->code;
       if (code != ops::Code::kRoot && code != ops::Code::kTmpfs) continue;
       const ops::Memory memory{op->bytes, op->inodes, code == ops::Code::kRoot ? 0755 : op->mode,
                                (op->flags & ops::kFlagNoExec) != 0};

@@ -71,7 +71,12 @@ TEST(McpLife, ServesOnWhenItsLauncherIsKilled) {
   McpClient client;
   client.Initialize();
   EXPECT_THAT(TextOf(client.Run("shell", "echo one")), StartsWith("one\n"));
+  const auto family = DescendantsOf(client.running().pid());
   for (const ProcessInfo& each : ChildrenOf(client.running().pid())) ::kill(each.pid, SIGKILL);
+  // A call may otherwise get a sandbox that still lives and is about to end.
+  for (const ProcessInfo& each : family) {
+    ASSERT_TRUE(WaitFor([&] { return IsGone(each.pid); })) << each.name;
+  }
   EXPECT_THAT(TextOf(client.Run("shell", "echo two")), StartsWith("two\n"));
   EXPECT_THAT(TextOf(client.Run("shell", "echo three")), StartsWith("three\n"));
 }

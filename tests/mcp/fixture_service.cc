@@ -166,10 +166,10 @@ Features FixtureService::Offers() const {
   return {.tools = true,
           .resources = true,
           .prompts = true,
-          .completions = true,
           .logging = true,
           .tasks = true,
-          .subscriptions = true};
+          .subscriptions = true,
+          .others = {{"completions", JsonObject{}}}};
 }
 
 std::vector<Tool> FixtureService::Tools() {
@@ -293,14 +293,6 @@ asio::awaitable<Answer<Outcome<PromptResult>>> FixtureService::Prepare(Call& cal
   }
   add(content::Text{"This is a prompt for testing."});
   co_return result;
-}
-
-asio::awaitable<Answer<Completion>> FixtureService::Suggest(Call&, Complete request) {
-  Completion completion;
-  for (const char* value : {"paris", "park", "party"}) {
-    if (std::string_view(value).starts_with(request.value)) completion.values.emplace_back(value);
-  }
-  co_return completion;
 }
 
 }  // namespace igloo::mcp::fixture

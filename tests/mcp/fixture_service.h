@@ -27,7 +27,7 @@ class FixtureService : public Service {
   std::vector<Prompt> Prompts() override;
   boost::asio::awaitable<Answer<Outcome<PromptResult>>> Prepare(Call& call,
                                                                 GetPrompt request) override;
-  boost::asio::awaitable<Answer<Completion>> Suggest(Call& call, Complete request) override;
+  const Method* OwnMethod(std::string_view name) const override;
 
   /// Some tools cause a change that clients hear of.
   void AnnounceThrough(std::shared_ptr<ServerCore> core) { core_ = core; }

@@ -126,20 +126,22 @@ int LoadLineDiscipline(const Words&) {
 }
 
 /// A host may have no huge page to give. A size that no machine has is refused for its own reason
-/// by the code behind the call, and for want of memory by the filter before it.
+/// by the code behind the call, and for another one by the filter before it.
 int ReachHugePages(const Words& words) {
   constexpr unsigned kNoSuchSize = 63U << 26;
+  const bool file = strcmp(words[0], "memfd") == 0;
   long result = 0;
   errno = 0;
   if (strcmp(words[0], "mmap") == 0) {
     result = syscall(SYS_mmap, 0, 4096, PROT_READ,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | kNoSuchSize, -1, 0);
-  } else if (strcmp(words[0], "memfd") == 0) {
+  } else if (file) {
     result = syscall(SYS_memfd_create, "huge", 4U /* MFD_HUGETLB */ | kNoSuchSize);
   } else {
     result = syscall(SYS_shmget, 0, 4096, 04000 /* SHM_HUGETLB */ | 01000 | 0600 | kNoSuchSize);
   }
-  return WonIf(result >= 0 || (errno != ENOMEM && errno != ENOSYS), words[0]);
+  const int refused = file ? EINVAL : ENOMEM;
+  return WonIf(result >= 0 || (errno != refused && errno != ENOSYS), words[0]);
 }
 
 /// KILOBYTES: one queue with room for so much.
