@@ -27,6 +27,7 @@ wire::Start Example() {
           .life = wire::Life::kStays,
           .birth = wire::Birth::kRestored,
           .sockets = wire::SocketWatch::kNone,
+          .watched = wire::Watched::kFiles,
           .argv = {"/bin/echo", "", "a b"},
           .env = {"A=1", "B="}};
 }
@@ -49,7 +50,8 @@ wire::Start ValueOf(const StartView& view) {
                     .terminal = view.terminal,
                     .life = view.life,
                     .birth = view.birth,
-                    .sockets = view.sockets};
+                    .sockets = view.sockets,
+                    .watched = view.watched};
   for (uint32_t i = 0; i < view.limit_count; ++i) {
     start.limits.push_back({view.limits[i].resource, view.limits[i].value});
   }

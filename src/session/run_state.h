@@ -80,6 +80,10 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
 
   void Take(const wire::Report& came) {
     if (const auto* ended = std::get_if<wire::JoinEnded>(&came)) return EndJoined(*ended);
+    if (const auto* seen = std::get_if<wire::Seen>(&came)) {
+      if (io.seen) io.seen(*seen);
+      return;
+    }
     report = came;
     reported_micros = MonotonicMicros();
     changed.cancel();

@@ -10,7 +10,9 @@
 #include "cli/agent/launch.h"
 #include "cli/agent/list.h"
 #include "cli/agent/proposals.h"
+#include "cli/agent/why.h"
 #include "cli/commands.h"
+#include "cli/config/settings.h"
 #include "cli/net/network_options.h"
 #include "cli/run/execute.h"
 #include "cli/run/run_output.h"
@@ -22,7 +24,7 @@ namespace {
 /// The agent of a name, which the roster keeps.
 Result<const agent::Profile*> FindAgent(const agent::Roster& roster, const std::string& name) {
   if (const agent::Profile* profile = roster.Find(name)) return profile;
-  std::vector<std::string_view> names = {"list", "enter", "stop", "proposals"};
+  std::vector<std::string_view> names = {"list", "enter", "stop", "why", "proposals"};
   std::string known;
   for (const agent::Profile* each : roster.all()) {
     names.push_back(each->name);
@@ -46,6 +48,7 @@ Result<LaunchRequest> Understand(const ParsedArgs& args, const agent::Roster& ro
                         .only_shown = args.Has("--dry-run") || args.Has("--summary"),
                         .propose = args.Has("--propose"),
                         .name = args.Get("--name").value_or(""),
+                        .learn = args.Get("--learn"),
                         .grants = ReadGrants(args)};
   if (args.words.size() > 1) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(args.words[1]) + "' is one word too many",
@@ -137,6 +140,7 @@ Result<int> Act(const ParsedArgs& args, Console& console) {
     return args.Has("--available") ? ListAgents(args, console) : ListBoxes(args, console);
   if (word == "stop") return Stop(args, console);
   if (word == "enter") return Enter(args);
+  if (word == "why") return Why(args, console);
   if (word == "proposals") return Proposals(args, console);
   return Launch(args, console);
 }
@@ -161,6 +165,7 @@ constexpr Word kWords[] = {
     {"list", "the boxes that run"},
     {"enter", "a shell in a box that runs, or the program behind '--'"},
     {"stop", "end a box by its name"},
+    {"why", "what a box was refused, and what would allow it; also after its end"},
     {"proposals",
      "what boxes changed in settings and your own agent would run: show, confirm, drop"},
 };
@@ -170,12 +175,15 @@ constexpr Flag kBoxFlags[] = {
     {"--project", "DIR", "the project (default: where you are)", Values::kDirectory},
     {"--propose", "", "let it work on a copy; 'igloo apply' takes its changes, or some of them"},
     {"--name", "NAME", "of the box (default: agent and project)"},
+    {"--learn", "[FILE]",
+     "write down what it uses, as a profile to look at (default: a file of igloo's); slower",
+     Values::kFile},
     {"--yes", "", "start without showing the summary and asking"},
     {"--summary", "", "show what the box would get, and stop"},
     {"--dry-run", "", "print the plan and stop"},
     {"--check", "", "say what is there and what is missing for it, and stop"},
     {"--available", "", "with list: the agents that can be started instead, yours too"},
-    {"--json", "", "with list, --check, --summary and --dry-run: as JSON"},
+    {"--json", "", "with list, why, --check, --summary and --dry-run: as JSON"},
     {"--env", "NAME", "the environment that the box is made from (default: shell)",
      Values::kEnvironment},
     {"--memory", "MB", "memory that all its processes may use (default: three quarters of it)"},
@@ -198,6 +206,7 @@ constexpr Flag kBoxFlags[] = {
     kPublishFlag,
     kReachFlag,
     kSecretFlag,
+    kShowHiddenFlag,
     kBackendFlag,
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
 };
@@ -211,6 +220,7 @@ const Command kAgentCommand = {
     .usage =
         "(AGENT | --cmd PROGRAM) [OPTIONS] [-- AGENT'S ARGUMENTS...]\n"
         "       igloo agent (list [--available] | enter NAME [-- PROGRAM...] | stop NAME)\n"
+        "       igloo agent why [BOX] [--json]\n"
         "       igloo agent proposals [(show | confirm | drop) ID]",
     .flags = kFlags,
     .words = kWords,
@@ -223,7 +233,8 @@ const Command kAgentCommand = {
         "  igloo agent claude\n"
         "  igloo agent codex --network allow -- exec 'fix the tests'\n"
         "  igloo agent --cmd bash --yes -- -c 'git status'\n"
-        "  igloo agent list\n\n"
+        "  igloo agent list\n"
+        "  igloo agent why\n\n"
         "[agents.NAME] in the configuration adds agents of your own, and to those of igloo's.\n"
         "--check exits with 0, or with 1 when something is missing that the box needs.\n",
     .run = RunAgent,

@@ -11,6 +11,7 @@
 #include "agent/keys.h"
 #include "base/text.h"
 #include "cli/agent/attendance.h"
+#include "cli/agent/box_watch.h"
 #include "cli/config/settings.h"
 #include "cli/env/build_for_use.h"
 #include "cli/net/network_options.h"
@@ -96,7 +97,7 @@ std::string NameFor(const LaunchRequest& request, const std::string& project) {
 
 /// Standard input for the agent, unless a person sits there.
 UniqueFd OpenInput() {
-  struct stat info{};
+  struct stat info {};
   const bool is_null =
       ::fstat(STDIN_FILENO, &info) != 0 || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
   if (is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
@@ -195,10 +196,12 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                           .extra_variables = request.variables,
                           .home_directories = request.home,
                           .path_directories = request.path,
+                          .hide = configured.hidden,
                           .fallback_identity = request.fallback_identity,
                           .files = std::move(keys.files),
                           .grants = request.grants.asked,
                           .network = run.network};
+  for (std::string& glob : args.All("--show-hidden")) asked.hide.show.push_back(std::move(glob));
   asked.extra_variables.insert(asked.extra_variables.end(), keys.passed.begin(), keys.passed.end());
   IGLOO_TRY(agent::CheckBoxName(asked.name));
   if (request.propose) {
@@ -239,15 +242,15 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
 
 Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console) {
   IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
+  const agent::BoxInfo info{
+      .name = prepared.box.name,
+      .agent = request.profile != nullptr ? std::string(request.profile->name) : request.program,
+      .project = prepared.box.project,
+      .network = std::string(network::ToText(prepared.network.level)),
+      .started = std::time(nullptr)};
   IGLOO_ASSIGN(const agent::BoxRegistry::Place place,
-               boxes.Enter({.name = prepared.box.name,
-                            .agent = request.profile != nullptr ? std::string(request.profile->name)
-                                                                : request.program,
-                            .project = prepared.box.project,
-                            .network = std::string(network::ToText(prepared.network.level)),
-                            .started = std::time(nullptr)},
-                           request.name.empty() ? agent::BoxRegistry::Name::kOrNext
-                                                : agent::BoxRegistry::Name::kExactly));
+               boxes.Enter(info, request.name.empty() ? agent::BoxRegistry::Name::kOrNext
+                                                      : agent::BoxRegistry::Name::kExactly));
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   Wall wall(programs, false);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.configured.backend, console));
@@ -256,16 +259,28 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
       .network = session::OwnNetwork{prepared.network,
                                      service::ProxyFor(programs, prepared.configured.resolver)}};
   IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
+  const Log::Line say = [&](std::string_view text) { console.Note(text); };
   std::function<void(boost::asio::io_context&)> serve;
   if (prepared.grants) {
-    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit,
-                                    [&](std::string_view text) { console.Note(text); });
+    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit, say);
   }
-  io.beside = [serve, attendance = std::make_shared<Attendance>(
-                          boxes.SocketOf(place.name()), prepared.state.get(),
-                          [&](std::string_view text) { console.Note(text); })](auto& loop,
-                                                                               auto& ran) {
+  std::string learned;
+  if (request.learn) {
+    IGLOO_ASSIGN(learned,
+                 BoxWatch::LearnedPlace(*request.learn, place.name(), prepared.box.project));
+    console.Note("--learn: igloo looks at every file that is opened, so the box is slower");
+  }
+  BoxWatch watch(
+      prepared,
+      {.box = place.name(), .agent = info.agent, .project = info.project, .started = info.started},
+      std::move(learned), say);
+  watch.Attend(io);
+  io.beside = [serve, watched = watch.Beside(),
+               attendance = std::make_shared<Attendance>(boxes.SocketOf(place.name()),
+                                                         prepared.state.get(), say)](auto& loop,
+                                                                                     auto& ran) {
     if (serve) serve(loop);
+    watched(loop);
     attendance->Begin(loop, ran);
   };
   IGLOO_ASSIGN(const session::RunResult result,
@@ -284,6 +299,7 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
                  ", igloo discard " + name);
   }
   SayWhatWasRefused(result.refused, console);
+  watch.Finish();
   SayWhatWasPutRight(result.put_right, console);
   if (result.verdict == session::Verdict::kMemory) {
     console.Note("the box was ended: its processes together used more than its " +

@@ -32,6 +32,8 @@ struct LaunchRequest {
   /// Keys of providers go in as they are, as they did with the older launchers.
   bool keys_inside = false;
   std::string name = {};  ///< of the box; empty: made from agent and project
+  /// What it uses is written down, at this place or an empty one, which is igloo's own.
+  std::optional<std::string> learn = {};
   agent::GrantRequest grants = {};
 };
 
