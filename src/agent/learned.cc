@@ -95,9 +95,12 @@ std::string Learned::Toml(const std::string& agent, const BoxRefusals& refused) 
     if (HoldsKeys(each)) secret.insert(each);
     return HoldsKeys(each);
   });
-  std::string name =
-      agent.empty() ? box_.program.path.substr(box_.program.path.rfind('/') + 1) : agent;
-  if (!CheckBoxName(name) || name.contains('.')) name = "mine";
+  const std::string& path = box_.program.path;
+  std::string name = agent.empty() ? path.substr(path.rfind('/') + 1) : agent;
+  // What TOML takes as it stands, and a box as its name.
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_'; }, '-');
+  if (!CheckBoxName(name)) name = "mine";
   std::string out = fmt::format(
       "# What the box '{}' used. Code in it chose these names, so look at each line before you "
       "copy\n"

@@ -114,7 +114,8 @@ class Watch {
   int Timeout() const {
     const uint64_t now = NowMicros();
     uint64_t next = deadline_;
-    for (const uint64_t other : {memory_check_, ObservedDue()}) {
+    const uint64_t others[] = {memory_check_, ObservedDue()};
+    for (const uint64_t other : others) {
       if (other != 0 && (next == 0 || other < next)) next = other;
     }
     if (next == 0) return -1;
