@@ -51,7 +51,7 @@ TEST(RefusalListTest, AFloodOfOneKindHasBoundsAndLeavesRoomForTheOthers) {
   constexpr std::size_t kFlood = 100'000;
   for (std::size_t i = 0; i < kFlood; ++i) {
     list.Add({.kind = RefusalKind::kWrite,
-              .what = std::string(10'000, 'x') + std::to_string(i),
+              .what = std::to_string(i) + std::string(10'000, 'x'),
               .count = ~0ULL});
     if (i == 100) list.Add(Call("ptrace"));
   }
@@ -97,7 +97,7 @@ TEST(BoxRefusalsTest, WhatIsNoListIsRefusedAndUnknownKindsAreLeftOut) {
 
 class RefusalStoreTest : public ::testing::Test {
  protected:
-  TempDir temp_ = TempDir::Make().value();
+  TempDir temp_ = TempDir::Make("/tmp").value();
   RefusalStore store_ = RefusalStore::Open(temp_.path() + "/igloo/refusals").value();
 };
 

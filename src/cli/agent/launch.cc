@@ -283,9 +283,10 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
     watched(loop);
     attendance->Begin(loop, ran);
   };
-  IGLOO_ASSIGN(const session::RunResult result,
-               HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
-                             : RunPiped(prepared, *backend, std::move(io), console));
+  auto ran = HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
+                           : RunPiped(prepared, *backend, std::move(io), console);
+  watch.Finish();
+  IGLOO_ASSIGN(const session::RunResult result, std::move(ran));
   if (agent::RemovePlantedDirection(prepared.box.work_tree)) {
     console.Note("the box made '" + prepared.box.work_tree.common +
                  "/commondir', which would have led your git to a configuration of its own: "
@@ -299,7 +300,6 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
                  ", igloo discard " + name);
   }
   SayWhatWasRefused(result.refused, console);
-  watch.Finish();
   SayWhatWasPutRight(result.put_right, console);
   if (result.verdict == session::Verdict::kMemory) {
     console.Note("the box was ended: its processes together used more than its " +
