@@ -118,6 +118,15 @@ Refusal ExplainCall(std::uint32_t number, const std::string& program, std::uint6
           .count = times};
 }
 
+Refusal ExplainGrant(std::string_view grant, std::string_view what) {
+  return {.kind = RefusalKind::kGrant,
+          .what = std::string(what),
+          .reason = "asked of the socket of " + std::string(grant),
+          .remedy =
+              "nothing allows it: the grant is for signatures with the keys that the summary "
+              "names"};
+}
+
 bool IsEverybodys(std::string_view path) {
   constexpr std::array<std::string_view, 5> kTheirs = {"/proc", "/sys", "/dev", "/run", "/tmp"};
   return std::ranges::any_of(kTheirs, [&](std::string_view each) { return IsWithin(path, each); });

@@ -20,6 +20,9 @@ std::optional<Refusal> ExplainNetwork(const network::Record& record);
 /// A system call that the filter refused.
 Refusal ExplainCall(std::uint32_t number, const std::string& program, std::uint64_t times);
 
+/// What a program asked of the socket behind a grant, in vain. `grant`: its option.
+Refusal ExplainGrant(std::string_view grant, std::string_view what);
+
 /// A file that a program in a box asked for, and how that went.
 struct FileUse {
   std::string path = {}, program = {};

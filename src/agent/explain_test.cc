@@ -55,6 +55,13 @@ TEST(ExplainCallTest, EveryCallHasANameAndARemedy) {
   EXPECT_EQ(ExplainCall(4095, "", 1).what, "other calls");
 }
 
+TEST(ExplainGrantTest, SaysWhichGrantAndThatNothingGivesMore) {
+  const Refusal refusal = ExplainGrant("--with-ssh", "add a key");
+  EXPECT_EQ(refusal.what, "add a key");
+  EXPECT_THAT(refusal.reason, HasSubstr("--with-ssh"));
+  EXPECT_THAT(refusal.remedy, StartsWith("nothing allows it"));
+}
+
 class BoxPlacesTest : public ::testing::Test {
  protected:
   static sandbox::Plan PlanOfAnn() {

@@ -23,9 +23,10 @@ constexpr std::string_view kEnd = ".json";
 /// Of all texts of all rows, with what JSON needs to write them down.
 constexpr std::size_t kMostFile = 16U << 20;
 
-constexpr std::array<std::pair<RefusalKind, std::string_view>, 6> kKinds = {{
+constexpr std::array<std::pair<RefusalKind, std::string_view>, 7> kKinds = {{
     {RefusalKind::kNetwork, "network"},
     {RefusalKind::kCall, "call"},
+    {RefusalKind::kGrant, "grant"},
     {RefusalKind::kHidden, "hidden"},
     {RefusalKind::kWrite, "write"},
     {RefusalKind::kRead, "read"},

@@ -13,6 +13,7 @@ namespace igloo::agent {
 enum class RefusalKind : std::uint8_t {
   kNetwork,  ///< a place that could not be reached
   kCall,     ///< a system call that the filter refused
+  kGrant,    ///< more of a grant's socket than that gives
   kHidden,   ///< a file of the project that is hidden
   kWrite,    ///< a write outside of what can be written to
   kRead,     ///< a file that cannot be read

@@ -315,7 +315,7 @@ class Watch {
     uint8_t hits = 0;
     if (StandsAtProcessLimit()) hits |= wire::kHitProcesses;
     for (uint32_t i = 0; i < g_start.path_count; ++i) {
-      struct statfs place {};
+      struct statfs place{};
       if (g_start.paths[i].right != wire::PathRight::kReadWrite) continue;
       if (statfs(g_start.paths[i].path, &place) != 0) continue;
       // The sandbox's own; a project's disk may be full for reasons of the host.

@@ -26,7 +26,7 @@ Result<void> LetBeOpenedAgain(const backend::Channels& channels) {
   constexpr mode_t kToRead = 0444, kToUse = 0666;
   for (const UniqueFd* end :
        {&channels.standard_input, &channels.standard_output, &channels.standard_error}) {
-    struct stat info {};
+    struct stat info{};
     if (::fstat(end->get(), &info) != 0 || !S_ISFIFO(info.st_mode)) continue;
     if (::fchmod(end->get(), end == &channels.standard_input ? kToRead : kToUse) == 0) continue;
     const int saved_errno = errno;

@@ -82,9 +82,10 @@ TEST_F(RefusalFlood, ManyProgramsAndManyFilesHaveBounds) {
 
 /// The control is the same loop behind a wall that nobody listens at.
 TEST_F(RefusalFlood, ABoxThatFloodsCanBeEnteredAndStopped) {
-  Running box(Script("echo up; perl -e 'while (1) { syscall(101, 1, 1, 0, 0) }' & "
-                     "perl -e 'my $i; while (1) { open(my $f, \">\", \"/usr/\" . $i++) }'",
-                     {"--learn"}));
+  Running box(
+      Script("echo up; perl -e 'while (1) { syscall(101, 1, 1, 0, 0) }' & "
+             "perl -e 'my $i; while (1) { open(my $f, \">\", \"/usr/\" . $i++) }'",
+             {"--learn"}));
   ASSERT_TRUE(box.WaitForOutput("up")) << box.errors();
   Terminal inside =
       AtTerminal(AgentBox::Agent({"enter", "bash-project", "--", "bash", "-c", "echo in''side"}));

@@ -26,10 +26,9 @@ bool HostHas(const std::string& path) {
   return ::faccessat(AT_FDCWD, path.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-}  // namespace
-
-Result<std::string> BoxWatch::LearnedPlace(const std::string& named, const std::string& box,
-                                           const std::string& project) {
+/// Where the profile of --learn goes.
+Result<std::string> LearnedPlace(const std::string& named, const std::string& box,
+                                 const std::string& project) {
   if (named.empty()) {
     IGLOO_ASSIGN(const std::string state, service::StatePlace());
     IGLOO_TRY(OpenPrivateDirectory(state + "/learned", OwnLevels::kTwo));
@@ -47,6 +46,24 @@ Result<std::string> BoxWatch::LearnedPlace(const std::string& named, const std::
                 "name a file elsewhere, or leave it out: --learn");
   }
   return (directory / fs::path(named).filename()).string();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BoxWatch>> BoxWatch::Make(const PreparedBox& prepared,
+                                                 const std::string& name,
+                                                 const agent::BoxInfo& info,
+                                                 const std::optional<std::string>& learn,
+                                                 Log::Line say) {
+  std::string place;
+  if (learn) {
+    IGLOO_ASSIGN(place, LearnedPlace(*learn, name, info.project));
+    say("--learn: igloo looks at every file that is opened, so the box is slower");
+  }
+  return std::unique_ptr<BoxWatch>(new BoxWatch(
+      prepared,
+      {.box = name, .agent = info.agent, .project = info.project, .started = info.started},
+      std::move(place), std::move(say)));
 }
 
 BoxWatch::BoxWatch(const PreparedBox& prepared, agent::BoxRefusals about, std::string learned,
@@ -83,23 +100,25 @@ std::function<void(boost::asio::io_context&)> BoxWatch::Beside() {
   };
 }
 
-void BoxWatch::Take(const network::Record& record) {
-  if (refusals_.files) learned_.Take(record);
-  auto refusal = agent::ExplainNetwork(record);
-  if (!refusal) return;
-  refusals_.list.Add(*std::move(refusal));
+void BoxWatch::Take(agent::Refusal refusal) {
+  if (refusal.first == 0) refusal.first = refusal.last = std::time(nullptr);
+  refusals_.list.Add(std::move(refusal));
   Changed();
 }
 
+void BoxWatch::Take(const network::Record& record) {
+  if (refusals_.files) learned_.Take(record);
+  if (auto refusal = agent::ExplainNetwork(record)) Take(*std::move(refusal));
+}
+
 void BoxWatch::Take(const wire::Seen& seen) {
-  const std::int64_t now = std::time(nullptr);
   if (seen.kind == wire::SeenKind::kBlind) {
     refusals_.calls = false;
     return Changed();
   }
   if (seen.kind == wire::SeenKind::kCall) {
     agent::Refusal refusal = agent::ExplainCall(seen.number, seen.program, seen.times);
-    refusal.first = refusal.last = now;
+    refusal.first = refusal.last = std::time(nullptr);
     refusals_.list.AddTotal(std::move(refusal));
     return Changed();
   }
@@ -110,11 +129,7 @@ void BoxWatch::Take(const wire::Seen& seen) {
                            .written = seen.kind == wire::SeenKind::kWritten,
                            .error = static_cast<int>(seen.number)};
   learned_.Take(use);
-  auto refusal = places_.Explain(use);
-  if (!refusal) return;
-  refusal->first = refusal->last = now;
-  refusals_.list.Add(*std::move(refusal));
-  Changed();
+  if (auto refusal = places_.Explain(use)) Take(*std::move(refusal));
 }
 
 void BoxWatch::Changed() {

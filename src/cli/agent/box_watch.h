@@ -19,17 +19,17 @@ namespace igloo::cli {
 /// down what the box used.
 class BoxWatch {
  public:
-  /// Where the profile of --learn goes: `named`, or a place in igloo's state directory. Fails if
-  /// the place is in the project, where code in the box could have put a link there.
-  static Result<std::string> LearnedPlace(const std::string& named, const std::string& box,
-                                          const std::string& project);
-
-  /// `prepared` outlives it. `learned`: where a profile goes; empty: nowhere.
-  BoxWatch(const PreparedBox& prepared, agent::BoxRefusals about, std::string learned,
-           Log::Line say);
+  /// `prepared` outlives it. `learn`: the file of --learn, an empty one for igloo's own place; says
+  /// that the box is slower. Fails if the file is in the project, where code in the box could have
+  /// put a link there.
+  static Result<std::unique_ptr<BoxWatch>> Make(const PreparedBox& prepared,
+                                                const std::string& name, const agent::BoxInfo& info,
+                                                const std::optional<std::string>& learn,
+                                                Log::Line say);
 
   /// Has the run tell it what happens, before that starts.
   void Attend(session::RunIo& io);
+  void Take(agent::Refusal refusal);
   /// Begins to write on the run's loop; to be owned by the run (RunIo::beside) alone, since what
   /// waits on the loop goes with it.
   std::function<void(boost::asio::io_context&)> Beside();
@@ -37,6 +37,8 @@ class BoxWatch {
   void Finish();
 
  private:
+  BoxWatch(const PreparedBox& prepared, agent::BoxRefusals about, std::string learned,
+           Log::Line say);
   void Take(const network::Record& record);
   void Take(const wire::Seen& seen);
   void Changed();
@@ -44,7 +46,8 @@ class BoxWatch {
 
   agent::BoxPlaces places_;
   agent::BoxRefusals refusals_;
-  std::string learned_place_, agent_;
+  std::string learned_place_;  ///< empty: nothing is learned
+  std::string agent_;
   agent::Learned learned_;
   Log::Line say_;
   std::optional<agent::RefusalStore> store_ = {};

@@ -97,7 +97,7 @@ std::string NameFor(const LaunchRequest& request, const std::string& project) {
 
 /// Standard input for the agent, unless a person sits there.
 UniqueFd OpenInput() {
-  struct stat info {};
+  struct stat info{};
   const bool is_null =
       ::fstat(STDIN_FILENO, &info) != 0 || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
   if (is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
@@ -260,22 +260,17 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
                                      service::ProxyFor(programs, prepared.configured.resolver)}};
   IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
   const Log::Line say = [&](std::string_view text) { console.Note(text); };
+  IGLOO_ASSIGN(const std::unique_ptr<BoxWatch> watch,
+               BoxWatch::Make(prepared, place.name(), info, request.learn, say));
+  watch->Attend(io);
   std::function<void(boost::asio::io_context&)> serve;
   if (prepared.grants) {
-    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit, say);
+    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit, say,
+                                    [&](std::string_view grant, std::string_view what) {
+                                      watch->Take(agent::ExplainGrant(grant, what));
+                                    });
   }
-  std::string learned;
-  if (request.learn) {
-    IGLOO_ASSIGN(learned,
-                 BoxWatch::LearnedPlace(*request.learn, place.name(), prepared.box.project));
-    console.Note("--learn: igloo looks at every file that is opened, so the box is slower");
-  }
-  BoxWatch watch(
-      prepared,
-      {.box = place.name(), .agent = info.agent, .project = info.project, .started = info.started},
-      std::move(learned), say);
-  watch.Attend(io);
-  io.beside = [serve, watched = watch.Beside(),
+  io.beside = [serve, watched = watch->Beside(),
                attendance = std::make_shared<Attendance>(boxes.SocketOf(place.name()),
                                                          prepared.state.get(), say)](auto& loop,
                                                                                      auto& ran) {
@@ -285,7 +280,7 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
   };
   auto ran = HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
                            : RunPiped(prepared, *backend, std::move(io), console);
-  watch.Finish();
+  watch->Finish();
   IGLOO_ASSIGN(const session::RunResult result, std::move(ran));
   if (agent::RemovePlantedDirection(prepared.box.work_tree)) {
     console.Note("the box made '" + prepared.box.work_tree.common +
