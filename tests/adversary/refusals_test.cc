@@ -4,11 +4,13 @@
 #include "agent/refusals.h"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <filesystem>
 
 #include "base/file.h"
 #include "support/agent_box.h"
+#include "support/host.h"
 
 namespace igloo::testing {
 namespace {
@@ -80,7 +82,6 @@ TEST_F(RefusalFlood, ManyProgramsAndManyFilesHaveBounds) {
   EXPECT_LT(fs::file_size(State("learned/bash-project.toml")), kMostKept);
 }
 
-/// The control is the same loop behind a wall that nobody listens at.
 TEST_F(RefusalFlood, ABoxThatFloodsCanBeEnteredAndStopped) {
   Running box(
       Script("echo up; perl -e 'while (1) { syscall(101, 1, 1, 0, 0) }' & "
@@ -100,19 +101,46 @@ TEST_F(RefusalFlood, ABoxThatFloodsCanBeEnteredAndStopped) {
   box.Finish();
 }
 
-/// Whoever hears the calls is the box's first process: without it nothing of the box goes on.
-TEST_F(RefusalFlood, ABoxEndsWithWhoeverHearsItsCalls) {
+/// What igloo-init listens with is the answer to every refused call.
+TEST_F(RefusalFlood, NoProgramGetsHoldOfTheListener) {
   const std::string attack =
-      "kill -9 1; kill -STOP 1; ls -l /proc/1/fd 2>&1 | grep -c seccomp; "
+      "kill -9 1; kill -STOP 1; ls -l /proc/1/fd 2>/dev/null | grep -c seccomp; "
       "ls -l /proc/self/fd | grep -c seccomp; "
-      "python3 -c 'import ctypes, os\n"
+      "python3 -c 'import ctypes\n"
       "libc = ctypes.CDLL(None, use_errno=True)\n"
-      "fd = libc.syscall(434, 1, 0)\n"
+      "fd = libc.syscall(434, 1, 0)\n"  // pidfd_open, then pidfd_getfd
       "print(sum(libc.syscall(438, fd, n, 0) >= 0 for n in range(64)))'; "
       "unshare -r true; cat file";
   const Outcome held = InBox(attack, {"--learn"});
-  EXPECT_THAT(held.out, HasSubstr("0\n0\n0\nold\n")) << held.err;
-  EXPECT_THAT(held.err, HasSubstr("Operation not permitted"));
+  EXPECT_EQ(held.out, "0\n0\n0\nold\n") << held.err;
+  EXPECT_THAT(held.err, HasSubstr("unshare failed: Operation not permitted"));
+  // The control: where nothing keeps them apart, one process takes another one's descriptors.
+  const Outcome control =
+      RunProgram({.program = "/usr/bin/python3",
+                  .args = {"-c",
+                           "import ctypes, subprocess\n"
+                           "libc = ctypes.CDLL(None, use_errno=True)\n"
+                           "child = subprocess.Popen(['cat'], stdin=subprocess.PIPE)\n"
+                           "fd = libc.syscall(434, child.pid, 0)\n"
+                           "print(sum(libc.syscall(438, fd, n, 0) >= 0 for n in range(64)) > 0)\n"
+                           "child.communicate()"}});
+  EXPECT_EQ(control.out, "True\n") << control.err;
+}
+
+TEST_F(RefusalFlood, ABoxEndsWithWhoeverHearsItsCalls) {
+  const std::string marker = UniqueMarker();
+  Running box(Script("echo up; exec -a " + marker +
+                         " perl -e 'while (1) { open(my $f, \"<\", \"file\") }' " + marker,
+                     {"--learn"}));
+  ASSERT_TRUE(box.WaitForOutput("up")) << box.errors();
+  ASSERT_TRUE(WaitFor([&] { return !FindMarked(marker).empty(); }));
+  const auto status =
+      ReadFile("/proc/" + std::to_string(FindMarked(marker).front()) + "/status", 64U << 10);
+  ASSERT_TRUE(status);
+  const pid_t init = std::stoi(status->substr(status->find("PPid:") + 5));
+  ASSERT_EQ(::kill(init, SIGKILL), 0);
+  EXPECT_TRUE(WaitFor([&] { return FindMarked(marker).empty(); }));
+  EXPECT_EQ(box.Finish().status, 125);
 }
 
 }  // namespace
