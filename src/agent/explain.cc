@@ -202,8 +202,10 @@ std::string BoxPlaces::RemedyForMissing(const std::string& path) const {
 }
 
 bool BoxPlaces::IsMissing(const std::string& path) const {
-  const bool elsewhere = IsEverybodys(path) || IsSystems(path) || IsWithin(path, box_.project);
-  return !elsewhere && path.size() > 1 && path != box_.home && exists_(path);
+  if (path.size() <= 1 || path == box_.home || IsWithin(path, box_.project)) return false;
+  // A home can lie anywhere: root's does.
+  const bool elsewhere = !IsWithin(path, box_.home) && (IsEverybodys(path) || IsSystems(path));
+  return !elsewhere && exists_(path);
 }
 
 std::optional<Refusal> BoxPlaces::Explain(FileUse use) const {
@@ -230,7 +232,8 @@ std::optional<Refusal> BoxPlaces::Explain(FileUse use) const {
     refusal.remedy = "--show-hidden " + ShellQuote(name) + " shows it";
     return refusal;
   }
-  if (IsEverybodys(use.path) && !IsWithin(use.path, "/tmp")) return std::nullopt;
+  const bool kernels = IsEverybodys(use.path) && !IsWithin(use.path, "/tmp");
+  if (kernels && !IsWithin(use.path, box_.home)) return std::nullopt;
   refusal.kind = use.written ? RefusalKind::kWrite : RefusalKind::kRead;
   refusal.reason = ErrnoText(use.error);
   refusal.remedy =

@@ -135,6 +135,13 @@ TEST_F(BoxPlacesTest, WhatOnlyTheHostHasIsMissing) {
   EXPECT_FALSE(Explain("/home/ann/p/file", 0));
 }
 
+TEST_F(BoxPlacesTest, AHomeCanLieWhereTheSystemDoes) {
+  box_.home = "/root";
+  const BoxPlaces places(box_, plan_, [](const std::string&) { return true; });
+  EXPECT_TRUE(places.Explain({.path = "/root/.cargo/config.toml", .error = ENOENT}));
+  EXPECT_FALSE(places.Explain({.path = "/usr/lib/x", .error = ENOENT}));
+}
+
 TEST(DirectoryBelowHomeTest, IsTheOneThatBelongsTogether) {
   const auto of = [](const char* path) { return DirectoryBelowHome(path, "/h"); };
   EXPECT_EQ(of("/h/.cargo/bin/x"), ".cargo");
