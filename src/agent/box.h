@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/git.h"
+#include "agent/git_guards.h"
 #include "agent/grants.h"
 #include "agent/profile.h"
 #include "agent/program.h"
@@ -23,6 +24,8 @@ struct Owner {
   std::string home = {};  ///< real
   std::string user = {};
   std::string path = {};  ///< PATH
+  /// Where the administrator has settings for agents.
+  std::string settings = "/etc";
 };
 
 /// Where a variable inside comes from.
@@ -72,6 +75,8 @@ struct BoxRequest {
   /// The agent works on a copy of the project, and this directory of the host's keeps what it
   /// changes (sandbox::OverlayTree::changes); empty: it works on the project itself.
   std::string changes = {};
+  /// Likewise for the repository of a linked work tree or a submodule.
+  std::string repository_changes = {};
   /// Who commits if the caller's git does not know.
   GitIdentity fallback_identity = {};
   std::vector<File> files = {};  ///< beside the profile's
@@ -84,7 +89,8 @@ struct Box {
   std::string name = {}, title = {};
   const Profile* profile = nullptr;
   std::string project = {};
-  std::string changes = {};  ///< see BoxRequest
+  std::string changes = {};                                ///< see BoxRequest
+  std::optional<environment::Repository> repository = {};  ///< of a copy, if it lies elsewhere
   std::string home = {};
   WorkTree work_tree = {};
   GitIdentity identity = {};   ///< for all repositories
@@ -109,8 +115,8 @@ struct Box {
 /// The value of one of the caller's variables, if it is set.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// Composes a box. Reads the host (programs, the work tree), starts nothing but the caller's git,
-/// for the identity. `environment` is the box's root.
+/// Composes a box. Reads the host (programs, the work tree) and starts nothing. `environment` is
+/// the box's root.
 Result<Box> ComposeBox(const BoxRequest& request, const Owner& owner,
                        const environment::Environment& environment, const Lookup& lookup);
 

@@ -54,7 +54,7 @@ Result<void> MakeFile(const std::string& path) {
 Result<void> MakePlace(const std::string& path, const sandbox::Entry& entry) {
   if (const auto* file = std::get_if<sandbox::TextFile>(&entry)) {
     IGLOO_TRY(MakeDirectories(fs::path(path).parent_path().string()));
-    return ReplaceFile(path, file->content, {.mode = file->mode});
+    return ReplaceFile(path, file->content, {.mode = file->mode}, Sync::kNo);
   }
   if (const auto* link = std::get_if<sandbox::Link>(&entry)) {
     IGLOO_TRY(MakeDirectories(fs::path(path).parent_path().string()));
@@ -130,13 +130,16 @@ Result<void> FillHome(const std::string& directory, const Box& box) {
     return directory + target.substr(box.home.size());
   };
   IGLOO_TRY(ReplaceFile(directory + "/.gitconfig", GitConfigText(box.identity) + box.git_settings,
-                        {.mode = 0644}));
+                        {.mode = 0644}, Sync::kNo));
   for (const Mount& mount : box.mounts) {
     const auto place = inside(sandbox::TargetOf(mount.entry));
     if (!place) continue;
     IGLOO_TRY(MakePlace(*place, mount.entry));
   }
   if (const auto place = inside(box.project)) IGLOO_TRY(MakeDirectories(*place));
+  if (box.repository) {
+    if (const auto place = inside(box.repository->path)) IGLOO_TRY(MakeDirectories(*place));
+  }
   for (const ProgramLink& link : box.program.links) {
     const auto place = inside(link.path);
     if (!place) continue;

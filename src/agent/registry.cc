@@ -103,7 +103,8 @@ Result<BoxRegistry::Place> BoxRegistry::Enter(BoxInfo info, Name name) const {
     if (lock) {
       Place place(directory_, info.name, *std::move(lock));
       info.process = ::getpid();
-      IGLOO_TRY(ReplaceFile(PathOf(directory_, info.name, kDescription), Encode(info)));
+      IGLOO_TRY(
+          ReplaceFile(PathOf(directory_, info.name, kDescription), Encode(info), {}, Sync::kNo));
       return place;
     }
     if (!IsTaken(lock.error())) return std::unexpected(std::move(lock).error());

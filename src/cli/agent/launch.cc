@@ -11,6 +11,8 @@
 #include "agent/keys.h"
 #include "base/text.h"
 #include "cli/agent/attendance.h"
+#include "cli/agent/hidden_watch.h"
+#include "cli/agent/obeyed_report.h"
 #include "cli/config/settings.h"
 #include "cli/env/build_for_use.h"
 #include "cli/net/network_options.h"
@@ -110,6 +112,27 @@ void AddProfileNetwork(const LaunchRequest& request, config::Configured& configu
   }
 }
 
+/// Told at once: in the terminal's title, because the agent draws on the screen.
+std::shared_ptr<HiddenWatch> WatchHidden(const agent::Box& box,
+                                         const std::shared_ptr<std::vector<std::string>>& uncovered,
+                                         Console& console) {
+  return std::make_shared<HiddenWatch>(box, [uncovered, &console](std::string_view path) {
+    uncovered->emplace_back(path);
+    const std::string text = "the box can read '" + Printable(path) + "' now";
+    if (!HasTerminal()) return console.Note(text + ": another file took its place");
+    console.Out("\x1b]2;igloo: " + text + "\a");
+  });
+}
+
+void SayWhatWasUncovered(const std::vector<std::string>& paths, Console& console) {
+  std::string all;
+  for (const std::string& each : paths) all += (all.empty() ? "'" : ", '") + Printable(each) + "'";
+  console.Note(
+      "hidden files were replaced by others while the box ran, and it could read these: " + all +
+      "; write such files in place, or start boxes with --propose, where they stay "
+      "hidden");
+}
+
 Result<session::RunResult> RunPiped(const PreparedBox& prepared, backend::Backend& backend,
                                     session::RunIo io, Console& console) {
   io.input = OpenInput();
@@ -150,6 +173,20 @@ Result<config::Config> ReadAgentConfig(const ParsedArgs& args, Console& console)
   return ReadConfig(of_config, ProjectUse::kNames, console);
 }
 
+namespace {
+
+Result<void> WarmWall(const ParsedArgs& args, PreparedBox& prepared) {
+  const wall::Wall* likely = &wall::kDefault;
+  if (const auto named = args.Get("--backend")) {
+    IGLOO_ASSIGN(likely, wall::Choose(*named));
+  }
+  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
+  prepared.wall = std::make_unique<Wall>(programs, false);
+  return prepared.wall->Warm(*likely);
+}
+
+}  // namespace
+
 Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& request,
                                const config::Config& config, Inherit inherit, Console& console) {
   IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
@@ -157,6 +194,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   const std::string name = args.Get("--env").value_or(kUsualEnvironment);
   if (inherit == Inherit::kValues) IGLOO_TRY(BuildForUse(config, name, console));
   PreparedBox prepared;
+  if (!request.only_shown) IGLOO_TRY(WarmWall(args, prepared));
   IGLOO_ASSIGN(prepared.configured, service::ReadEnvironment(config, name));
   config::Configured& configured = prepared.configured;
   if (const auto backend = args.Get("--backend")) {
@@ -209,6 +247,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                                                     ? std::string(request.profile->name)
                                                     : request.program}));
     asked.changes = prepared.changes->layer();
+    asked.repository_changes = prepared.changes->repository_layer();
   }
   IGLOO_ASSIGN(prepared.box, agent::ComposeBox(asked, owner, configured.environment, lookup));
   const agent::GrantCaller caller{.owner = owner,
@@ -249,8 +288,9 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
                            request.name.empty() ? agent::BoxRegistry::Name::kOrNext
                                                 : agent::BoxRegistry::Name::kExactly));
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-  Wall wall(programs, false);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.configured.backend, console));
+  if (!prepared.wall) prepared.wall = std::make_unique<Wall>(programs, false);
+  IGLOO_ASSIGN(backend::Backend * backend,
+               prepared.wall->Choose(*prepared.configured.backend, console));
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{
       .network = session::OwnNetwork{prepared.network,
@@ -261,21 +301,24 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
     serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit,
                                     [&](std::string_view text) { console.Note(text); });
   }
-  io.beside = [serve, attendance = std::make_shared<Attendance>(
-                          boxes.SocketOf(place.name()), prepared.state.get(),
-                          [&](std::string_view text) { console.Note(text); })](auto& loop,
-                                                                               auto& ran) {
+  const auto uncovered = std::make_shared<std::vector<std::string>>();
+  io.beside = [serve, &console, hidden = WatchHidden(prepared.box, uncovered, console),
+               attendance = std::make_shared<Attendance>(
+                   boxes.SocketOf(place.name()), prepared.state.get(),
+                   [&](std::string_view text) { console.Note(text); })](auto& loop, auto& ran) {
     if (serve) serve(loop);
+    if (const std::string why = hidden->Begin(loop); !why.empty()) {
+      console.Note("nobody notices if hidden files are replaced: " + why);
+    }
     attendance->Begin(loop, ran);
   };
-  IGLOO_ASSIGN(const session::RunResult result,
-               HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
-                             : RunPiped(prepared, *backend, std::move(io), console));
-  if (agent::RemovePlantedDirection(prepared.box.work_tree)) {
-    console.Note("the box made '" + prepared.box.work_tree.common +
-                 "/commondir', which would have led your git to a configuration of its own: "
-                 "igloo removed it");
-  }
+  IGLOO_ASSIGN(const auto obeyed, ObeyedReport::Begin(prepared.box, place.name(), console));
+  auto ran = HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
+                           : RunPiped(prepared, *backend, std::move(io), console);
+  if (!uncovered->empty()) SayWhatWasUncovered(*uncovered, console);
+  // Also behind a failure: the box may have begun.
+  if (obeyed) obeyed->Finish(console);
+  IGLOO_ASSIGN(const session::RunResult result, std::move(ran));
   if (prepared.state) prepared.state->Finish(console);
   if (prepared.changes) {
     IGLOO_TRY(prepared.changes->Close());

@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/config/configure.h"
 #include "cli/console.h"
+#include "cli/run/wall.h"
 #include "config/catalogue.h"
 #include "sandbox/plan.h"
 #include "service/changes/change_set.h"
@@ -45,6 +46,7 @@ Result<config::Config> ReadAgentConfig(const ParsedArgs& args, Console& console)
 /// A box that could start, with its plan.
 struct PreparedBox {
   std::optional<service::changes::OpenChangeSet> changes = {};
+  std::unique_ptr<Wall> wall = {};         ///< starts while the rest is read and planned
   std::unique_ptr<AgentState> state = {};  ///< null: igloo knows no files of its agent's
   std::unique_ptr<BoxGrants> grants = {};  ///< null: it has none
   agent::Box box = {};
