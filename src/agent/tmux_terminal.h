@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -52,6 +54,10 @@ class TmuxTerminal {
     int status = 0;
     std::string text = {}, errors = {};
   };
+  struct Numbers {
+    pid_t server = 0, program = 0;
+  };
+  Numbers Processes() const;
   /// Carries out commands of tmux and reads what they print.
   Result<Said> Ask(std::vector<std::string> words) const;
 

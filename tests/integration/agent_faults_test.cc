@@ -133,7 +133,8 @@ TEST_F(AgentFaults, AProjectThatIsShownReadOnlyStaysSo) {
   words.insert(words.end(), box.args.begin(), box.args.end());
   const Outcome outcome =
       RunProgram({.program = "/usr/bin/unshare", .args = words, .env = box.env});
-  EXPECT_THAT(outcome.out, Not(HasSubstr("written"))) << outcome.err;
+  EXPECT_EQ(outcome.status, 4) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("old\n"), Not(HasSubstr("written"))));
   EXPECT_EQ(Read("home/code/project/file"), "old\n");
 }
 

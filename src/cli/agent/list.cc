@@ -78,6 +78,7 @@ Result<int> ListBoxes(const ParsedArgs& args, Console& console) {
     return 0;
   }
   console.Out(EndedText(ended));
+  if (boxes.empty() && !ended.empty()) return 0;
   if (boxes.empty()) {
     console.Note("no box runs; start one: igloo agent claude");
     return 0;
