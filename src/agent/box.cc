@@ -62,6 +62,7 @@ class Composer {
     box_.grants = request_.grants;
     box_.memory_bytes = UsualMemory();
     box_.processes = UsualProcesses();
+    box_.millicpus = UsualMillicpus();
     IGLOO_TRY(FindProgram());
     IGLOO_TRY(AddProject());
     AddOwnDirectories();
@@ -332,6 +333,7 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
   root.limits.cpu_seconds = 0;
   root.limits.memory_bytes = box.memory_bytes;
   root.limits.processes = box.processes;
+  root.limits.millicpus = box.millicpus;
   root.limits.open_files = kOpenFiles;
   root.limits.file_bytes = 0;
   request.what = environment::Program{box.argv};

@@ -108,7 +108,7 @@ struct Box {
   std::vector<ServedSocket> served = {};  ///< sockets that igloo answers for its code
   std::string git_settings = {};          ///< behind what every box's ~/.gitconfig has
   network::Wanted network = {};
-  std::uint64_t memory_bytes = 0, processes = 0;
+  std::uint64_t memory_bytes = 0, processes = 0, millicpus = 0;
   std::vector<std::string> remarks = {};  ///< for the summary, a sentence each
 };
 

@@ -1,6 +1,7 @@
 #include "agent/home.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +86,11 @@ Result<History> OpenHistory(const Profile& profile, const std::string& place,
   IGLOO_TRY(MakeDirectories(mine));
   const bool fresh = !IsDirectory(mine + "/" + ProjectKey(root.path));
   IGLOO_ASSIGN(history.source, OpenProjectHistory(mine, root.path));
+  history.lock = OpenDirectory(history.source);
+  if (!history.lock || ::flock(history.lock.get(), LOCK_SH | LOCK_NB) != 0) {
+    return Fail(Errc::kFailedPrecondition, "the conversations of this project are being removed",
+                "try again: 'igloo agent gc' runs at this moment");
+  }
   const std::string name = ClaudeProjectName(project);
   const UniqueFd old = OpenDirectory(home + "/" + history.path + "/" + name);
   if (!fresh || !old) return history;

@@ -13,6 +13,7 @@ namespace igloo::agent {
 struct History {
   std::string path = {};    ///< below the home directory, as the agent knows it
   std::string source = {};  ///< the directory on the host that is shown there
+  UniqueFd lock = {};       ///< as long as a box shows it, it is not collected
 };
 
 /// igloo's own directory for the conversations of a project (the work trees of one repository share

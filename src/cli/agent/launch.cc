@@ -5,12 +5,15 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
 #include "agent/keys.h"
+#include "agent/tmux_terminal.h"
 #include "base/text.h"
 #include "cli/agent/attendance.h"
+#include "cli/agent/enter.h"
 #include "cli/agent/hidden_watch.h"
 #include "cli/agent/obeyed_report.h"
 #include "cli/config/settings.h"
@@ -264,6 +267,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
     if (prepared.state) IGLOO_TRY(prepared.state->AddTo(prepared.box));
   }
   if (run.memory_bytes) prepared.box.memory_bytes = *run.memory_bytes;
+  if (run.millicpus) prepared.box.millicpus = *run.millicpus;
   for (std::string& remark : keys.remarks) prepared.box.remarks.push_back(std::move(remark));
   prepared.network = run.network;
   IGLOO_ASSIGN(environment::RunRequest now, session::OnThisMachine(std::move(run)));
@@ -273,45 +277,111 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   std::string missing =
       session::MissingDevice(prepared.plan.network, configured.resolver, *configured.backend);
   if (!missing.empty()) prepared.box.remarks.push_back(std::move(missing));
+  if (inherit == Inherit::kValues) {
+    std::string unlimited = session::UnlimitedCpus(cgroup::Find(), prepared.plan);
+    if (!unlimited.empty()) prepared.box.remarks.push_back(std::move(unlimited));
+  }
   return prepared;
+}
+
+namespace {
+
+/// What the run of a box got from outside, and what is looked after while it runs.
+Result<session::RunIo> IoFor(PreparedBox& prepared, const agent::BoxRegistry& boxes,
+                             agent::BoxRegistry::Place& place, const backend::Programs& programs,
+                             cgroup::Groups& groups,
+                             const std::shared_ptr<std::vector<std::string>>& uncovered,
+                             Console& console) {
+  session::RunIo io{
+      .network = session::OwnNetwork{prepared.network,
+                                     service::ProxyFor(programs, prepared.configured.resolver)}};
+  IGLOO_ASSIGN(io.group, session::TakeLastingGroup(groups, prepared.plan));
+  const auto say = [&](std::string_view text) { console.Note(text); };
+  std::function<void(boost::asio::io_context&)> serve;
+  if (prepared.grants) {
+    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit, say);
+  }
+  Attendance::Options options{.socket = boxes.SocketOf(place.name()),
+                              .state = prepared.state.get(),
+                              .groups = groups.found(),
+                              .say = say};
+  if (session::LimitsCpusLater(groups)) {
+    options.later_millicpus = prepared.plan.payload.millicpus;
+  }
+  const auto attendance = std::make_shared<Attendance>(place, std::move(options));
+  io.beside = [serve, attendance, say,
+               hidden = WatchHidden(prepared.box, uncovered, console)](auto& loop, auto& ran) {
+    if (serve) serve(loop);
+    if (const std::string why = hidden->Begin(loop); !why.empty()) {
+      say("nobody notices if hidden files are replaced: " + why);
+    }
+    attendance->Begin(loop, ran);
+  };
+  return io;
+}
+
+/// In the last lines of a box: which limits it ran into.
+void SayLimits(const sandbox::Plan& plan, const agent::Box& box, const session::RunResult& result,
+               std::vector<std::string> hits, Console& console) {
+  const auto has = [&](std::string_view word) {
+    return std::ranges::find(hits, word) != hits.end();
+  };
+  for (std::string& each : HitWords(result.hits)) hits.push_back(std::move(each));
+  const std::string memory = HumanBytes(plan.payload.memory_bytes);
+  if (has("memory")) {
+    console.Note("the box ran into its limit of " + memory +
+                 " of memory, and the kernel ended processes of it; --memory MB gives it more");
+  } else if (result.verdict == session::Verdict::kMemory) {
+    console.Note("the box was ended: its processes together used more than its " + memory +
+                 " of memory; --memory MB gives it more");
+  }
+  if (has("processes") || result.verdict == session::Verdict::kProcesses) {
+    console.Note("the box ran into its limit of " + std::to_string(box.processes) +
+                 " processes, and could not start more");
+  }
+}
+
+}  // namespace
+
+namespace {
+
+std::string AgentOf(const LaunchRequest& request) {
+  return request.profile != nullptr ? std::string(request.profile->name) : request.program;
+}
+
+}  // namespace
+
+Result<int> RunOrJoin(PreparedBox prepared, const LaunchRequest& request, Console& console) {
+  IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
+  IGLOO_ASSIGN(agent::BoxRegistry::BoxOrTurn found,
+               boxes.JoinOrStart(prepared.box.project, AgentOf(request)));
+  if (found.box) return JoinBox(boxes, *found.box, prepared.box.argv);
+  prepared.turn = std::move(found.turn);
+  return RunBox(std::move(prepared), request, console);
 }
 
 Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console) {
   IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
-  IGLOO_ASSIGN(const agent::BoxRegistry::Place place,
-               boxes.Enter({.name = prepared.box.name,
-                            .agent = request.profile != nullptr ? std::string(request.profile->name)
-                                                                : request.program,
-                            .project = prepared.box.project,
-                            .network = std::string(network::ToText(prepared.network.level)),
-                            .started = std::time(nullptr)},
-                           request.name.empty() ? agent::BoxRegistry::Name::kOrNext
+  agent::BoxInfo info{.name = prepared.box.name,
+                      .agent = AgentOf(request),
+                      .project = prepared.box.project,
+                      .network = std::string(network::ToText(prepared.network.level)),
+                      .started = std::time(nullptr),
+                      .in_tmux = agent::TmuxTerminal::IsInside(
+                          boxes.TmuxSocketOf(prepared.box.name))};
+  IGLOO_ASSIGN(agent::BoxRegistry::Place place,
+               boxes.Enter(std::move(info), request.name.empty()
+                                                ? agent::BoxRegistry::Name::kOrNext
                                                 : agent::BoxRegistry::Name::kExactly));
+  prepared.turn.Reset();
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   if (!prepared.wall) prepared.wall = std::make_unique<Wall>(programs, false);
   IGLOO_ASSIGN(backend::Backend * backend,
                prepared.wall->Choose(*prepared.configured.backend, console));
   cgroup::Groups groups(cgroup::Find());
-  session::RunIo io{
-      .network = session::OwnNetwork{prepared.network,
-                                     service::ProxyFor(programs, prepared.configured.resolver)}};
-  IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
-  std::function<void(boost::asio::io_context&)> serve;
-  if (prepared.grants) {
-    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit,
-                                    [&](std::string_view text) { console.Note(text); });
-  }
   const auto uncovered = std::make_shared<std::vector<std::string>>();
-  io.beside = [serve, &console, hidden = WatchHidden(prepared.box, uncovered, console),
-               attendance = std::make_shared<Attendance>(
-                   boxes.SocketOf(place.name()), prepared.state.get(),
-                   [&](std::string_view text) { console.Note(text); })](auto& loop, auto& ran) {
-    if (serve) serve(loop);
-    if (const std::string why = hidden->Begin(loop); !why.empty()) {
-      console.Note("nobody notices if hidden files are replaced: " + why);
-    }
-    attendance->Begin(loop, ran);
-  };
+  IGLOO_ASSIGN(session::RunIo io,
+               IoFor(prepared, boxes, place, programs, groups, uncovered, console));
   IGLOO_ASSIGN(const auto obeyed, ObeyedReport::Begin(prepared.box, place.name(), console));
   auto ran = HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
                            : RunPiped(prepared, *backend, std::move(io), console);
@@ -328,11 +398,7 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
   }
   SayWhatWasRefused(result.refused, console);
   SayWhatWasPutRight(result.put_right, console);
-  if (result.verdict == session::Verdict::kMemory) {
-    console.Note("the box was ended: its processes together used more than its " +
-                 HumanBytes(prepared.plan.payload.memory_bytes) +
-                 " of memory; --memory MB gives it more");
-  }
+  SayLimits(prepared.plan, prepared.box, result, place.info().hits, console);
   return result.exit_code;
 }
 

@@ -45,6 +45,8 @@ Result<config::Config> ReadAgentConfig(const ParsedArgs& args, Console& console)
 
 /// A box that could start, with its plan.
 struct PreparedBox {
+  /// Held until the box is in the registry (BoxRegistry::JoinOrStart); usually nobody's.
+  UniqueFd turn = {};
   std::optional<service::changes::OpenChangeSet> changes = {};
   std::unique_ptr<Wall> wall = {};         ///< starts while the rest is read and planned
   std::unique_ptr<AgentState> state = {};  ///< null: igloo knows no files of its agent's
@@ -66,6 +68,10 @@ std::string SummaryJson(const PreparedBox& prepared);
 
 /// Starts it, on a terminal of its own if igloo has one, and waits for its end: the exit code.
 Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console);
+
+/// The same, unless a box of this agent runs in the project already: then the agent starts in that
+/// one, beside what runs there, on this terminal. Of many at once, one starts the box.
+Result<int> RunOrJoin(PreparedBox prepared, const LaunchRequest& request, Console& console);
 
 /// Whether a person says yes; no answer is one.
 bool ReadYes();
