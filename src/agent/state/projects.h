@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/unique_fd.h"
 
 namespace igloo::agent {
 
@@ -36,6 +37,9 @@ std::string ClaudeProjectName(std::string_view path);
 /// it is missing, with a file `project-root` that says whose it is.
 Result<std::string> OpenProjectHistory(const std::string& projects, const std::string& root);
 
+/// Holds a history for as long as the descriptor is open: nobody removes it meanwhile.
+UniqueFd HoldHistory(const std::string& directory);
+
 /// A history whose project is gone.
 struct StaleHistory {
   std::string directory = {};
@@ -47,7 +51,7 @@ struct StaleHistory {
 /// `project-root` cannot be read, names another project, or names one that cannot be looked at.
 Result<std::vector<StaleHistory>> FindStaleHistories(const std::string& projects);
 
-/// Removes them, and says which.
+/// Removes those that no box uses, and says which.
 Result<std::vector<StaleHistory>> RemoveStaleHistories(const std::string& projects);
 
 }  // namespace igloo::agent
