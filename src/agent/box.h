@@ -75,9 +75,9 @@ using Notice = std::function<std::string(const Box& box)>;
 
 /// What somebody asks of a box.
 struct BoxRequest {
-  std::string name = {};                           ///< of the box
-  const Profile* profile = nullptr;                ///< null: `program` alone counts
-  std::string program = {};                        ///< instead of the profile's
+  std::string name = {};             ///< of the box
+  const Profile* profile = nullptr;  ///< null: `program` alone counts
+  std::string program = {};          ///< instead of the profile's
   /// `program` is something else than the agent (a shell, say): the box has the agent's files, and
   /// the agent itself to be started by hand.
   bool beside_agent = false;
@@ -125,7 +125,7 @@ struct Box {
   std::set<Grant> grants = {};  ///< that were asked for
   std::vector<GrantedRight> granted = {};
   std::vector<MissingRight> not_granted = {};
-  Notice notice = {};  ///< empty: the usual one
+  Notice notice = {};                     ///< empty: the usual one
   std::vector<ServedSocket> served = {};  ///< sockets that igloo answers for its code
   std::string git_settings = {};          ///< behind what every box's ~/.gitconfig has
   network::Wanted network = {};

@@ -93,9 +93,8 @@ TEST_F(Composed, ItsOwnTreesTakeThePlaceOfMemory) {
   environment::RunRequest run{.place = {.home = owner_.home, .directory = owner_.home}};
   const auto policy = PolicyForBox(*box, {.name = "shell", .interpreter = {"sh"}}, run);
   ASSERT_TRUE(policy) << policy.error().what;
-  const auto at_tmp = std::ranges::count_if(policy->run, [](const sandbox::Entry& entry) {
-    return sandbox::TargetOf(entry) == "/tmp";
-  });
+  const auto at_tmp = std::ranges::count_if(
+      policy->run, [](const sandbox::Entry& entry) { return sandbox::TargetOf(entry) == "/tmp"; });
   EXPECT_EQ(at_tmp, 1);
 }
 

@@ -105,9 +105,10 @@ TEST_F(Home, APlaceInATreeOfTheBoxsOwnIsMadeThere) {
   const std::string home = place_ + "/home", program = home + "/.local/share/claude/versions/1";
   Box box{.project = place_ + "/project", .home = home};
   box.own_trees = {{.source = place_ + "/own/share", .target = home + "/.local/share"}};
-  box.mounts = {{sandbox::HostTree{.source = place_ + "/own/share", .target = home + "/.local/share"},
-                 "test"},
-                {sandbox::HostTree{.source = program, .target = program}, "test"}};
+  box.mounts = {
+      {sandbox::HostTree{.source = place_ + "/own/share", .target = home + "/.local/share"},
+       "test"},
+      {sandbox::HostTree{.source = program, .target = program}, "test"}};
   box.program.links = {{home + "/.local/share/link", "/usr/bin/x"}};
   const std::string made = place_ + "/made";
   fs::create_directories(made);
@@ -128,7 +129,8 @@ TEST_F(Home, NothingIsMadeThroughALinkThatABoxPutIntoItsTree) {
   const std::string home = place_ + "/home";
   Box box{.project = place_ + "/project", .home = home};
   box.own_trees = {{.source = place_ + "/own", .target = home + "/.local/share"}};
-  box.mounts = {{sandbox::HostTree{.source = "/usr", .target = home + "/.local/share/claude/x"}, ""}};
+  box.mounts = {
+      {sandbox::HostTree{.source = "/usr", .target = home + "/.local/share/claude/x"}, ""}};
   const std::string made = place_ + "/made";
   fs::create_directories(made);
   const auto filled = FillHome(made, box);
@@ -136,7 +138,8 @@ TEST_F(Home, NothingIsMadeThroughALinkThatABoxPutIntoItsTree) {
   EXPECT_THAT(filled.error().what, ::testing::HasSubstr("cannot make a place for"));
   EXPECT_TRUE(fs::is_empty(place_ + "/victim"));
   // Nor at its end.
-  box.mounts = {{sandbox::HostTree{.source = "/etc/passwd", .target = home + "/.local/share/file"}, ""}};
+  box.mounts = {
+      {sandbox::HostTree{.source = "/etc/passwd", .target = home + "/.local/share/file"}, ""}};
   fs::create_symlink(place_ + "/victim/file", place_ + "/own/file");
   EXPECT_FALSE(FillHome(made, box));
   EXPECT_TRUE(fs::is_empty(place_ + "/victim"));

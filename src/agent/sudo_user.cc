@@ -92,8 +92,8 @@ Result<void> ActFor(const SudoUser& user) {
     ::setenv(name, value->c_str(), 1);
   }
   // They name directories of root's, or of nobody knows whom.
-  for (const char* name : {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
-                           "XDG_RUNTIME_DIR", "XDG_DATA_HOME"}) {
+  for (const char* name : {"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+                           "XDG_DATA_HOME"}) {
     ::unsetenv(name);
   }
   return {};

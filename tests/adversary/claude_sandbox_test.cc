@@ -50,17 +50,17 @@ TEST_F(ClaudeSandboxAttack, CannotChangeWhatItIsShown) {
        {"echo '[alias] x = !y' >> ~/.gitconfig", "git config --global core.pager evil",
         "echo x > ~/.config/git/attributes", "echo x >> ~/.config/git/ignore",
         "echo x >> ~/.config/gh/hosts.yml", "echo key > ~/.ssh/authorized_keys",
-        "echo 'ProxyCommand evil' >> ~/.ssh/config", "rm ~/.ssh/config",
-        "mv ~/.ssh ~/.ssh-old", "chmod 666 ~/.ssh/config"}) {
+        "echo 'ProxyCommand evil' >> ~/.ssh/config", "rm ~/.ssh/config", "mv ~/.ssh ~/.ssh-old",
+        "chmod 666 ~/.ssh/config"}) {
     const auto before = SnapshotOf(Path(".ssh"));
     const std::string git = Read(".gitconfig");
     EXPECT_EQ(InSandbox(attack), kHeld) << attack;
     EXPECT_EQ(SnapshotOf(Path(".ssh")), before) << attack;
     EXPECT_EQ(Read(".gitconfig"), git) << attack;
   }
-  for (const char* attack : {"echo x >> ~/.gitconfig", "echo x >> ~/.config/git/ignore",
-                             "echo x >> ~/.config/gh/hosts.yml",
-                             "echo key > ~/.ssh/authorized_keys"}) {
+  for (const char* attack :
+       {"echo x >> ~/.gitconfig", "echo x >> ~/.config/git/ignore",
+        "echo x >> ~/.config/gh/hosts.yml", "echo key > ~/.ssh/authorized_keys"}) {
     EXPECT_EQ(OnHost(attack), kWon) << attack;
   }
 }
@@ -78,9 +78,10 @@ TEST_F(ClaudeSandboxAttack, CannotReadWhatMinimalLeavesOut) {
 TEST_F(ClaudeSandboxAttack, CannotUseAConnectionThatTheUsersSshKeepsOpen) {
   // As with ControlPath ~/.ssh/%h: whoever can connect is logged in.
   const UnixListener listener = UnixListener::Open(Path(".ssh/master")).value();
-  const std::string attack = "python3 -c 'import os, socket\n"
-                             "socket.socket(socket.AF_UNIX).connect(os.path.expanduser(\"~/.ssh/"
-                             "master\"))'";
+  const std::string attack =
+      "python3 -c 'import os, socket\n"
+      "socket.socket(socket.AF_UNIX).connect(os.path.expanduser(\"~/.ssh/"
+      "master\"))'";
   EXPECT_EQ(InSandbox("test -e ~/.ssh/master"), kWon) << "its name is there";
   EXPECT_EQ(InSandbox(attack), kHeld);
   EXPECT_EQ(OnHost(attack), kWon);

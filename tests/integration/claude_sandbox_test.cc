@@ -55,8 +55,8 @@ class ClaudeSandbox : public AgentBox {
   }
   /// A sandbox that a person has at a terminal, until somebody types a line.
   Terminal Hold(const std::string& marker, std::vector<std::string> options = {}) const {
-    return AtTerminal(Script("echo be''gun " + marker + "; read line; echo read $line",
-                             std::move(options)));
+    return AtTerminal(
+        Script("echo be''gun " + marker + "; read line; echo read $line", std::move(options)));
   }
 };
 
@@ -70,9 +70,9 @@ TEST_F(ClaudeSandbox, HasTheProjectAtItsRealPathAndNothingElseOfTheHome) {
 }
 
 TEST_F(ClaudeSandbox, StartsWhereOneIsUnlessADirectoryIsNamed) {
-  Invocation invocation = Words({"-c", "cd \"$0\" && exec \"$@\"", project(),
-                                 BinDirectory() + "/claude-sandbox", "--no-network", "--shell",
-                                 "--", "-c", "pwd"});
+  Invocation invocation =
+      Words({"-c", "cd \"$0\" && exec \"$@\"", project(), BinDirectory() + "/claude-sandbox",
+             "--no-network", "--shell", "--", "-c", "pwd"});
   invocation.program = "/bin/sh";
   const Outcome outcome = RunProgram(invocation);
   EXPECT_EQ(outcome.out, project() + "\n") << outcome.err;
@@ -139,9 +139,9 @@ TEST_F(ClaudeSandbox, TellsProgramsWhereTheyAre) {
 }
 
 TEST_F(ClaudeSandbox, KeepsLocalDirectoriesAndTmpForEachProject) {
-  const Outcome first =
-      Shell("echo 'echo tool' > ~/.local/bin/tool && chmod 755 ~/.local/bin/tool && "
-            "echo kept > /tmp/kept && echo kept > ~/.local/share/kept && echo gone > ~/gone");
+  const Outcome first = Shell(
+      "echo 'echo tool' > ~/.local/bin/tool && chmod 755 ~/.local/bin/tool && "
+      "echo kept > /tmp/kept && echo kept > ~/.local/share/kept && echo gone > ~/gone");
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_EQ(Shell("tool; cat /tmp/kept ~/.local/share/kept; ls ~/gone").out, "tool\nkept\nkept\n");
   fs::create_directories(Path("home/code/second"));
@@ -160,8 +160,9 @@ TEST_F(ClaudeSandbox, HasTheEnvironmentOfNobody) {
 }
 
 TEST_F(ClaudeSandbox, SeesNoProcessOfTheHost) {
-  const Outcome outcome = Shell("ls /proc | grep '^[0-9]' | sort -n | tail -1; "
-                                "readlink /proc/self/ns/ipc /proc/self/ns/uts /proc/self/ns/pid");
+  const Outcome outcome = Shell(
+      "ls /proc | grep '^[0-9]' | sort -n | tail -1; "
+      "readlink /proc/self/ns/ipc /proc/self/ns/uts /proc/self/ns/pid");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_LT(std::stoi(outcome.out), 100);
   for (const char* name : {"ipc", "uts", "pid"}) {
@@ -171,12 +172,12 @@ TEST_F(ClaudeSandbox, SeesNoProcessOfTheHost) {
 }
 
 TEST_F(ClaudeSandbox, NothingCanBeTypedOnTheTerminalOfWhoeverStartedIt) {
-  Terminal sandbox = AtTerminal(Script(
-      "python3 -c 'import errno, fcntl, termios\n"
-      "print(\"size\", len(fcntl.ioctl(0, termios.TIOCGWINSZ, b\"x\" * 8)))\n"
-      "try:\n"
-      "  fcntl.ioctl(0, termios.TIOCSTI, b\"x\"); print(\"typed\")\n"
-      "except OSError as e: print(\"refused\", errno.errorcode[e.errno])'"));
+  Terminal sandbox =
+      AtTerminal(Script("python3 -c 'import errno, fcntl, termios\n"
+                        "print(\"size\", len(fcntl.ioctl(0, termios.TIOCGWINSZ, b\"x\" * 8)))\n"
+                        "try:\n"
+                        "  fcntl.ioctl(0, termios.TIOCSTI, b\"x\"); print(\"typed\")\n"
+                        "except OSError as e: print(\"refused\", errno.errorcode[e.errno])'"));
   EXPECT_EQ(sandbox.Finish(), 0) << sandbox.output();
   EXPECT_THAT(sandbox.output(), HasSubstr("size 8\r\n")) << "control: other requests work";
   EXPECT_THAT(sandbox.output(), HasSubstr("refused EPERM\r\n"));
@@ -185,9 +186,9 @@ TEST_F(ClaudeSandbox, NothingCanBeTypedOnTheTerminalOfWhoeverStartedIt) {
 TEST_F(ClaudeSandbox, ChangesOfBothSidesToClaudesOwnFileAreKept) {
   WriteBelow("home/.claude.json", R"({"numStartups": 1, "theme": "dark"})");
   // As Claude Code does it, on both sides: a new file takes the name.
-  Terminal sandbox = AtTerminal(Script(
-      "sed 's/\"numStartups\": 1/\"numStartups\": 2/' ~/.claude.json > ~/new && "
-      "mv ~/new ~/.claude.json && echo chan''ged; read line"));
+  Terminal sandbox =
+      AtTerminal(Script("sed 's/\"numStartups\": 1/\"numStartups\": 2/' ~/.claude.json > ~/new && "
+                        "mv ~/new ~/.claude.json && echo chan''ged; read line"));
   ASSERT_TRUE(sandbox.WaitForOutput("changed")) << sandbox.output();
   WriteBelow("home/new.json", R"({"numStartups": 1, "theme": "light"})");
   fs::rename(Path("home/new.json"), Path("home/.claude.json"));
@@ -199,9 +200,10 @@ TEST_F(ClaudeSandbox, ChangesOfBothSidesToClaudesOwnFileAreKept) {
 TEST_F(ClaudeSandbox, HasThisProjectsConversationsAndNoOthers) {
   WriteBelow(ConversationsOf(project()) + "/old.jsonl", "old");
   WriteBelow(ConversationsOf("/elsewhere") + "/secret.jsonl", "canary");
-  const Outcome outcome =
-      Shell("ls ~/.claude/projects; cat ~/.claude/projects/*/*; "
-            "echo new > ~/.claude/projects/" + agent::ClaudeProjectName(project()) + "/new.jsonl");
+  const Outcome outcome = Shell(
+      "ls ~/.claude/projects; cat ~/.claude/projects/*/*; "
+      "echo new > ~/.claude/projects/" +
+      agent::ClaudeProjectName(project()) + "/new.jsonl");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, agent::ClaudeProjectName(project()) + "\nold");
   EXPECT_EQ(Read(ConversationsOf(project()) + "/new.jsonl"), "new\n");
@@ -224,8 +226,8 @@ TEST_F(ClaudeSandbox, OneLineSaysWhatItHasOfTheUsersAndMinimalLeavesItOut) {
   EXPECT_THAT(usual.err, StartsWith("claude-sandbox: the sandbox has your project, git settings, "
                                     "~/.ssh (not here: gh settings, ssh-agent, X11, "));
   EXPECT_THAT(usual.err, HasSubstr("--minimal leaves all but the project out\n"));
-  const Outcome minimal = Shell("cat ~/.ssh/config; git config --global user.name",
-                                {"--minimal"}, {"ANTHROPIC_API_KEY=sk-of-the-user"});
+  const Outcome minimal = Shell("cat ~/.ssh/config; git config --global user.name", {"--minimal"},
+                                {"ANTHROPIC_API_KEY=sk-of-the-user"});
   EXPECT_EQ(minimal.out, "Ann\n");
   EXPECT_THAT(minimal.err,
               StartsWith("claude-sandbox: the sandbox has your project, ANTHROPIC_API_KEY\n"));
@@ -282,13 +284,11 @@ TEST_F(ClaudeSandbox, ASecondStartJoinsTheFirst) {
   const std::string marker = UniqueMarker();
   Terminal first = Hold(marker);
   ASSERT_TRUE(first.WaitForOutput("begun " + marker)) << first.output();
-  Terminal second = AtTerminal(
-      Script("cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '" + marker +
-             "' | sed s/^/see''n:/; pwd; exit 4"));
+  Terminal second = AtTerminal(Script("cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '" +
+                                      marker + "' | sed s/^/see''n:/; pwd; exit 4"));
   EXPECT_EQ(second.Finish(), 4) << second.output();
-  EXPECT_THAT(second.output(),
-              AllOf(HasSubstr("joining the sandbox"), Not(HasSubstr("seen:0")),
-                    HasSubstr("seen:"), HasSubstr(project())));
+  EXPECT_THAT(second.output(), AllOf(HasSubstr("joining the sandbox"), Not(HasSubstr("seen:0")),
+                                     HasSubstr("seen:"), HasSubstr(project())));
   Terminal entered = AtTerminal(Words({"--enter", project()}));
   entered.Type("echo in''side $CLAUDE_SANDBOX; exit\r");
   EXPECT_EQ(entered.Finish(), 0);

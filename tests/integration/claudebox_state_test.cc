@@ -70,9 +70,8 @@ TEST_F(ClaudeboxState, AProjectsFilesLieInItsRoot) {
   const Outcome untrusted = Shell("echo ${OF_ROOT:-none}", project() + "/sub");
   EXPECT_EQ(untrusted.out, "none\n");
   EXPECT_THAT(untrusted.err, HasSubstr("igloo trust '" + project() + "'"));
-  const Outcome trust = RunProgram({.program = BinDirectory() + "/igloo",
-                                    .args = {"trust", project()},
-                                    .env = Variables()});
+  const Outcome trust = RunProgram(
+      {.program = BinDirectory() + "/igloo", .args = {"trust", project()}, .env = Variables()});
   ASSERT_EQ(trust.status, 0) << trust.err;
   EXPECT_EQ(Shell("echo ${OF_ROOT:-none}", project() + "/sub").out, "1\n");
 }
@@ -84,10 +83,10 @@ TEST_F(ClaudeboxState, HasAHistoryAndASignInOfItsOwn) {
   EXPECT_EQ(Shell("cat ~/.claude/.credentials.json").out, R"({"token": "of the host"})");
   WriteBelow("home/.claudebox/.credentials.json", R"({"token": "old"})");
   // As Claude Code renews it.
-  const Outcome outcome =
-      Shell("cat ~/.claude/history.jsonl; echo '{\"of\": \"the box\"}' >> ~/.claude/history.jsonl; "
-            "cat ~/.claude/.credentials.json; echo '{\"token\": \"new\"}' > ~/new && "
-            "mv ~/new ~/.claude/.credentials.json");
+  const Outcome outcome = Shell(
+      "cat ~/.claude/history.jsonl; echo '{\"of\": \"the box\"}' >> ~/.claude/history.jsonl; "
+      "cat ~/.claude/.credentials.json; echo '{\"token\": \"new\"}' > ~/new && "
+      "mv ~/new ~/.claude/.credentials.json");
   EXPECT_EQ(outcome.out, "{\"of\": \"claudebox\"}\n{\"token\": \"old\"}") << outcome.err;
   EXPECT_THAT(Read("home/.claudebox/.credentials.json"), HasSubstr("new"));
   EXPECT_THAT(Read("home/.claudebox/history.jsonl"), HasSubstr("the box"));
@@ -178,8 +177,8 @@ TEST_F(ClaudeboxState, SshIsOnlyThereWhenItIsAskedFor) {
 }
 
 TEST_F(ClaudeboxState, ADirectoryOfTheHomeThatIsMissingIsAWarning) {
-  const Outcome outcome = Run({"-y", "--mount-home", "none/here", "--shell", "--network", "none",
-                               "-c", "echo started"});
+  const Outcome outcome = Run(
+      {"-y", "--mount-home", "none/here", "--shell", "--network", "none", "-c", "echo started"});
   EXPECT_EQ(outcome.out, "started\n") << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("warning: --mount-home: there is no '~/none/here'"));
 }
@@ -189,8 +188,7 @@ TEST_F(ClaudeboxState, TheAuditHasTheSectionsOfTheOriginal) {
   WriteBelow("home/.claudebox/env", "FROM_FILE=1\n");
   std::vector<std::string> env = Variables();
   env.emplace_back("ANTHROPIC_API_KEY=sk-ant-0123456789");
-  const Outcome outcome =
-      RunProgram(Claudebox(project(), {"--shell", "--network", "none"}, env));
+  const Outcome outcome = RunProgram(Claudebox(project(), {"--shell", "--network", "none"}, env));
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err,
               AllOf(HasSubstr("\nHost (allowlisted)\n"), HasSubstr("\nMounts\n"),
@@ -214,11 +212,11 @@ class ClaudeboxGrants : public WithGrants {};
 
 TEST_F(ClaudeboxGrants, TheSshAgentSigns) {
   StartSshAgent({"one"});
-  const Outcome outcome = RunProgram(Claudebox(
-      Path("p"),
-      {"-y", "--with-ssh", "--shell", "--network", "none", "-c",
-       "ssh-add -l && echo text > x && ssh-keygen -q -Y sign -f one.pub -n file x"},
-      {"PATH=/usr/bin:/bin", "HOME=" + Path(""), SshVariable()}));
+  const Outcome outcome = RunProgram(
+      Claudebox(Path("p"),
+                {"-y", "--with-ssh", "--shell", "--network", "none", "-c",
+                 "ssh-add -l && echo text > x && ssh-keygen -q -Y sign -f one.pub -n file x"},
+                {"PATH=/usr/bin:/bin", "HOME=" + Path(""), SshVariable()}));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr(Fingerprint("one") + " one"));
 }

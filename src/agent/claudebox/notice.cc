@@ -42,21 +42,23 @@ std::string NoticeText(const Box& box) {
       "- There is no root, no `sudo` and no Docker. Programs are read-only.\n"
       "- {}\n\n"
       "# Installing Tools\n\n"
-      "- `command -v nix` says whether Nix is here. If it is: `nix shell nixpkgs#jq -c jq --version` "
+      "- `command -v nix` says whether Nix is here. If it is: `nix shell nixpkgs#jq -c jq "
+      "--version` "
       "runs one program, `nix shell nixpkgs#python3 nixpkgs#ripgrep` starts a shell with several, "
       "and `, jq --version` (comma) finds the package by itself where comma is installed.\n"
       "- Without Nix, install into the project or `~`: `npm install`, `pip install --user`.\n\n"
       "# Default Restrictions\n\n"
       "By default, these are not mounted, and the user may have customised it:\n\n{}\n"
-      "Do not look for them. If you need one of them, say which, and ask the user to start you with "
+      "Do not look for them. If you need one of them, say which, and ask the user to start you "
+      "with "
       "it: `claudebox --help` lists what can be granted.\n\n"
       "# Git\n\n"
       "- Your identity is set (`user.name`, `user.email`), and `safe.directory` is `*`.\n"
       "{}"
       "- `.git/hooks` and `.git/config` are read-only, because the user's own git runs what they "
       "name.\n{}",
-      box.project, box.home, NetworkLine(box.network), Restrictions(box),
-      SshLine(box), GrantedLine(box));
+      box.project, box.home, NetworkLine(box.network), Restrictions(box), SshLine(box),
+      GrantedLine(box));
 }
 
 }  // namespace igloo::agent::claudebox

@@ -59,7 +59,8 @@ void EnsureSshDirectory(const GrantContext& context) {
     const auto* directory = std::get_if<sandbox::EmptyDirectory>(&each.entry);
     return directory != nullptr && directory->path == path;
   });
-  if (!there && !context.Shows(path)) context.Add(sandbox::EmptyDirectory{.path = path, .mode = 0700}, "");
+  if (!there && !context.Shows(path))
+    context.Add(sandbox::EmptyDirectory{.path = path, .mode = 0700}, "");
 }
 
 /// A path as the caller writes it, without a link in it.

@@ -214,7 +214,8 @@ Result<std::vector<StaleHistory>> RemoveStaleHistories(const std::string& projec
   IGLOO_ASSIGN(auto stale, FindStaleHistories(projects));
   // A project may be moved while a box runs that writes to its history.
   std::erase_if(stale, [](const StaleHistory& one) {
-    const UniqueFd fd(::open(one.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const UniqueFd fd(
+        ::open(one.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     return !fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
   });
   for (const StaleHistory& one : stale) {

@@ -43,8 +43,7 @@ Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
                                                       const agent::Profile* profile,
                                                       const std::string& home,
                                                       const std::string& project,
-                                                      const StateChoice& choice,
-                                                      Console& console) {
+                                                      const StateChoice& choice, Console& console) {
   const agent::AgentFiles* files =
       profile == nullptr ? nullptr : agent::FindAgentFiles(profile->files_of);
   if (files == nullptr) return nullptr;
@@ -70,9 +69,9 @@ Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
                              .source = made->conversations_->source()};
   } else if (!profile->history.empty()) {
     const std::string usual = store.directory + "/histories/" + std::string(profile->name);
-    IGLOO_ASSIGN(history, agent::OpenHistory(*profile,
-                                             choice.histories.empty() ? usual : choice.histories,
-                                             home, project));
+    IGLOO_ASSIGN(history,
+                 agent::OpenHistory(*profile, choice.histories.empty() ? usual : choice.histories,
+                                    home, project));
     made->history_ = agent::HoldHistory(history->source);
   }
   made->mounts_ = agent::MountsOfState(*files, order, home, history);
@@ -95,9 +94,9 @@ void AgentState::ShowIn(const std::string& home, const StateChoice& choice, agen
   const auto mounts =
       agent::MountsOfState(*files, {.home = home, .places = choice.places}, home, history);
   box.mounts.insert(box.mounts.end(), mounts.begin(), mounts.end());
-  box.remarks.push_back(
-      "its home gets copies of your settings and sign-in of " + std::string(box.profile->title) +
-      ", and a directory for conversations of this project, when it starts");
+  box.remarks.push_back("its home gets copies of your settings and sign-in of " +
+                        std::string(box.profile->title) +
+                        ", and a directory for conversations of this project, when it starts");
 }
 
 AgentState::~AgentState() {

@@ -246,15 +246,15 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
 
 Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console) {
   IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
-  IGLOO_ASSIGN(const agent::BoxRegistry::Place place,
-               boxes.Enter({.name = prepared.box.name,
-                            .agent = request.profile != nullptr ? std::string(request.profile->name)
-                                                                : request.program,
-                            .project = prepared.box.project,
-                            .network = std::string(network::ToText(prepared.network.level)),
-                            .started = std::time(nullptr)},
-                           request.name.empty() ? agent::BoxRegistry::Name::kOrNext
-                                                : request.name_taken));
+  IGLOO_ASSIGN(
+      const agent::BoxRegistry::Place place,
+      boxes.Enter({.name = prepared.box.name,
+                   .agent = request.profile != nullptr ? std::string(request.profile->name)
+                                                       : request.program,
+                   .project = prepared.box.project,
+                   .network = std::string(network::ToText(prepared.network.level)),
+                   .started = std::time(nullptr)},
+                  request.name.empty() ? agent::BoxRegistry::Name::kOrNext : request.name_taken));
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   Wall wall(programs, false);
   IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.configured.backend, console));

@@ -34,11 +34,16 @@ struct UsualRight {
   std::string_view name;
 };
 constexpr UsualRight kUsual[] = {
-    {Grant::kGitFiles, "git settings"}, {Grant::kGitHubFiles, "gh settings"},
-    {Grant::kSshFiles, "~/.ssh"},       {Grant::kSshAgent, "ssh-agent"},
-    {Grant::kX11, "X11"},               {Grant::kWayland, "Wayland"},
-    {Grant::kAudio, "sound"},           {Grant::kGpu, "GPU"},
-    {Grant::kSystemBus, "system bus"},  {Grant::kBrowser, "Chromium"},
+    {Grant::kGitFiles, "git settings"},
+    {Grant::kGitHubFiles, "gh settings"},
+    {Grant::kSshFiles, "~/.ssh"},
+    {Grant::kSshAgent, "ssh-agent"},
+    {Grant::kX11, "X11"},
+    {Grant::kWayland, "Wayland"},
+    {Grant::kAudio, "sound"},
+    {Grant::kGpu, "GPU"},
+    {Grant::kSystemBus, "system bus"},
+    {Grant::kBrowser, "Chromium"},
     {Grant::kNix, "Nix"},
 };
 
@@ -92,7 +97,8 @@ std::string NetworkLine(const Launcher& launcher, const network::Wanted& wanted)
       launcher.link);
 }
 
-/// A right that was asked for, or that the host has, and that the sandbox does not get all the same.
+/// A right that was asked for, or that the host has, and that the sandbox does not get all the
+/// same.
 void SayWhatIsRefused(const agent::Box& box, const Options& options, Console& console) {
   for (const agent::MissingRight& each : box.not_granted) {
     const bool named = each.grant == Grant::kGitHubToken && options.gh_token;
@@ -131,8 +137,7 @@ struct Asked {
 Result<void> AddState(const Options& options, const Launcher& launcher, const std::string& home,
                       LaunchRequest& launch) {
   IGLOO_ASSIGN(const std::string state_home, StateHome());
-  sandboxes::StateDirectory state =
-      sandboxes::FindStateDirectory(state_home, launch.project);
+  sandboxes::StateDirectory state = sandboxes::FindStateDirectory(state_home, launch.project);
   if (!launch.only_shown) {
     IGLOO_ASSIGN(state, sandboxes::OpenStateDirectory(state_home, launch.project));
   }
@@ -171,8 +176,8 @@ Result<Asked> Ask(const Options& options, const Launcher& launcher, const std::s
   launch.only_shown = options.dry_run;
   launch.keys_inside = true;
   launch.name = NameOf(project);
-  launch.name_taken = options.another ? agent::BoxRegistry::Name::kOrNext
-                                      : agent::BoxRegistry::Name::kExactly;
+  launch.name_taken =
+      options.another ? agent::BoxRegistry::Name::kOrNext : agent::BoxRegistry::Name::kExactly;
   launch.hide.show = {"**"};
   launch.state.own_conversations = true;
   if (options.gh_token) launch.grants.usual.insert(Grant::kGitHubToken);

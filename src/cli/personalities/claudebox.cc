@@ -84,7 +84,8 @@ void ChooseState(LaunchRequest& launch) {
   launch.state.histories = own + "/projects";
   launch.state.places.push_back({".claude/history.jsonl", own + "/history.jsonl"});
   const std::string credentials = own + "/.credentials.json";
-  if (IsThere(credentials)) launch.state.places.push_back({".claude/.credentials.json", credentials});
+  if (IsThere(credentials))
+    launch.state.places.push_back({".claude/.credentials.json", credentials});
 }
 
 /// --with-ssh and --ssh-key; Nix where the host has it, unless that would open a closed network.
@@ -183,12 +184,12 @@ Result<void> WriteNotice(const Asked& asked, LaunchRequest& launch) {
   return {};
 }
 
-/// A right that was asked for, or that the host has, and that the sandbox does not get all the same.
+/// A right that was asked for, or that the host has, and that the sandbox does not get all the
+/// same.
 void SayWhatIsRefused(const agent::Box& box, Console& console) {
   for (const agent::MissingRight& each : box.not_granted) {
     if (each.grant == Grant::kSshAgent) console.Note("warning: --with-ssh: " + each.why.what);
-    const bool refused =
-        each.grant == Grant::kNix && IsThere("/nix/var/nix/daemon-socket/socket");
+    const bool refused = each.grant == Grant::kNix && IsThere("/nix/var/nix/daemon-socket/socket");
     if (refused) console.Note("warning: Nix is not in the sandbox: " + each.why.what);
   }
 }
