@@ -95,15 +95,7 @@ class Composer {
   /// The agent itself can be started by hand in a box that runs a shell, if it is installed.
   void AddProfilesProgram(const ProgramSearch& search) {
     const auto found = ResolveProgram(profile()->program, search, "", TheHost());
-    if (!found) return;
-    const auto add = [](const auto& from, auto& to) {
-      for (const auto& each : from) {
-        if (std::ranges::find(to, each) == to.end()) to.push_back(each);
-      }
-    };
-    add(found->trees, box_.program.trees);
-    add(found->links, box_.program.links);
-    add(found->path_directories, box_.program.path_directories);
+    if (found) AddNeeds(*found, box_.program);
   }
 
   Result<void> AddProject() {
