@@ -53,10 +53,12 @@ class ClaudeSandbox : public AgentBox {
     fs::create_directories(fs::path(Path(name)).parent_path());
     Write(name, text);
   }
-  /// A sandbox that a person has at a terminal, until somebody types a line.
+  /// A sandbox that a person has at a terminal, until somebody types a line. The marker is on the
+  /// command line of its program, and in /tmp/mark.
   Terminal Hold(const std::string& marker, std::vector<std::string> options = {}) const {
-    return AtTerminal(
-        Script("echo be''gun " + marker + "; read line; echo read $line", std::move(options)));
+    return AtTerminal(Script(
+        "echo " + marker + " > /tmp/mark; echo be''gun " + marker + "; read line; echo read $line",
+        std::move(options)));
   }
 };
 
@@ -284,8 +286,9 @@ TEST_F(ClaudeSandbox, ASecondStartJoinsTheFirst) {
   const std::string marker = UniqueMarker();
   Terminal first = Hold(marker);
   ASSERT_TRUE(first.WaitForOutput("begun " + marker)) << first.output();
-  Terminal second = AtTerminal(Script("cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -c '" +
-                                      marker + "' | sed s/^/see''n:/; pwd; exit 4"));
+  Terminal second = AtTerminal(
+      Script("cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -cf /tmp/mark | sed s/^/see''n:/; "
+             "pwd; exit 4"));
   EXPECT_EQ(second.Finish(), 4) << second.output();
   EXPECT_THAT(second.output(), AllOf(HasSubstr("joining the sandbox"), Not(HasSubstr("seen:0")),
                                      HasSubstr("seen:"), HasSubstr(project())));
