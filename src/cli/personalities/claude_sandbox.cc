@@ -182,7 +182,9 @@ Result<Asked> Ask(const Options& options, const Launcher& launcher, const std::s
   launch.state.own_conversations = true;
   if (options.gh_token) launch.grants.usual.insert(Grant::kGitHubToken);
   for (const UsualRight& each : kUsual) {
-    if (!options.minimal) launch.grants.usual.insert(each.grant);
+    // The daemon downloads what a build names: that would be a network after all.
+    const bool opens = each.grant == Grant::kNix && options.no_network;
+    if (!options.minimal && !opens) launch.grants.usual.insert(each.grant);
   }
   IGLOO_TRY(AddState(options, launcher, owner.home, launch));
   return asked;

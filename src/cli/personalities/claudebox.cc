@@ -186,10 +186,14 @@ Result<void> WriteNotice(const Asked& asked, LaunchRequest& launch) {
 
 /// A right that was asked for, or that the host has, and that the sandbox does not get all the
 /// same.
-void SayWhatIsRefused(const agent::Box& box, Console& console) {
+void SayWhatIsRefused(const agent::Box& box, const agent::GrantRequest& grants, Console& console) {
+  const bool nix = IsThere("/nix/var/nix/daemon-socket/socket");
+  if (nix && !grants.usual.contains(Grant::kNix)) {
+    console.Note("Nix is not in the sandbox: its daemon would be a network after all");
+  }
   for (const agent::MissingRight& each : box.not_granted) {
     if (each.grant == Grant::kSshAgent) console.Note("warning: --with-ssh: " + each.why.what);
-    const bool refused = each.grant == Grant::kNix && IsThere("/nix/var/nix/daemon-socket/socket");
+    const bool refused = nix && each.grant == Grant::kNix;
     if (refused) console.Note("warning: Nix is not in the sandbox: " + each.why.what);
   }
 }
@@ -201,7 +205,7 @@ Result<int> Start(const Options& options, Console& console) {
   IGLOO_ASSIGN(const config::Config config, ReadAgentConfig(asked.args, console));
   IGLOO_ASSIGN(PreparedBox prepared,
                PrepareBox(asked.args, asked.launch, config, Inherit::kValues, console));
-  SayWhatIsRefused(prepared.box, console);
+  SayWhatIsRefused(prepared.box, asked.launch.grants, console);
   IGLOO_TRY(WarnOfShownSecrets(prepared.box.project, console));
   if (!options.yes) {
     const bool colours = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
