@@ -107,6 +107,13 @@ TEST_F(ClaudeSandbox, SaysWhatIsMissing) {
   }
 }
 
+TEST_F(ClaudeSandbox, SaysThatItHasNoTmuxYet) {
+  const Outcome outcome = RunProgram(Words({"--tmux", project()}));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("Error: --tmux is not available yet\n"),
+                                 HasSubstr("tmux new-session claude-sandbox")));
+}
+
 TEST_F(ClaudeSandbox, PrintsItsUsage) {
   for (const char* option : {"--help", "-h"}) {
     const Outcome outcome = RunProgram(Words({option}));

@@ -34,8 +34,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTrees = 
 Result<void> CheckOwner(const StateDirectory& state, const std::string& project) {
   const std::string file = state.path + "/path";
   if (const auto text = ReadFile(file, kMostPath)) {
+    if (*text == project + "\n" || *text == project) return {};
     const std::string said = text->substr(0, text->find('\n'));
-    if (said == project) return {};
     return Fail(Errc::kFailedPrecondition,
                 "'" + state.path + "' belongs to another project: '" + Printable(said) + "'",
                 "move that directory away");

@@ -257,6 +257,10 @@ Result<int> Act(const Launcher& launcher, const Options& options, Console& conso
     IGLOO_ASSIGN(const auto user, agent::FindSudoUser(service::CallersVariable));
     if (user) IGLOO_TRY(agent::ActFor(*user));
   }
+  if (options.tmux) {
+    return Fail(Errc::kFailedPrecondition, "--tmux is not available yet",
+                "start it in a tmux of yours: tmux new-session " + std::string(launcher.link));
+  }
   IGLOO_ASSIGN(const std::string project, ReadProject(options.project));
   if (options.stop) return Stop(project, console);
   if (options.enter) {

@@ -38,6 +38,7 @@ constexpr Row kRows[] = {
     {"--enter", "", "a shell in the sandbox of this project that runs", &Options::enter},
     {"--new", "", "another sandbox, although one of this project runs", &Options::another},
     {"--stop", "", "end the sandboxes of this project", &Options::stop},
+    {"--tmux", "", "not available yet; start it in a tmux of yours", &Options::tmux},
     {"--dry-run", "", "print the plan and stop", &Options::dry_run},
     {"--help", "", "show this", &Options::help},
 };
