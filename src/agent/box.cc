@@ -60,6 +60,7 @@ class Composer {
     box_.home = owner_.home;
     box_.network = request_.network;
     box_.grants = request_.grants;
+    box_.notice = request_.notice;
     box_.memory_bytes = UsualMemory();
     box_.processes = UsualProcesses();
     box_.millicpus = UsualMillicpus();
@@ -67,6 +68,7 @@ class Composer {
     IGLOO_TRY(AddProject());
     AddOwnDirectories();
     IGLOO_TRY(AddHomeDirectories());
+    AddGivenTrees();
     AddVariables();
     AddArguments();
     AddFiles();
@@ -85,10 +87,17 @@ class Composer {
     IGLOO_ASSIGN(box_.program,
                  ResolveProgram(name, search, profile() ? profile()->install : "", TheHost()));
     box_.title = profile() != nullptr ? std::string(profile()->title) : name;
+    if (request_.beside_agent) AddProfilesProgram(search);
     for (const ProgramTree& tree : box_.program.trees) {
       AddMount(tree.path, Access::kReadOnly, tree.reason);
     }
     return {};
+  }
+
+  /// The agent itself can be started by hand in a box that runs a shell, if it is installed.
+  void AddProfilesProgram(const ProgramSearch& search) {
+    const auto found = ResolveProgram(profile()->program, search, "", TheHost());
+    if (found) AddNeeds(*found, box_.program);
   }
 
   Result<void> AddProject() {
@@ -206,6 +215,19 @@ class Composer {
     return {};
   }
 
+  void AddGivenTrees() {
+    box_.own_trees = request_.own_trees;
+    for (const OwnTree& each : request_.own_trees) {
+      box_.mounts.push_back({sandbox::HostTree{.source = each.source,
+                                               .target = each.target,
+                                               .access = Access::kReadWrite,
+                                               .map_owner = true,
+                                               .covering = sandbox::Covering::kIntended},
+                             each.reason});
+    }
+    box_.mounts.insert(box_.mounts.end(), request_.mounts.begin(), request_.mounts.end());
+  }
+
   /// What is set later counts.
   void Set(std::string name, std::string value, Origin origin) {
     std::erase_if(box_.variables, [&](const Variable& each) { return each.name == name; });
@@ -242,6 +264,7 @@ class Composer {
     for (const std::string& each : box_.program.path_directories) add(each);
     const auto own = environment_.variables.find("PATH");
     add(own != environment_.variables.end() ? own->second : "/usr/local/bin:/usr/bin:/bin");
+    for (const std::string& each : request_.late_directories) add(each);
     return path;
   }
 
@@ -258,13 +281,14 @@ class Composer {
       }
       for (const std::string_view name : profile()->variables) Pass(name, Origin::kCaller);
     }
+    for (const std::string& name : request_.key_variables) Pass(name, Origin::kCaller);
     for (const std::string& name : request_.extra_variables) Pass(name, Origin::kNamed);
     for (const Variable& each : request_.set_variables) Set(each.name, each.value, each.origin);
   }
 
   void AddArguments() {
     box_.argv.push_back(box_.program.path);
-    if (profile() != nullptr) {
+    if (profile() != nullptr && !request_.beside_agent) {
       for (const std::string_view word : profile()->arguments) {
         box_.argv.push_back(Expanded(word));
       }
@@ -360,9 +384,19 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
                                               .map_owner = true,
                                               .covering = sandbox::Covering::kIntended});
   }
-  // What is no mount and lies in a home of the host's was put there (FillHome).
+  // Memory is not shown where a directory of the host's takes its place.
+  std::erase_if(policy.run, [&](const sandbox::Entry& entry) {
+    const bool memory = std::holds_alternative<sandbox::MemoryTree>(entry);
+    return memory && std::ranges::any_of(box.own_trees, [&](const OwnTree& each) {
+             return each.target == sandbox::TargetOf(entry);
+           });
+  });
+  // What is no mount and lies in a directory of igloo's on the host was put there (FillHome).
   const auto is_there = [&](const std::string& path) {
-    return own_home && sandbox::IsWithin(path, box.home);
+    return (own_home && sandbox::IsWithin(path, box.home)) ||
+           std::ranges::any_of(box.own_trees, [&](const OwnTree& each) {
+             return sandbox::IsWithin(path, each.target);
+           });
   };
   for (const Mount& mount : box.mounts) {
     const bool made = !sandbox::IsMount(mount.entry) && is_there(sandbox::TargetOf(mount.entry));

@@ -48,7 +48,8 @@ agent::Grant GrantOf(agent::ServedSocket::Protocol protocol) {
 Result<std::unique_ptr<BoxGrants>> BoxGrants::Apply(const agent::GrantRequest& request,
                                                     const agent::GrantCaller& caller,
                                                     agent::Box& box) {
-  if (request.asked.empty() && request.ssh_key_filters.empty()) return nullptr;
+  const bool none = request.asked.empty() && request.usual.empty();
+  if (none && request.ssh_key_filters.empty()) return nullptr;
   IGLOO_ASSIGN(const std::string state, service::StatePlace());
   const std::string directory = state + "/grants";
   IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));

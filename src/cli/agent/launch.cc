@@ -230,17 +230,24 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   agent::BoxRequest asked{.name = request.name.empty() ? NameFor(request, project) : request.name,
                           .profile = request.profile,
                           .program = request.program,
+                          .beside_agent = request.profile != nullptr && !request.program.empty(),
                           .arguments = request.arguments,
                           .project = project,
                           .set_variables = request.set_variables,
                           .extra_variables = request.variables,
                           .home_directories = request.home,
                           .path_directories = request.path,
+                          .late_directories = request.late_path,
+                          .own_trees = request.own_trees,
+                          .mounts = request.mounts,
+                          .hide = request.hide,
                           .fallback_identity = request.fallback_identity,
                           .files = std::move(keys.files),
                           .grants = request.grants.asked,
+                          .notice = request.notice,
                           .network = run.network};
-  asked.extra_variables.insert(asked.extra_variables.end(), keys.passed.begin(), keys.passed.end());
+  auto& passed = request.keys_inside ? asked.key_variables : asked.extra_variables;
+  passed.insert(passed.end(), keys.passed.begin(), keys.passed.end());
   IGLOO_TRY(agent::CheckBoxName(asked.name));
   if (request.propose) {
     IGLOO_ASSIGN(prepared.changes,
@@ -260,10 +267,10 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                                   .views = run.views};
   IGLOO_ASSIGN(prepared.grants, BoxGrants::Apply(request.grants, caller, prepared.box));
   if (request.only_shown) {
-    AgentState::ShowIn(owner.home, prepared.box);
+    AgentState::ShowIn(owner.home, request.state, prepared.box);
   } else {
-    IGLOO_ASSIGN(prepared.state,
-                 AgentState::Begin(asked.name, request.profile, owner.home, project, console));
+    IGLOO_ASSIGN(prepared.state, AgentState::Begin(asked.name, request.profile, owner.home, project,
+                                                   request.state, console));
     if (prepared.state) IGLOO_TRY(prepared.state->AddTo(prepared.box));
   }
   if (run.memory_bytes) prepared.box.memory_bytes = *run.memory_bytes;
@@ -372,7 +379,7 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
   IGLOO_ASSIGN(agent::BoxRegistry::Place place,
                boxes.Enter(std::move(info), request.name.empty()
                                                 ? agent::BoxRegistry::Name::kOrNext
-                                                : agent::BoxRegistry::Name::kExactly));
+                                                : request.name_taken));
   prepared.turn.Reset();
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   if (!prepared.wall) prepared.wall = std::make_unique<Wall>(programs, false);

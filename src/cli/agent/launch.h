@@ -21,7 +21,7 @@ namespace igloo::cli {
 /// What a command line asks for, beside what the options of every box say (kBoxFlags).
 struct LaunchRequest {
   const agent::Profile* profile = nullptr;
-  std::string program = {};                 ///< instead of the profile's
+  std::string program = {};                 ///< instead of the agent itself, beside its files
   std::vector<std::string> arguments = {};  ///< for the agent
   std::string project = {};                 ///< as named; empty: where igloo was started
   std::vector<std::string> variables = {};  ///< names of the caller's
@@ -33,7 +33,16 @@ struct LaunchRequest {
   /// Keys of providers go in as they are, as they did with the older launchers.
   bool keys_inside = false;
   std::string name = {};  ///< of the box; empty: made from agent and project
+  /// Whether another name will do where this one is taken.
+  agent::BoxRegistry::Name name_taken = agent::BoxRegistry::Name::kExactly;
   agent::GrantRequest grants = {};
+  // What the older launchers have of their own.
+  environment::HideRules hide = {};
+  StateChoice state = {};
+  std::vector<std::string> late_path = {};  ///< behind PATH
+  std::vector<agent::OwnTree> own_trees = {};
+  std::vector<agent::Mount> mounts = {};
+  agent::Notice notice = {};
 };
 
 /// Who starts boxes.
@@ -63,7 +72,11 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
 
 /// The launch summary, for people (on standard error, as it comes before what the agent prints) and
 /// for programs.
-std::string SummaryText(const PreparedBox& prepared, bool colours, std::string_view without = {});
+struct SummaryWords {
+  std::string_view without = {};              ///< a section that is left out
+  std::string_view title = {}, instead = {};  ///< a section's title, and what it is called instead
+};
+std::string SummaryText(const PreparedBox& prepared, bool colours, const SummaryWords& words = {});
 std::string SummaryJson(const PreparedBox& prepared);
 
 /// Starts it, on a terminal of its own if igloo has one, and waits for its end: the exit code.
