@@ -7,8 +7,10 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
 #include "agent/keys.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
 #include "cli/agent/attendance.h"
 #include "cli/agent/hidden_watch.h"
@@ -41,9 +43,12 @@ bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILEN
 }  // namespace
 
 Result<agent::Owner> ReadOwner() {
+  IGLOO_ASSIGN(const std::string state, service::StatePlace());
   agent::Owner owner{
       .home = agent::TheHost().real_path(service::CallersVariable("HOME").value_or("")),
       .user = service::CallersVariable("USER").value_or("user"),
+      // It may not be there yet.
+      .state = std::filesystem::weakly_canonical(state).string(),
       .path = service::CallersVariable("PATH").value_or("/usr/bin:/bin")};
   if (owner.home.empty() || owner.home == "/") {
     return Fail(Errc::kFailedPrecondition, "HOME names no directory of yours",
@@ -56,6 +61,9 @@ Result<std::string> FindProject(const std::string& named) {
   environment::Project project{.path = named.empty() ? agent::TheHost().real_path(".") : named,
                                .mode = environment::ProjectMode::kReadWrite};
   IGLOO_TRY(CheckProject(project));
+  IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
+  IGLOO_TRY(agent::CheckShown(project.path, {.home = owner.home, .state = owner.state},
+                              "a box cannot have as its project"));
   return project.path;
 }
 
