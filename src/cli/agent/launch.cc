@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include "agent/keys.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
 #include "cli/config/settings.h"
 #include "cli/env/build_for_use.h"
@@ -32,9 +34,12 @@ constexpr const char* kUsualEnvironment = "shell";
 bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
 Result<agent::Owner> ReadOwner() {
+  IGLOO_ASSIGN(const std::string state, service::StatePlace());
   agent::Owner owner{
       .home = agent::TheHost().real_path(service::CallersVariable("HOME").value_or("")),
       .user = service::CallersVariable("USER").value_or("user"),
+      // It may not be there yet.
+      .state = std::filesystem::weakly_canonical(state).string(),
       .path = service::CallersVariable("PATH").value_or("/usr/bin:/bin")};
   if (owner.home.empty() || owner.home == "/") {
     return Fail(Errc::kFailedPrecondition, "HOME names no directory of yours",
@@ -47,6 +52,9 @@ Result<std::string> FindProject(const std::string& named) {
   environment::Project project{.path = named.empty() ? agent::TheHost().real_path(".") : named,
                                .mode = environment::ProjectMode::kReadWrite};
   IGLOO_TRY(CheckProject(project));
+  IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
+  IGLOO_TRY(agent::CheckShown(project.path, {.home = owner.home, .state = owner.state},
+                              "a box cannot have as its project"));
   return project.path;
 }
 
