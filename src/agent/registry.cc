@@ -152,7 +152,7 @@ Result<BoxRegistry::Place> BoxRegistry::Enter(BoxInfo info, Name name) const {
     if (lock && (info.in_tmux || !IsHeard(TmuxSocketOf(info.name)))) {
       info.process = ::getpid();
       Place place(directory_, info, *std::move(lock));
-      IGLOO_TRY(ReplaceFile(PathOf(directory_, info.name, kDescription), Encode(info)));
+      IGLOO_TRY(ReplaceFile(PathOf(directory_, info.name, kDescription), Encode(info), {}, Sync::kNo));
       return place;
     }
     if (lock) Remove(directory_, info.name);

@@ -7,6 +7,7 @@
 #include "environment/device.h"
 #include "environment/facts.h"
 #include "environment/hidden.h"
+#include "environment/work_tree.h"
 
 namespace igloo::session {
 
@@ -25,6 +26,17 @@ Result<environment::RunRequest> OnThisMachine(environment::RunRequest request) {
     // Each time: a file that came since the last look must not be shown because of that one.
     IGLOO_ASSIGN(request.project->hidden,
                  environment::FindHidden(request.project->path, request.project->rules));
+    if (auto& repository = request.project->repository) {
+      IGLOO_ASSIGN(repository->hidden,
+                   environment::FindHidden(repository->path,
+                                           environment::InRepository(request.project->rules)));
+      IGLOO_ASSIGN(const auto tree, environment::FindWorkTree(request.project->path));
+      const bool elsewhere = request.project->mount_point != request.project->path;
+      if (auto git =
+              elsewhere ? environment::WholeGitFile(request.project->path, tree) : std::nullopt) {
+        request.project->hidden.push_back(*std::move(git));
+      }
+    }
   }
   return request;
 }

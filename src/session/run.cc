@@ -55,7 +55,8 @@ Result<void> Run::State::Start() {
   backend::Channels channels;
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
   box->Connect(io.connection);
-  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce);
+  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce,
+                    wire::Birth::kStarted, io.watched);
 }
 
 Result<void> Run::State::UsePipes(backend::Channels& channels) {

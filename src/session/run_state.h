@@ -93,6 +93,10 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
       // Nobody else would let it go on.
       return io.stopped ? io.stopped() : box->Tell(wire::ToInit::kContinue);
     }
+    if (const auto* seen = std::get_if<wire::Seen>(&came)) {
+      if (io.seen) io.seen(*seen);
+      return;
+    }
     report = came;
     reported_micros = MonotonicMicros();
     changed.cancel();

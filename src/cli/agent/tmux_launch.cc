@@ -84,8 +84,7 @@ Result<int> AwaitStart(const agent::BoxRegistry& boxes, const TmuxTerminal& term
 
 Result<int> StartInTmux(const TmuxLaunch& launch, Console& console) {
   if (launch.show && !HasTerminal()) {
-    return Fail(Errc::kFailedPrecondition,
-                "'--tmux' needs a terminal on standard input and output",
+    return Fail(Errc::kFailedPrecondition, "'--tmux' needs a terminal on standard input and output",
                 "with --background the box starts without one");
   }
   IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
