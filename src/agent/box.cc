@@ -10,6 +10,7 @@
 #include "agent/machine.h"
 #include "agent/managed.h"
 #include "agent/notice.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
 #include "network/secret.h"
 #include "sandbox/entry.h"
@@ -60,12 +61,15 @@ class Composer {
     box_.home = owner_.home;
     box_.network = request_.network;
     box_.grants = request_.grants;
+    box_.notice = request_.notice;
     box_.memory_bytes = UsualMemory();
     box_.processes = UsualProcesses();
+    box_.millicpus = UsualMillicpus();
     IGLOO_TRY(FindProgram());
     IGLOO_TRY(AddProject());
-    AddOwnDirectories();
+    IGLOO_TRY(AddOwnDirectories());
     IGLOO_TRY(AddHomeDirectories());
+    AddGivenTrees();
     AddVariables();
     AddArguments();
     AddFiles();
@@ -84,10 +88,17 @@ class Composer {
     IGLOO_ASSIGN(box_.program,
                  ResolveProgram(name, search, profile() ? profile()->install : "", TheHost()));
     box_.title = profile() != nullptr ? std::string(profile()->title) : name;
+    if (request_.beside_agent) AddProfilesProgram(search);
     for (const ProgramTree& tree : box_.program.trees) {
       AddMount(tree.path, Access::kReadOnly, tree.reason);
     }
     return {};
+  }
+
+  /// The agent itself can be started by hand in a box that runs a shell, if it is installed.
+  void AddProfilesProgram(const ProgramSearch& search) {
+    const auto found = ResolveProgram(profile()->program, search, "", TheHost());
+    if (found) AddNeeds(*found, box_.program);
   }
 
   Result<void> AddProject() {
@@ -175,19 +186,28 @@ class Composer {
     box_.mounts.push_back({sandbox::HostTree{.source = path,
                                              .target = path,
                                              .access = access,
+                                             .links = sandbox::Links::kRefused,
                                              .map_owner = true,
                                              .covering = sandbox::Covering::kIntended},
                            std::move(reason)});
   }
 
+  Result<void> CheckPlace(const std::string& path, const std::string& what) const {
+    return CheckShown(
+        path, {.home = owner_.home, .project = request_.project, .state = owner_.state}, what);
+  }
+
   /// What the agent needs of the user's home, as far as it is there.
-  void AddOwnDirectories() {
-    if (profile() == nullptr) return;
+  Result<void> AddOwnDirectories() {
+    if (profile() == nullptr) return {};
     for (const std::string_view each : profile()->home) {
       const std::string path = owner_.home + "/" + std::string(each);
       if (TheHost().real_path(path) != path || !IsDirectory(path)) continue;
+      IGLOO_TRY(CheckPlace(path, "the configuration of '" + std::string(profile()->name) +
+                                     "' cannot show"));
       AddMount(path, Access::kReadWrite, "named in your configuration");
     }
+    return {};
   }
 
   Result<void> AddHomeDirectories() {
@@ -200,9 +220,23 @@ class Composer {
                     "'" + Printable(path) + "' is no directory below your home",
                     "name one without links in its path, relative to home: --home .cache/pip");
       }
+      IGLOO_TRY(CheckPlace(path, "'--home' cannot show"));
       AddMount(path, Access::kReadWrite, "you named it (--home)");
     }
     return {};
+  }
+
+  void AddGivenTrees() {
+    box_.own_trees = request_.own_trees;
+    for (const OwnTree& each : request_.own_trees) {
+      box_.mounts.push_back({sandbox::HostTree{.source = each.source,
+                                               .target = each.target,
+                                               .access = Access::kReadWrite,
+                                               .map_owner = true,
+                                               .covering = sandbox::Covering::kIntended},
+                             each.reason});
+    }
+    box_.mounts.insert(box_.mounts.end(), request_.mounts.begin(), request_.mounts.end());
   }
 
   /// What is set later counts.
@@ -241,6 +275,7 @@ class Composer {
     for (const std::string& each : box_.program.path_directories) add(each);
     const auto own = environment_.variables.find("PATH");
     add(own != environment_.variables.end() ? own->second : "/usr/local/bin:/usr/bin:/bin");
+    for (const std::string& each : request_.late_directories) add(each);
     return path;
   }
 
@@ -257,13 +292,14 @@ class Composer {
       }
       for (const std::string_view name : profile()->variables) Pass(name, Origin::kCaller);
     }
+    for (const std::string& name : request_.key_variables) Pass(name, Origin::kCaller);
     for (const std::string& name : request_.extra_variables) Pass(name, Origin::kNamed);
     for (const Variable& each : request_.set_variables) Set(each.name, each.value, each.origin);
   }
 
   void AddArguments() {
     box_.argv.push_back(box_.program.path);
-    if (profile() != nullptr) {
+    if (profile() != nullptr && !request_.beside_agent) {
       for (const std::string_view word : profile()->arguments) {
         box_.argv.push_back(Expanded(word));
       }
@@ -332,6 +368,7 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
   root.limits.cpu_seconds = 0;
   root.limits.memory_bytes = box.memory_bytes;
   root.limits.processes = box.processes;
+  root.limits.millicpus = box.millicpus;
   root.limits.open_files = kOpenFiles;
   root.limits.file_bytes = 0;
   request.what = environment::Program{box.argv};
@@ -358,9 +395,19 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
                                               .map_owner = true,
                                               .covering = sandbox::Covering::kIntended});
   }
-  // What is no mount and lies in a home of the host's was put there (FillHome).
+  // Memory is not shown where a directory of the host's takes its place.
+  std::erase_if(policy.run, [&](const sandbox::Entry& entry) {
+    const bool memory = std::holds_alternative<sandbox::MemoryTree>(entry);
+    return memory && std::ranges::any_of(box.own_trees, [&](const OwnTree& each) {
+             return each.target == sandbox::TargetOf(entry);
+           });
+  });
+  // What is no mount and lies in a directory of igloo's on the host was put there (FillHome).
   const auto is_there = [&](const std::string& path) {
-    return own_home && sandbox::IsWithin(path, box.home);
+    return (own_home && sandbox::IsWithin(path, box.home)) ||
+           std::ranges::any_of(box.own_trees, [&](const OwnTree& each) {
+             return sandbox::IsWithin(path, each.target);
+           });
   };
   for (const Mount& mount : box.mounts) {
     const bool made = !sandbox::IsMount(mount.entry) && is_there(sandbox::TargetOf(mount.entry));

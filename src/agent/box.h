@@ -23,6 +23,7 @@ namespace igloo::agent {
 struct Owner {
   std::string home = {};  ///< real
   std::string user = {};
+  std::string state = {};  ///< igloo's own state directory, which no box shows; real
   std::string path = {};  ///< PATH
   /// Where the administrator has settings for agents.
   std::string settings = "/etc";
@@ -60,17 +61,40 @@ struct GrantedRight {
   std::string shows = {};
 };
 
+/// One that it would have if the host had it.
+struct MissingRight {
+  Grant grant;
+  Error why = {};
+};
+
+/// A directory of igloo's own on the host that a box writes to. Names of links and mounts that lie
+/// in it are made there (FillHome).
+struct OwnTree {
+  std::string source = {}, target = {}, reason = {};
+};
+
+struct Box;
+/// What SANDBOX.md says.
+using Notice = std::function<std::string(const Box& box)>;
+
 /// What somebody asks of a box.
 struct BoxRequest {
-  std::string name = {};                           ///< of the box
-  const Profile* profile = nullptr;                ///< null: `program` alone counts
-  std::string program = {};                        ///< instead of the profile's
+  std::string name = {};             ///< of the box
+  const Profile* profile = nullptr;  ///< null: `program` alone counts
+  std::string program = {};          ///< instead of the profile's
+  /// `program` is something else than the agent (a shell, say): the box has the agent's files, and
+  /// the agent itself to be started by hand.
+  bool beside_agent = false;
   std::vector<std::string> arguments = {};         ///< the user's own
   std::string project = {};                        ///< real path
   std::vector<Variable> set_variables = {};        ///< with values of somebody's files
   std::vector<std::string> extra_variables = {};   ///< names of the caller's
+  std::vector<std::string> key_variables = {};     ///< likewise, which the agent has always had
   std::vector<std::string> home_directories = {};  ///< relative to home, to write to
   std::vector<std::string> path_directories = {};  ///< before PATH
+  std::vector<std::string> late_directories = {};  ///< behind PATH
+  std::vector<OwnTree> own_trees = {};
+  std::vector<Mount> mounts = {};  ///< beside all others
   environment::HideRules hide = {};
   /// The agent works on a copy of the project, and this directory of the host's keeps what it
   /// changes (sandbox::OverlayTree::changes); empty: it works on the project itself.
@@ -81,6 +105,7 @@ struct BoxRequest {
   GitIdentity fallback_identity = {};
   std::vector<File> files = {};  ///< beside the profile's
   std::set<Grant> grants = {};   ///< that it will get, for the notice
+  Notice notice = {};            ///< instead of the usual one (agent/notice.h)
   network::Wanted network = {};
 };
 
@@ -99,16 +124,19 @@ struct Box {
   std::vector<std::string> argv = {};
   std::vector<Variable> variables = {};
   std::vector<Mount> mounts = {};
+  std::vector<OwnTree> own_trees = {};
   std::vector<sandbox::Hidden> hidden = {};  ///< of the project, outside of its repository
   /// The host's directory that is its home; empty: its home is in memory.
   std::string home_source = {};
   std::vector<File> files = {};
   std::set<Grant> grants = {};  ///< that were asked for
   std::vector<GrantedRight> granted = {};
+  std::vector<MissingRight> not_granted = {};
+  Notice notice = {};                     ///< empty: the usual one
   std::vector<ServedSocket> served = {};  ///< sockets that igloo answers for its code
   std::string git_settings = {};          ///< behind what every box's ~/.gitconfig has
   network::Wanted network = {};
-  std::uint64_t memory_bytes = 0, processes = 0;
+  std::uint64_t memory_bytes = 0, processes = 0, millicpus = 0;
   std::vector<std::string> remarks = {};  ///< for the summary, a sentence each
 };
 

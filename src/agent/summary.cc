@@ -233,8 +233,9 @@ std::vector<SummarySection> Summarize(const Box& box, const sandbox::Plan& plan,
   what.rows.push_back({"runs", words, {}});
   what.rows.push_back({"in", Printable(plan.payload.cwd), {}});
   what.rows.push_back({"limits",
-                       fmt::format("{} of memory, {} processes",
-                                   HumanBytes(plan.payload.memory_bytes), box.processes),
+                       fmt::format("{} of memory, {} processes, {:g} processors",
+                                   HumanBytes(plan.payload.memory_bytes), box.processes,
+                                   static_cast<double>(plan.payload.millicpus) / 1000.0),
                        {}});
   for (const std::string& remark : box.remarks)
     what.rows.push_back({"note", remark, {}, Kind::kRemark});

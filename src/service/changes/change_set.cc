@@ -26,6 +26,8 @@ constexpr std::uint64_t kVersion = 2;
 /// Had no repository that lies elsewhere.
 constexpr std::uint64_t kFirstVersion = 1;
 constexpr std::size_t kLongestName = 64;
+/// Longer than it takes to record the largest project.
+constexpr std::time_t kMakingSeconds = 3600;
 
 /// What the record says of how far a change set is.
 enum class Progress : std::uint64_t { kBegun = 1, kEnded, kApplied };
@@ -241,18 +243,62 @@ Result<void> OpenChangeSet::Close() {
   return {};
 }
 
-void OpenChangeSet::GiveUp() {
+namespace {
+
+/// Whether the sandbox wrote anything into its copy.
+bool IsWritten(const ChangeSet& set) {
   bool written = false;
-  for (const std::string& each : {layer(), repository_layer()}) {
-    if (each.empty()) continue;
-    const auto upper = Tree::Open(each + "/upper");
+  for (const char* layer : {"/layer", "/repository"}) {
+    const auto upper = Tree::Open(set.place + layer + "/upper");
     if (!upper) continue;
     (void)EachName(upper->fd(), [&](const char*) -> Result<void> {
       written = true;
       return {};
     });
   }
-  if (!written) (void)Discard({set_, {}});
+  return written;
+}
+
+/// One that is being made has no lock for a moment, and no record for as long as that takes.
+bool IsOld(const std::string& place) {
+  struct stat info{};
+  return ::lstat(place.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         info.st_mtime < std::time(nullptr) - kMakingSeconds;
+}
+
+}  // namespace
+
+Result<std::vector<Unused>> FindUnused() {
+  IGLOO_ASSIGN(const std::string place, Place());
+  IGLOO_ASSIGN(const Tree tree, Tree::Open(place));
+  std::vector<Unused> all;
+  IGLOO_TRY(EachName(tree.fd(), [&](const char* name) -> Result<void> {
+    const std::string own = place + "/" + name;
+    if (!CheckName(name)) return {};
+    const bool old = IsOld(own);  // before the lock, whose file may be new
+    auto lock = LockPrivateFile(LockOf(own));
+    if (!lock) return {};
+    if (::access((own + "/record").c_str(), F_OK) != 0) {
+      if (errno == ENOENT && old) all.push_back({name, own, false, *std::move(lock)});
+      return {};
+    }
+    // One that cannot be read may be of another igloo's.
+    const auto record = Read(own, name);
+    const bool begun = record && record->progress == Progress::kBegun;
+    if (begun && !IsWritten(record->set)) all.push_back({name, own, true, *std::move(lock)});
+    return {};
+  }));
+  std::ranges::sort(all, {}, &Unused::name);
+  return all;
+}
+
+Result<void> RemoveUnused(const Unused& unused) {
+  ::unlink((unused.place + "/record").c_str());
+  return RemoveTree(unused.place);
+}
+
+void OpenChangeSet::GiveUp() {
+  if (!IsWritten(set_)) (void)Discard({set_, {}});
   lock_.Reset();
 }
 

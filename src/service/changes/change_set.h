@@ -89,6 +89,16 @@ Result<Held> Find(const std::string& name);
 /// Removes it with all that it holds.
 Result<void> Discard(Held held);
 
+/// What nobody can want: a copy of a project that igloo was killed before it was complete, or one
+/// that was interrupted before anything was written.
+struct Unused {
+  std::string name = {}, place = {};
+  bool complete = false;
+  UniqueFd lock = {};  ///< so long nobody uses it
+};
+Result<std::vector<Unused>> FindUnused();
+Result<void> RemoveUnused(const Unused& unused);
+
 /// Writes down that the project has all of it.
 Result<void> MarkApplied(const ChangeSet& set);
 
