@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/git.h"
+#include "agent/git_guards.h"
 #include "agent/grants.h"
 #include "agent/profile.h"
 #include "agent/program.h"
@@ -22,7 +23,10 @@ namespace igloo::agent {
 struct Owner {
   std::string home = {};  ///< real
   std::string user = {};
+  std::string state = {};  ///< igloo's own state directory, which no box shows; real
   std::string path = {};  ///< PATH
+  /// Where the administrator has settings for agents.
+  std::string settings = "/etc";
 };
 
 /// Where a variable inside comes from.
@@ -95,6 +99,8 @@ struct BoxRequest {
   /// The agent works on a copy of the project, and this directory of the host's keeps what it
   /// changes (sandbox::OverlayTree::changes); empty: it works on the project itself.
   std::string changes = {};
+  /// Likewise for the repository of a linked work tree or a submodule.
+  std::string repository_changes = {};
   /// Who commits if the caller's git does not know.
   GitIdentity fallback_identity = {};
   std::vector<File> files = {};  ///< beside the profile's
@@ -108,7 +114,8 @@ struct Box {
   std::string name = {}, title = {};
   const Profile* profile = nullptr;
   std::string project = {};
-  std::string changes = {};  ///< see BoxRequest
+  std::string changes = {};                                ///< see BoxRequest
+  std::optional<environment::Repository> repository = {};  ///< of a copy, if it lies elsewhere
   std::string home = {};
   WorkTree work_tree = {};
   GitIdentity identity = {};   ///< for all repositories
@@ -129,15 +136,15 @@ struct Box {
   std::vector<ServedSocket> served = {};  ///< sockets that igloo answers for its code
   std::string git_settings = {};          ///< behind what every box's ~/.gitconfig has
   network::Wanted network = {};
-  std::uint64_t memory_bytes = 0, processes = 0;
+  std::uint64_t memory_bytes = 0, processes = 0, millicpus = 0;
   std::vector<std::string> remarks = {};  ///< for the summary, a sentence each
 };
 
 /// The value of one of the caller's variables, if it is set.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// Composes a box. Reads the host (programs, the work tree), starts nothing but the caller's git,
-/// for the identity. `environment` is the box's root.
+/// Composes a box. Reads the host (programs, the work tree) and starts nothing. `environment` is
+/// the box's root.
 Result<Box> ComposeBox(const BoxRequest& request, const Owner& owner,
                        const environment::Environment& environment, const Lookup& lookup);
 

@@ -1,6 +1,7 @@
 #include "agent/home.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,7 +64,7 @@ bool IsFile(const sandbox::Entry& entry) {
 Result<void> MakePlace(const std::string& path, const sandbox::Entry& entry) {
   if (const auto* file = std::get_if<sandbox::TextFile>(&entry)) {
     IGLOO_TRY(MakeDirectories(fs::path(path).parent_path().string()));
-    return ReplaceFile(path, file->content, {.mode = file->mode});
+    return ReplaceFile(path, file->content, {.mode = file->mode}, Sync::kNo);
   }
   if (const auto* link = std::get_if<sandbox::Link>(&entry)) {
     IGLOO_TRY(MakeDirectories(fs::path(path).parent_path().string()));
@@ -130,8 +131,14 @@ Result<History> OpenHistory(const Profile& profile, const std::string& histories
                             const std::string& home, const std::string& project) {
   IGLOO_ASSIGN(const ProjectRoot root, FindProjectRoot(project));
   History history{.path = std::string(profile.history)};
+  IGLOO_TRY(MakeDirectories(histories));
   const bool fresh = !IsDirectory(histories + "/" + ProjectKey(root.path));
   IGLOO_ASSIGN(history.source, OpenProjectHistory(histories, root.path));
+  history.lock = OpenDirectory(history.source);
+  if (!history.lock || ::flock(history.lock.get(), LOCK_SH | LOCK_NB) != 0) {
+    return Fail(Errc::kFailedPrecondition, "the conversations of this project are being removed",
+                "try again: 'igloo agent gc' runs at this moment");
+  }
   const std::string name = ClaudeProjectName(project);
   const UniqueFd old = OpenDirectory(home + "/" + history.path + "/" + name);
   if (!fresh || !old) return history;
@@ -183,10 +190,14 @@ Result<void> FillHome(const std::string& directory, const Box& box) {
                            : MakePlaceBeneath(*holder, path, entry);
   };
   IGLOO_TRY(ReplaceFile(directory + "/.gitconfig", GitConfigText(box.identity) + box.git_settings,
-                        {.mode = 0644}));
+                        {.mode = 0644}, Sync::kNo));
   IGLOO_TRY(put(sandbox::EmptyDirectory{.path = box.home, .mode = 0755}));
   for (const Mount& mount : box.mounts) IGLOO_TRY(put(mount.entry));
   IGLOO_TRY(put(sandbox::HostTree{.source = box.project, .target = box.project}));
+  if (box.repository) {
+    const std::string& repository = box.repository->path;
+    IGLOO_TRY(put(sandbox::HostTree{.source = repository, .target = repository}));
+  }
   for (const ProgramLink& link : box.program.links) {
     IGLOO_TRY(put(sandbox::Link{.path = link.path, .points_to = link.points_to}));
   }

@@ -13,6 +13,7 @@ namespace igloo::agent {
 struct History {
   std::string path = {};    ///< below the home directory, as the agent knows it
   std::string source = {};  ///< the directory on the host that is shown there; empty: none yet
+  UniqueFd lock = {};       ///< as long as a box shows it, it is not collected
 };
 
 /// A directory below `histories` for the conversations of a project, which the work trees of one

@@ -67,7 +67,7 @@ TEST_F(Home, MountsDirectoriesThatAreThereAndNoLinks) {
   fs::create_directory_symlink(place_ + "/elsewhere", place_ + "/home/.claude/plugins");
   const std::string home = place_ + "/home";
   const BoxOrder order{.box = "b", .agent = "claude", .home = home};
-  const History history{".claude/projects", place_ + "/histories"};
+  const std::optional<History> history = History{".claude/projects", place_ + "/histories"};
   const auto mounts = MountsOfState(*FindAgentFiles("claude"), order, home, history);
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadOnly), Contains(home + "/.claude/commands"));
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadWrite), Contains(home + "/.claude/todos"));

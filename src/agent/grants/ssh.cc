@@ -79,10 +79,7 @@ std::string SigningKeyText(const GrantContext& context, std::string key) {
 
 /// Git inside signs commits as git outside does, if the key for that is granted.
 void SetUpSigning(const GrantContext& context, const std::vector<SshKey>& keys) {
-  const std::string git = context.caller.find("git");
-  const auto ask = [&](const char* key) {
-    return git.empty() ? std::string() : ReadGitSetting(git, context.caller.owner.home, key);
-  };
+  const auto ask = [&](const char* key) { return ReadGitSetting(context.caller.owner.home, key); };
   if (ask("gpg.format") != "ssh") return;
   const std::string text = SigningKeyText(context, ask("user.signingkey"));
   const std::size_t space = std::min(text.find(' '), text.size());

@@ -204,12 +204,6 @@ Result<std::vector<StaleHistory>> FindStaleHistories(const std::string& projects
   return stale;
 }
 
-UniqueFd HoldHistory(const std::string& directory) {
-  UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (fd) (void)::flock(fd.get(), LOCK_SH | LOCK_NB);
-  return fd;
-}
-
 Result<std::vector<StaleHistory>> RemoveStaleHistories(const std::string& projects) {
   IGLOO_ASSIGN(auto stale, FindStaleHistories(projects));
   // A project may be moved while a box runs that writes to its history.

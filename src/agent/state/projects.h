@@ -37,9 +37,6 @@ std::string ClaudeProjectName(std::string_view path);
 /// it is missing, with a file `project-root` that says whose it is.
 Result<std::string> OpenProjectHistory(const std::string& projects, const std::string& root);
 
-/// Holds a history for as long as the descriptor is open: nobody removes it meanwhile.
-UniqueFd HoldHistory(const std::string& directory);
-
 /// A history whose project is gone.
 struct StaleHistory {
   std::string directory = {};

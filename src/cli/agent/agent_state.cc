@@ -39,6 +39,13 @@ Result<agent::StateStore> AgentStore() {
   return agent::StateStore{.directory = place};
 }
 
+Result<void> FinishInterruptedBoxes(Console& console) {
+  IGLOO_ASSIGN(const agent::StateStore store, AgentStore());
+  IGLOO_ASSIGN(const auto interrupted, agent::FinishInterrupted(store));
+  for (const agent::WriteBack& each : interrupted) Say(each, console);
+  return {};
+}
+
 Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
                                                       const agent::Profile* profile,
                                                       const std::string& home,
@@ -48,8 +55,7 @@ Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
       profile == nullptr ? nullptr : agent::FindAgentFiles(profile->files_of);
   if (files == nullptr) return nullptr;
   IGLOO_ASSIGN(const agent::StateStore store, AgentStore());
-  IGLOO_ASSIGN(const auto interrupted, agent::FinishInterrupted(store));
-  for (const agent::WriteBack& each : interrupted) Say(each, console);
+  IGLOO_TRY(FinishInterruptedBoxes(console));
   agent::BoxOrder order{.box = box,
                         .agent = std::string(profile->files_of),
                         .home = home,
@@ -72,9 +78,9 @@ Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
     IGLOO_ASSIGN(history,
                  agent::OpenHistory(*profile, choice.histories.empty() ? usual : choice.histories,
                                     home, project));
-    made->history_ = agent::HoldHistory(history->source);
   }
   made->mounts_ = agent::MountsOfState(*files, order, home, history);
+  if (history) made->history_lock_ = std::move(history->lock);
   return made;
 }
 

@@ -8,6 +8,7 @@
 #include "agent/state/conversations.h"
 #include "agent/state/write_back.h"
 #include "base/error.h"
+#include "base/unique_fd.h"
 #include "cli/console.h"
 
 namespace igloo::cli {
@@ -23,6 +24,9 @@ struct StateChoice {
 
 /// Where igloo keeps what boxes have of agents' state.
 Result<agent::StateStore> AgentStore();
+
+/// Takes what boxes left that were killed, and says what a person should know.
+Result<void> FinishInterruptedBoxes(Console& console);
 
 /// The state of an agent in one box: copies of the user's files, and what comes back of them. What
 /// was not finished is finished when this goes.
@@ -53,7 +57,7 @@ class AgentState {
   agent::BoxOrder order_;
   agent::BoxState state_;
   std::vector<agent::Mount> mounts_ = {};
-  UniqueFd history_ = {};  ///< while it is locked, nobody removes it
+  UniqueFd history_lock_ = {};  ///< while it is there, nobody removes the history
   std::optional<agent::Conversations> conversations_ = {};
   bool finished_ = false;
 };

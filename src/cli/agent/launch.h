@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/config/configure.h"
 #include "cli/console.h"
+#include "cli/run/wall.h"
 #include "config/catalogue.h"
 #include "sandbox/plan.h"
 #include "service/changes/change_set.h"
@@ -34,9 +35,11 @@ struct LaunchRequest {
   std::string name = {};  ///< of the box; empty: made from agent and project
   /// Whether another name will do where this one is taken.
   agent::BoxRegistry::Name name_taken = agent::BoxRegistry::Name::kExactly;
+  /// What it uses is written down, at this place or an empty one, which is igloo's own.
+  std::optional<std::string> learn = {};
   agent::GrantRequest grants = {};
   // What the older launchers have of their own.
-  environment::HideRules hide = {};
+  std::vector<std::string> show_hidden = {};  ///< globs
   StateChoice state = {};
   std::vector<std::string> late_path = {};  ///< behind PATH
   std::vector<agent::OwnTree> own_trees = {};
@@ -53,7 +56,10 @@ Result<config::Config> ReadAgentConfig(const ParsedArgs& args, Console& console)
 
 /// A box that could start, with its plan.
 struct PreparedBox {
+  /// Held until the box is in the registry (BoxRegistry::JoinOrStart); usually nobody's.
+  UniqueFd turn = {};
   std::optional<service::changes::OpenChangeSet> changes = {};
+  std::unique_ptr<Wall> wall = {};         ///< starts while the rest is read and planned
   std::unique_ptr<AgentState> state = {};  ///< null: igloo knows no files of its agent's
   std::unique_ptr<BoxGrants> grants = {};  ///< null: it has none
   agent::Box box = {};
@@ -77,6 +83,13 @@ std::string SummaryJson(const PreparedBox& prepared);
 
 /// Starts it, on a terminal of its own if igloo has one, and waits for its end: the exit code.
 Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console);
+
+/// The same, unless a box of this agent runs in the project already: then the agent starts in that
+/// one, beside what runs there, on this terminal. Of many at once, one starts the box.
+Result<int> RunOrJoin(PreparedBox prepared, const LaunchRequest& request, Console& console);
+
+/// Whether a box gets a terminal of its own.
+bool HasTerminal();
 
 /// Whether a person says yes; no answer is one.
 bool ReadYes();

@@ -178,7 +178,7 @@ Result<Asked> Ask(const Options& options, const Launcher& launcher, const std::s
   launch.name = NameOf(project);
   launch.name_taken =
       options.another ? agent::BoxRegistry::Name::kOrNext : agent::BoxRegistry::Name::kExactly;
-  launch.hide.show = {"**"};
+  launch.show_hidden = {"**"};
   launch.state.own_conversations = true;
   if (options.gh_token) launch.grants.usual.insert(Grant::kGitHubToken);
   for (const UsualRight& each : kUsual) {
@@ -189,8 +189,6 @@ Result<Asked> Ask(const Options& options, const Launcher& launcher, const std::s
   IGLOO_TRY(AddState(options, launcher, owner.home, launch));
   return asked;
 }
-
-bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
 
 /// Starts the agent in a sandbox that runs: with its rights, whatever this command line says.
 Result<int> Join(Asked asked, const agent::BoxRegistry& boxes, const agent::BoxInfo& box,
