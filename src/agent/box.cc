@@ -203,8 +203,8 @@ class Composer {
     for (const std::string_view each : profile()->home) {
       const std::string path = owner_.home + "/" + std::string(each);
       if (TheHost().real_path(path) != path || !IsDirectory(path)) continue;
-      IGLOO_TRY(CheckPlace(path, "the configuration of '" + std::string(profile()->name) +
-                                     "' cannot show"));
+      IGLOO_TRY(CheckPlace(
+          path, "the configuration of '" + std::string(profile()->name) + "' cannot show"));
       AddMount(path, Access::kReadWrite, "named in your configuration");
     }
     return {};
@@ -232,6 +232,7 @@ class Composer {
       box_.mounts.push_back({sandbox::HostTree{.source = each.source,
                                                .target = each.target,
                                                .access = Access::kReadWrite,
+                                               .links = sandbox::Links::kRefused,
                                                .map_owner = true,
                                                .covering = sandbox::Covering::kIntended},
                              each.reason});
