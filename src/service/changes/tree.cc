@@ -50,6 +50,7 @@ Result<UniqueFd> Tree::OpenDirectory(const std::string& path) const {
 }
 
 Result<UniqueFd> Tree::OpenFile(const std::string& path) const {
+  IGLOO_ASSIGN(const auto rights, user_.TakeRights());
   // SECURITY: looked at before it is opened: to open a device does something.
   const UniqueFd found = OpenBeneath(fd_.get(), path, O_PATH);
   struct stat info{};

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "service/changes/acting_user.h"
 #include "service/changes/node.h"
 
 namespace igloo::service::changes {
@@ -19,6 +20,8 @@ class Tree {
   static Result<Tree> Open(const std::string& path);
 
   int fd() const { return fd_.get(); }
+  /// With whose rights files in it are opened. Of a tree that Open() made: the process's own.
+  const ActingUser& user() const { return user_; }
 
   /// Nothing: there is no such name, or something on the way to it is no directory.
   std::optional<Node> Look(const std::string& path) const;
@@ -30,12 +33,15 @@ class Tree {
   Result<std::string> ReadLink(const std::string& path) const;
 
  private:
+  friend Result<Tree> OpenProject(const struct ChangeSet& set);
   explicit Tree(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;
+  ActingUser user_ = {};
 };
 
-/// The project of a change set; fails if another directory is in its place.
 struct ChangeSet;
+/// The project of a change set; fails if another directory is in its place. If it is somebody
+/// else's and this is root, files in it are opened as its owner.
 Result<Tree> OpenProject(const ChangeSet& set);
 
 /// openat2 beneath `directory`, through no link.
