@@ -12,6 +12,7 @@
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "service/changes/git.h"
+#include "service/changes/repository.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -30,12 +31,13 @@ std::string_view FirstLine(std::string_view text) { return text.substr(0, text.f
 /// Branches inside, from the upper layer alone.
 class Refs {
  public:
-  explicit Refs(const Contents& contents)
-      : upper_(contents.upper()), digits_(contents.set().name_size * 2) {}
+  Refs(const Repository& repository, std::size_t digits)
+      : repository_(repository), upper_(repository.upper()), digits_(digits) {}
 
   std::map<std::string, std::string> Read() {
     ReadPacked();
-    ReadLoose(".git/refs/heads", 0);
+    heads_ = repository_.Inside("refs/heads");
+    ReadLoose(heads_, 0);
     return std::move(refs_);
   }
 
@@ -46,7 +48,7 @@ class Refs {
   }
 
   void ReadPacked() {
-    const auto text = upper_.Read(".git/packed-refs", 4U << 20);
+    const auto text = upper_.Read(repository_.Inside("packed-refs"), 4U << 20);
     if (!text) return;
     for (std::string_view rest = *text; !rest.empty();) {
       const std::string_view line = FirstLine(rest);
@@ -68,14 +70,16 @@ class Refs {
       if (node && node->type == Type::kDirectory) ReadLoose(path, depth + 1);
       if (node && node->type == Type::kFile) {
         const auto text = upper_.Read(path, 1024);
-        if (text) Add(path.substr(std::string_view(".git/refs/heads/").size()), FirstLine(*text));
+        if (text) Add(path.substr(heads_.size() + 1), FirstLine(*text));
       }
       return {};
     });
   }
 
+  const Repository& repository_;
   const Tree& upper_;
   std::size_t digits_, seen_ = 0;
+  std::string heads_ = {};
   std::map<std::string, std::string> refs_ = {};
 };
 
@@ -90,8 +94,8 @@ std::string SafeName(std::string_view branch) {
   return name;
 }
 
-std::string HeadInside(const Contents& contents) {
-  const auto head = contents.upper().Read(".git/HEAD", 4096);
+std::string HeadInside(const Contents& contents, const Repository& repository) {
+  const auto head = repository.upper().Read(repository.HeadInside(), 4096);
   return head ? std::string(FirstLine(*head)) : contents.set().head;
 }
 
@@ -121,18 +125,19 @@ Result<UniqueFd> NewFile(const std::string& path) {
 /// Copies objects out of the upper layer, as plain bytes.
 class ObjectCopy {
  public:
-  ObjectCopy(const Contents& contents, const Git& git, const std::string& scratch)
-      : upper_(contents.upper()),
-        digits_(contents.set().name_size * 2),
+  ObjectCopy(const Repository& repository, std::size_t digits, const Git& git,
+             const std::string& scratch)
+      : upper_(repository.upper()),
+        objects_(repository.Inside("objects")),
+        digits_(digits),
         git_(git),
         scratch_(scratch) {}
 
   Result<void> All() {
-    constexpr const char* kObjects = ".git/objects";
-    const auto objects = upper_.OpenDirectory(kObjects);
+    const auto objects = upper_.OpenDirectory(objects_);
     if (!objects) return {};
     return EachName(objects->get(), [&](const char* name) -> Result<void> {
-      const std::string place = std::string(kObjects) + "/" + name;
+      const std::string place = objects_ + "/" + name;
       if (std::string_view(name) == "pack") return Packs(place);
       return std::string_view(name).size() == 2 && IsHex(name) ? Loose(place, name)
                                                                : Result<void>();
@@ -188,6 +193,7 @@ class ObjectCopy {
 
   static constexpr std::size_t kLargestObject = 512U << 20;
   const Tree& upper_;
+  const std::string objects_;
   std::size_t digits_;
   const Git& git_;
   const std::string& scratch_;
@@ -241,14 +247,16 @@ Result<void> Point(const Git& git, const std::string& name, const Tip& tip) {
 Result<std::vector<Tip>> NewTips(const Contents& contents) {
   std::vector<Tip> tips;
   if (!contents.has_git()) return tips;
-  std::map<std::string, std::string> refs = Refs(contents).Read();
-  const std::string head = HeadInside(contents);
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(contents.set()));
+  const std::size_t digits = contents.set().name_size * 2;
+  std::map<std::string, std::string> refs = Refs(repository, digits).Read();
+  const std::string head = HeadInside(contents, repository);
   constexpr std::string_view kTo = "ref: refs/heads/";
   const std::string current = head.starts_with(kTo) ? head.substr(kTo.size()) : "HEAD";
-  const bool detached = head.size() == contents.set().name_size * 2 && IsHex(head);
+  const bool detached = head.size() == digits && IsHex(head);
   if (detached && head != contents.set().head) refs["HEAD"] = head;
   if (refs.empty()) return tips;
-  IGLOO_ASSIGN(const Git git, GitOf(contents));
+  IGLOO_ASSIGN(const Git git, GitOf(contents.set()));
   IGLOO_ASSIGN(const auto known, HostObjects(git));
   const std::string own = "igloo/" + contents.set().name;
   std::set<std::string> names;
@@ -263,17 +271,18 @@ Result<std::vector<Tip>> NewTips(const Contents& contents) {
 
 Result<void> BringCommits(const Contents& contents, const std::vector<Tip>& tips) {
   if (tips.empty()) return {};
-  IGLOO_ASSIGN(const Git git, GitOf(contents));
+  IGLOO_ASSIGN(const Git git, GitOf(contents.set()));
   for (const Tip& tip : tips) IGLOO_TRY(git.CheckBranch(tip.arrives_as));
   const ChangeSet& set = contents.set();
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(set));
   IGLOO_ASSIGN(const ScratchRepository scratch,
                ScratchRepository::Make(git, set.place, set.name_size == 32 ? "sha256" : "sha1"));
   // Without it, git would look for the parents of commits that the project does not have.
-  if (const auto shallow = contents.project().Read(".git/shallow", 4U << 20)) {
+  if (const auto shallow = repository.host().Read("shallow", 4U << 20)) {
     IGLOO_ASSIGN(const auto rights, git.user().TakeRights());
     IGLOO_TRY(ReplaceFile(scratch.path() + "/shallow", *shallow));
   }
-  IGLOO_TRY(ObjectCopy(contents, git, scratch.path()).All());
+  IGLOO_TRY(ObjectCopy(repository, set.name_size * 2, git, scratch.path()).All());
   IGLOO_TRY(Pass(git, scratch.path(), tips));
   for (const Tip& tip : tips) IGLOO_TRY(Point(git, set.name, tip));
   return {};

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "service/changes/journal.h"
+#include "service/changes/repository.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -60,7 +61,7 @@ Result<Tree> OpenProject(const ChangeSet& set) {
         "the project of '" + set.name + "' is no longer at '" + Printable(set.project) + "'",
         "put it back, or give the changes up: igloo discard " + set.name);
   }
-  IGLOO_ASSIGN(project->user_, ActingUser::ForDirectory(project->fd()));
+  IGLOO_TRY(project->OpenFilesAsOwner());
   return project;
 }
 
@@ -74,9 +75,9 @@ Result<Contents> Contents::Open(const ChangeSet& set) {
   return contents;
 }
 
-Result<Git> GitOf(const Contents& contents) {
-  IGLOO_ASSIGN(const UniqueFd repository, contents.project().OpenDirectory(".git"));
-  return Git::For(repository.get(), contents.set().project + "/.git");
+Result<Git> GitOf(const ChangeSet& set) {
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(set));
+  return Git::For(repository.host().fd(), repository.path());
 }
 
 bool Contents::IsUntouched(const std::string& path) const {
@@ -113,7 +114,7 @@ Result<std::string> Contents::FromGit(const std::string& path, const Node& node)
   const auto object = index_->ObjectOf(path, node);
   if (!object) return Unknown(path);
   if (!git_) {
-    IGLOO_ASSIGN(git_, GitOf(*this));
+    IGLOO_ASSIGN(git_, GitOf(set_));
   }
   if (!scratch_) {
     IGLOO_ASSIGN(

@@ -49,7 +49,7 @@ class Contents {
 };
 
 /// Git for the project's repository.
-Result<Git> GitOf(const Contents& contents);
+Result<Git> GitOf(const ChangeSet& set);
 
 /// Whether two regular files have the same bytes.
 Result<bool> SameBytes(int a, int b);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "service/changes/repository.h"
 #include "service/places.h"
 
 namespace igloo::service::changes {
@@ -50,9 +51,12 @@ bool IsHarmless(std::string_view key) {
 
 NamedByGit::NamedByGit(const ChangeSet& set, const Tree& project, const BaseRecord& base)
     : tree_(project), base_(base), project_(set.project) {
-  for (const char* name : {".git/config", ".git/config.worktree"}) {
-    const auto text = tree_.Read(name, kLargestConfig);
-    if (text) ReadFrom(*text, project_ + "/.git", 0);
+  if (const auto repository = Repository::Open(set)) {
+    const std::string own = set.work_tree.empty() ? "" : set.work_tree + "/";
+    for (const std::string& name : {std::string("config"), own + "config.worktree"}) {
+      const auto text = repository->host().Read(name, kLargestConfig);
+      if (text) ReadFrom(*text, repository->path(), 0);
+    }
   }
   // Root in somebody else's project is not who runs git there.
   const config::Variables variables = ReadVariables();

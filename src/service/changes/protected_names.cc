@@ -112,13 +112,11 @@ constexpr auto kAnywhere = std::to_array<ProtectedName>({
     {".mcp.json", "agents start the servers that it names"},
     // Editors.
     {".vscode", kEditor},
-    {"*.code-workspace", kEditor},
     {".idea", kEditor},
     {".fleet", kEditor},
     {".vs", kEditor},
     {".zed", kEditor},
     {".helix", kEditor},
-    {"*.sublime-project", kEditor},
     {".devcontainer", kEditor},
     {".devcontainer.json", kEditor},
     {".exrc", kEditorCode},
@@ -151,51 +149,85 @@ constexpr auto kAnywhere = std::to_array<ProtectedName>({
     {".pnpmfile.cjs", kPackages},
 });
 
-/// Whether `name` stands at `at` in `path` as whole parts of it. How long it is there; 0: it does
-/// not.
-std::size_t StandsAt(std::string_view path, std::size_t at, std::string_view name) {
-  const std::string_view rest = path.substr(at);
-  if (name.starts_with('*')) {
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    return part.ends_with(name.substr(1)) ? part.size() : 0;
+/// Ends of names.
+constexpr auto kEndings = std::to_array<ProtectedName>({
+    {".code-workspace", kEditor},
+    {".sublime-project", kEditor},
+});
+
+/// With which letters the last parts of those names begin. Most names of a project begin with
+/// another one, and a look at a whole project asks about each.
+constexpr auto kLetters = [] {
+  std::array<bool, 256> letters{};
+  for (const ProtectedName& each : kAnywhere) {
+    const std::string_view part = each.name.substr(each.name.rfind('/') + 1);
+    letters[static_cast<unsigned char>(part.front())] = true;
   }
-  const bool stands =
-      rest.starts_with(name) && (rest.size() == name.size() || rest[name.size()] == '/');
-  return stands ? name.size() : 0;
+  return letters;
+}();
+
+/// Of a part of a path. Empty: it has no such end.
+std::string_view ReasonOfEnding(std::string_view part) {
+  for (const ProtectedName& each : kEndings) {
+    if (part.ends_with(each.name)) return each.reason;
+  }
+  return {};
+}
+
+/// Whether `name` stands at `at` in `path` as whole parts of it.
+bool StandsAt(std::string_view path, std::size_t at, std::string_view name) {
+  const std::string_view rest = path.substr(at);
+  return rest.starts_with(name) && (rest.size() == name.size() || rest[name.size()] == '/');
 }
 
 }  // namespace
 
 Protection ProtectionOf(std::string_view path, bool own_git) {
   const std::string lower = AsciiLower(path);
-  if (own_git && StandsAt(path, 0, ".git") != 0) {
+  if (own_git && StandsAt(path, 0, ".git")) {
     for (const ProtectedName& each : kInGit) {
-      if (StandsAt(lower, 0, each.name) != 0) {
+      if (StandsAt(lower, 0, each.name)) {
         return {std::string(path.substr(0, each.name.size())), each.reason};
       }
     }
     return {};
   }
   for (std::size_t at = 0; at != std::string::npos && at < lower.size();) {
+    const std::size_t slash = lower.find('/', at);
     for (const ProtectedName& each : kAnywhere) {
-      if (const std::size_t size = StandsAt(lower, at, each.name); size != 0) {
-        return {std::string(path.substr(0, at + size)), each.reason};
+      if (StandsAt(lower, at, each.name)) {
+        return {std::string(path.substr(0, at + each.name.size())), each.reason};
       }
     }
-    if (const std::size_t size = StandsAt(lower, at, ".git"); size != 0) {
-      return {std::string(path.substr(0, at + size)), kRepositoryReason};
+    const std::string_view ending = ReasonOfEnding(std::string_view(lower).substr(at, slash - at));
+    if (!ending.empty()) return {std::string(path.substr(0, slash)), ending};
+    if (StandsAt(lower, at, ".git")) {
+      return {std::string(path.substr(0, at + std::string_view(".git").size())), kRepositoryReason};
     }
-    const std::size_t slash = lower.find('/', at);
     at = slash == std::string::npos ? slash : slash + 1;
   }
   return {};
+}
+
+std::string_view ReasonOfLastPart(std::string_view path) {
+  const std::string_view part = NameIn(path);
+  const std::string lower_part = AsciiLower(part);
+  if (part.empty()) return {};
+  if (!kLetters[static_cast<unsigned char>(lower_part.front())]) return ReasonOfEnding(lower_part);
+  const std::string lower = AsciiLower(path);
+  for (const ProtectedName& each : kAnywhere) {
+    if (!lower.ends_with(each.name)) continue;
+    const std::size_t begin = lower.size() - each.name.size();
+    if (begin == 0 || lower[begin - 1] == '/') return each.reason;
+  }
+  return ReasonOfEnding(lower_part);
 }
 
 Protection ProtectionOfLink(std::string_view path, const std::string& target) {
   constexpr std::string_view kLeads = "it is a link to what programs of yours obey";
   const std::filesystem::path to = std::filesystem::path(ParentOf(path)) / target;
   const std::string plain = to.lexically_normal();
-  const bool gits = StandsAt(AsciiLower(plain), 0, ".git") != 0;
+  const bool gits = StandsAt(AsciiLower(plain), 0, ".git");
   if (gits || ProtectionOf(plain, false)) return {std::string(path), kLeads};
   const std::string lower = "/" + AsciiLower(path);
   for (const ProtectedName& each : kAnywhere) {

@@ -18,6 +18,10 @@ namespace igloo::service::changes {
 class Tree {
  public:
   static Result<Tree> Open(const std::string& path);
+  /// A directory in it. Files there are opened as its owner if this is root.
+  Result<Tree> In(const std::string& path) const;
+  /// From now on, if this is root and the tree is somebody else's.
+  Result<void> OpenFilesAsOwner();
 
   int fd() const { return fd_.get(); }
   /// With whose rights files in it are opened. Of a tree that Open() made: the process's own.
@@ -33,7 +37,6 @@ class Tree {
   Result<std::string> ReadLink(const std::string& path) const;
 
  private:
-  friend Result<Tree> OpenProject(const struct ChangeSet& set);
   explicit Tree(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;
   ActingUser user_ = {};

@@ -44,10 +44,24 @@ class Reader {
     IGLOO_TRY(Directory(contents_.upper().fd(), "", 0));
     for (Change& change : list_.changes) Protect(change);
     std::ranges::sort(list_.changes, {}, &Change::path);
+    if (!contents_.set().repository.empty()) list_.git = HasNames(contents_.set());
     return std::move(list_);
   }
 
  private:
+  /// Whether something was written to a repository that lies elsewhere.
+  static bool HasNames(const ChangeSet& set) {
+    const auto upper = Tree::Open(set.place + "/repository/upper");
+    bool any = false;
+    if (upper) {
+      (void)EachName(upper->fd(), [&](const char*) -> Result<void> {
+        any = true;
+        return {};
+      });
+    }
+    return any;
+  }
+
   Result<void> Directory(int directory, const std::string& path, std::size_t depth) {
     if (depth > kDeepest) return Refused(path, "it lies too deep");
     std::set<std::string> seen;
@@ -173,7 +187,7 @@ class Reader {
 
   /// As git asks, and a little more often: what these names are is not looked at.
   bool IsRepository(const std::string& place) {
-    if (place.empty() && own_git_) return false;  // git takes .git first
+    if (place.empty() && base_.Find(".git") != nullptr) return false;  // git takes that first
     const auto [known, fresh] = repositories_.try_emplace(place, false);
     if (!fresh) return known->second;
     const auto has = [&](const char* name) {
