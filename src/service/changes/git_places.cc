@@ -28,6 +28,7 @@ constexpr auto kPlaces = std::to_array<const char*>({
     "logs/refs",
     "logs/refs/heads",
     "logs/refs/heads/igloo",
+    "reftable",
 });
 
 constexpr const char* kHint =
@@ -66,7 +67,8 @@ Result<std::optional<struct stat>> Look(int repository, const std::string& path,
   struct stat info{};
   if (found && ::fstat(found.get(), &info) == 0) return info;
   const int saved_errno = errno;
-  if (saved_errno == ENOENT) return std::nullopt;
+  // With reftables, refs/heads is a file.
+  if (saved_errno == ENOENT || saved_errno == ENOTDIR) return std::nullopt;
   return FailSys(saved_errno, "cannot look at '" + Printable(path + "/" + name) + "'");
 }
 
@@ -89,9 +91,7 @@ Result<void> CheckGitPlaces(int repository, const std::string& path, const Actin
     IGLOO_ASSIGN(const auto info, Look(repository, path, name));
     if (!info) continue;
     const std::string place = path + "/" + name;
-    if (!S_ISDIR(info->st_mode)) {
-      return Refused(place, S_ISLNK(info->st_mode) ? "it is a link" : "it is no directory");
-    }
+    if (S_ISLNK(info->st_mode)) return Refused(place, "it is a link");
     // As anybody else git can do no more than the owner of the repository.
     if (acting == 0 && info->st_uid != 0) return Refused(place, UserText(info->st_uid));
   }
