@@ -141,12 +141,8 @@ class Look {
     if (path.ends_with(".claude/worktrees")) return {};
     if (Full(path) == led_.hooks) return kHooksReason;
     if (!within.empty()) return within;
-    const char first = name.name.empty() ? '\0' : name.name.front();
-    if (path.ends_with(".hg/hgrc")) return service::changes::ProtectionOf(path, false).reason;
-    const bool may = first == '.' || first == 'o' || first == 'O' || first == 'l' || first == 'L';
-    if (!may || AsciiLower(name.name) == ".git") return {};
-    // The name alone: what lies around it was asked before.
-    return service::changes::ProtectionOf(name.name, false).reason;
+    if (AsciiLower(name.name) == ".git") return {};
+    return service::changes::ReasonOfLastPart(path);
   }
 
   void Note(int directory, const std::string& name, const std::string& path, ObeyedAs as,
