@@ -167,7 +167,7 @@ void Interpreter::State::Take(const wire::Report& came) {
     FailWith(backend::ExplainRefusal(*refused, plan.payload));
     return;
   }
-  if (!std::holds_alternative<wire::Ended>(came)) {
+  if (!wire::IsLast(came)) {
     FailWith({Errc::kProtocol, "the sandbox reported what nobody asked for", {}, 0});
     return;
   }

@@ -190,6 +190,11 @@ std::string EncodeReport(const Report& report) {
                                  out.U32(joined.sys_errno);
                                  return std::move(out).Finish();
                                },
+                               [](const Stopped& stopped) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kStopped));
+                                 out.Put(stopped.nonce);
+                                 return std::move(out).Finish();
+                               },
                                [](const Seen& seen) {
                                  Writer out(static_cast<std::uint8_t>(FromInit::kSeen));
                                  out.Put(seen.nonce);
@@ -224,6 +229,9 @@ Result<Report> DecodeReport(std::string_view payload) {
         Plausible(joined.step, joined.sys_errno)) {
       return joined;
     }
+  } else if (kind == FromInit::kStopped) {
+    const Stopped stopped{.nonce = TakeNonce(fields)};
+    if (fields.AtEnd()) return stopped;
   } else if (kind == FromInit::kSeen) {
     Seen seen{.nonce = TakeNonce(fields)};
     seen.kind = static_cast<SeenKind>(fields.U8());

@@ -79,6 +79,12 @@ struct JoinEnded {
   bool operator==(const JoinEnded&) const = default;
 };
 
+/// The payload was stopped at its terminal.
+struct Stopped {
+  Nonce nonce = {};
+  bool operator==(const Stopped&) const = default;
+};
+
 /// What the payload was refused, or asked for.
 struct Seen {
   Nonce nonce = {};
@@ -101,7 +107,11 @@ Result<std::string> EncodeJoin(std::uint32_t number, const std::vector<std::stri
 /// A frame for every other kind.
 std::string EncodeSimple(ToInit kind);
 
-using Report = std::variant<Ended, Refused, JoinEnded, Seen>;
+using Report = std::variant<Ended, Refused, JoinEnded, Stopped, Seen>;
+/// Whether nothing may follow it from an igloo-init that ends with its payload.
+inline bool IsLast(const Report& report) {
+  return std::holds_alternative<Ended>(report) || std::holds_alternative<Refused>(report);
+}
 /// Decodes one payload from init. Anything unexpected is kProtocol.
 Result<Report> DecodeReport(std::string_view payload);
 
