@@ -137,7 +137,7 @@ const std::vector<Case>& Cases() {
       {.name = "APausedBoxStandsAndEndsWithIgloo",
        .who = {Who::kRoot, Who::kUser},
        .script = R"sh(
-         export HOME=/tmp/paused.$$ && mkdir -p "$HOME/p" && cd "$HOME/p"
+         export HOME=/tmp/still.$$ && mkdir -p "$HOME/p" && cd "$HOME/p"
          exec 3< <(exec igloo agent --cmd bash --yes --network none --name one -- -c '
            echo up; while :; do :; done')
          igloo=$!
@@ -149,7 +149,7 @@ const std::vector<Case>& Cases() {
          igloo agent resume one; frozen; igloo agent pause one
          kill -KILL $igloo; while igloo agent list 2>/dev/null | grep -q one; do :; done
          # Whoever gets the leaf next does not stand.
-         for ((i = 0; i < 20; i++)); do igloo run --env shell true || echo failed; done
+         for i in 1 2; do igloo run --env shell true || echo failed; done
          cd / && rm -r "$HOME")sh",
        .says = "^up\n0\nbox 'one' is paused\n1\npaused\nstands\nbox 'one' goes on\n0\n"
                "box 'one' is paused\n$"},
