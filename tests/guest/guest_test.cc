@@ -161,24 +161,6 @@ const std::vector<Case>& Cases() {
            dd if=/dev/zero of=/dev/null bs=64M count=1; echo after $?'
          cd / && rm -r "$HOME")sh",
        .says = "after 137\n.*ran into its limit of 32 MB of memory"},
-      {.name = "AProjectOnAFileSystemThatStandsStillLosesNothing",
-       // What a slow network's file system does, in one long moment.
-       .who = {Who::kRoot},
-       .script = R"sh(
-         export HOME=/tmp/slow.$$ && mkdir -p "$HOME" /mnt/slow
-         dd if=/dev/zero of="$HOME/disk" bs=1M count=16 2>/dev/null && mke2fs -q -F "$HOME/disk"
-         mount -o loop "$HOME/disk" /mnt/slow && mkdir /mnt/slow/p && cd /mnt/slow/p
-         coproc box { exec igloo agent --cmd bash --yes --network none --name one -- -c '
-           echo up; read -r x
-           for ((i = 0; i < 2000; i++)); do echo "line $i"; done >file; echo written'; }
-         read -r line <&${box[0]} && echo "$line"
-         fsfreeze -f /mnt/slow; echo go >&${box[1]}
-         igloo agent list | grep -o ^one
-         fsfreeze -u /mnt/slow
-         read -r line <&${box[0]} && echo "$line"
-         wait; wc -l <file; tail -n 1 file
-         cd / && umount /mnt/slow && rm -r "$HOME")sh",
-       .says = "^up\none\nwritten\n2000\nline 1999\n"},
   };
   return kCases;
 }
