@@ -76,8 +76,15 @@ class Look {
 
   Result<std::vector<Name>> NamesIn(int fd) {
     std::vector<Name> names;
-    const std::unique_ptr<DIR, decltype(&::closedir)> stream(::fdopendir(::dup(fd)), &::closedir);
-    while (stream) {
+    UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    const std::unique_ptr<DIR, decltype(&::closedir)> stream(
+        copy ? ::fdopendir(copy.get()) : nullptr, &::closedir);
+    if (!stream) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot read a directory");
+    }
+    (void)copy.Release();
+    for (;;) {
       const dirent* entry = ::readdir(stream.get());
       if (entry == nullptr) break;
       const std::string_view name = entry->d_name;
