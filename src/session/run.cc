@@ -324,9 +324,7 @@ Result<void> Run::Pause(const cgroup::FreezerPlace& place) {
   return state.freezer->Freeze();
 }
 
-Result<void> Run::Resume() {
-  return state_->freezer ? state_->freezer->Thaw() : Result<void>();
-}
+Result<void> Run::Resume() { return state_->freezer ? state_->freezer->Thaw() : Result<void>(); }
 
 cgroup::Hits Run::hits() const {
   if (!state_->io.group) return {};
