@@ -219,6 +219,25 @@ class PausedBox : public AgentLife {
   Outcome paused_ = {};
 };
 
+/// The host's git writes its configuration by renaming, and takes the cover away by that.
+TEST_F(AgentLife, ABoxStopsBeforeItCanUseAGuardThatTheHostTookAway) {
+  Running box(
+      Script("echo up; until printf '[core]\\n\\tfsmonitor = touch ' >>.git/config; do :; done "
+             "2>/dev/null; echo wrote; cat",
+             {"--name", "one"}));
+  ASSERT_TRUE(box.WaitForOutput("up")) << box.errors();
+  ASSERT_EQ(Git({"config", "branch.main.remote", "origin"}).status, 0);
+  ASSERT_TRUE(box.WaitForErrors(".git/config' was replaced while the box ran")) << box.errors();
+  if (Counted()) {
+    EXPECT_TRUE(WaitFor([&] { return Has("one", "\"state\":\"paused\""); }));
+    EXPECT_EQ(RunProgram(Agent({"stop", "one"})).status, 0);
+  }
+  box.Finish();
+  // What it wrote before it stood still does not stay, either.
+  EXPECT_THAT(Read("home/code/project/.git/config"),
+              AllOf(HasSubstr("remote = origin"), Not(HasSubstr("fsmonitor"))));
+}
+
 TEST_F(PausedBox, UsesNoProcessorAndGoesOn) {
   if (IsRefused()) return;
   EXPECT_TRUE(Has("one", "\"state\":\"paused\""));

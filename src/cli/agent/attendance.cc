@@ -58,6 +58,12 @@ Result<void> Attendance::Pause() {
   return place_.Update(std::move(info));
 }
 
+bool Attendance::Hold() {
+  if (Pause()) return true;
+  run_->Kill();
+  return false;
+}
+
 Result<void> Attendance::Resume() {
   IGLOO_TRY(run_->Resume());
   agent::BoxInfo info = place_.info();

@@ -36,6 +36,10 @@ class Attendance {
 
   void Begin(boost::asio::io_context& loop, session::Run& run);
 
+  /// Pauses the box, or ends it where it cannot be paused, because it got something that it must
+  /// not have: whether it is paused.
+  bool Hold();
+
  private:
   void LookLater();
   void Look();

@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "cli/agent/attendance.h"
 #include "cli/agent/box_watch.h"
+#include "cli/agent/cover_watch.h"
 #include "cli/agent/enter.h"
-#include "cli/agent/hidden_watch.h"
 #include "cli/agent/launch.h"
 #include "cli/agent/obeyed_report.h"
 #include "cli/run/execute.h"
@@ -38,16 +38,9 @@ UniqueFd OpenInput() {
   return UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
 }
 
-/// Told at once: in the terminal's title, because the agent draws on the screen.
-std::shared_ptr<HiddenWatch> WatchHidden(const agent::Box& box,
-                                         const std::shared_ptr<std::vector<std::string>>& uncovered,
-                                         Console& console) {
-  return std::make_shared<HiddenWatch>(box, [uncovered, &console](std::string_view path) {
-    uncovered->emplace_back(path);
-    const std::string text = "the box can read '" + Printable(path) + "' now";
-    if (!HasTerminal()) return console.Note(text + ": another file took its place");
-    console.Out("\x1b]2;igloo: " + text + "\a");
-  });
+/// At once in the terminal's title, because the agent draws on the screen.
+void SayInTitle(const std::string& text, Console& console) {
+  if (HasTerminal()) console.Out("\x1b]2;igloo: " + text + "\a");
 }
 
 void SayWhatWasUncovered(const std::vector<std::string>& paths, Console& console) {
@@ -117,7 +110,7 @@ class RunningBox {
     auto ran = HasTerminal() ? RunOnPty(prepared_, *backend, std::move(io), console_)
                              : RunPiped(prepared_, *backend, std::move(io), console_);
     watch_->Finish();
-    if (!uncovered_->empty()) SayWhatWasUncovered(*uncovered_, console_);
+    if (!uncovered_.empty()) SayWhatWasUncovered(uncovered_, console_);
     // Also behind a failure: the box may have begun.
     if (obeyed) obeyed->Finish(console_);
     return ran;
@@ -159,17 +152,42 @@ class RunningBox {
     if (session::LimitsCpusLater(groups_)) {
       options.later_millicpus = prepared_.plan.payload.millicpus;
     }
-    io.beside = [serve, say = say_, watched = watch_->Beside(),
-                 attendance = std::make_shared<Attendance>(place_, std::move(options)),
-                 hidden = WatchHidden(prepared_.box, uncovered_, console_)](auto& loop, auto& ran) {
+    const auto attendance = std::make_shared<Attendance>(place_, std::move(options));
+    const auto covers = std::make_shared<CoverWatch>(
+        prepared_.box, [this, attendance](std::string_view path, CoverWatch::Cover cover) {
+          if (cover == CoverWatch::Cover::kHidden) return Uncovered(path);
+          LostGuard(path, attendance->Hold());
+        });
+    io.beside = [serve, say = say_, watched = watch_->Beside(), attendance, covers](auto& loop,
+                                                                                    auto& ran) {
       if (serve) serve(loop);
       watched(loop);
-      if (const std::string why = hidden->Begin(loop); !why.empty()) {
-        say("nobody notices if hidden files are replaced: " + why);
-      }
       attendance->Begin(loop, ran);
+      if (const std::string why = covers->Begin(loop); !why.empty()) {
+        say("nobody notices if hidden or guarded files are replaced: " + why);
+      }
     };
     return io;
+  }
+
+  void Uncovered(std::string_view path) {
+    uncovered_.emplace_back(path);
+    const std::string text = "the box can read '" + Printable(path) + "' now";
+    SayInTitle(text, console_);
+    if (!HasTerminal()) console_.Note(text + ": another file took its place");
+  }
+
+  /// The agent's screen stands still then, so a line on it is in nobody's way.
+  void LostGuard(std::string_view path, bool paused) {
+    const std::string& name = place_.name();
+    SayInTitle(paused ? "paused" : "ended", console_);
+    console_.Note(
+        "'" + Printable(path) + "' was replaced while the box ran, as git does when it " +
+        "writes its configuration. The box could write to the new one, and your programs " +
+        "would obey it. " +
+        (paused ? "So the box is paused: 'igloo agent resume " + name +
+                      "' lets it go on like this, 'igloo agent stop " + name + "' ends it"
+                : std::string("This machine cannot pause it, so it was ended")));
   }
 
   PreparedBox prepared_;
@@ -179,8 +197,7 @@ class RunningBox {
   Log::Line say_ = [this](std::string_view text) { console_.Note(text); };
   cgroup::Groups groups_ = cgroup::Groups(cgroup::Find());
   std::unique_ptr<BoxWatch> watch_ = {};
-  std::shared_ptr<std::vector<std::string>> uncovered_ =
-      std::make_shared<std::vector<std::string>>();
+  std::vector<std::string> uncovered_ = {};
 };
 
 }  // namespace

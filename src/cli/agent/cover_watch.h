@@ -13,15 +13,21 @@
 
 namespace igloo::cli {
 
-/// Hidden files of a project that a box works on itself, which the host can uncover: if a program
-/// saves such a file by renaming a new one over it, the kernel takes the cover away in the box
-/// (decision 25). Nobody outside can put it back, so igloo notices, and says so at once.
-class HiddenWatch {
+/// What covers a name in a project that a box works on itself: hidden files, and files and
+/// directories that are read-only because the host's programs obey them (agent/git_guards.h). The
+/// host can take a cover away: if one of its programs saves such a file by renaming a new one over
+/// it, as git does, the box has the new one as it is (decisions 25 and 33). Nobody outside can put
+/// the cover back, so igloo notices, and says so at once.
+class CoverWatch {
  public:
-  using Say = std::function<void(std::string_view path)>;
+  enum class Cover {
+    kHidden,  ///< the box can read the file now
+    kGuard,   ///< the box can write to it now
+  };
+  using Say = std::function<void(std::string_view path, Cover cover)>;
 
   /// Nothing is watched for a box that works on a copy: there the covers stay.
-  HiddenWatch(const agent::Box& box, Say say);
+  CoverWatch(const agent::Box& box, Say say);
 
   /// Owned by the loop's run from here on (RunIo::beside). Why not all of it is watched; empty: it
   /// is.
@@ -31,6 +37,7 @@ class HiddenWatch {
   struct File {
     std::string path = {};
     std::uint64_t device = 0, inode = 0;
+    Cover cover = Cover::kHidden;
     bool told = false;
   };
   struct State {

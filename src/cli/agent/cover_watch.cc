@@ -1,4 +1,4 @@
-#include "cli/agent/hidden_watch.h"
+#include "cli/agent/cover_watch.h"
 
 #include <sys/stat.h>
 
@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "base/error_text.h"
+#include "sandbox/path.h"
 
 namespace igloo::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace asio = boost::asio;
 
 }  // namespace
 
-HiddenWatch::HiddenWatch(const agent::Box& box, Say say) : state_(std::make_shared<State>()) {
+CoverWatch::CoverWatch(const agent::Box& box, Say say) : state_(std::make_shared<State>()) {
   state_->say = std::move(say);
   if (!box.changes.empty()) return;
   const auto add = [&](const std::string& top, const std::vector<sandbox::Hidden>& all) {
@@ -26,24 +27,36 @@ HiddenWatch::HiddenWatch(const agent::Box& box, Say say) : state_(std::make_shar
   add(box.project, box.hidden);
   for (const agent::Mount& mount : box.mounts) {
     const auto* tree = std::get_if<sandbox::HostTree>(&mount.entry);
-    if (tree != nullptr && tree->access == sandbox::Access::kReadWrite) {
+    if (tree == nullptr) continue;
+    if (tree->access == sandbox::Access::kReadWrite) {
       add(tree->source, tree->hidden);
+      continue;
     }
+    // A guard lies in what the box writes to.
+    const bool within =
+        sandbox::IsWithin(tree->source, box.project) ||
+        (!box.work_tree.common.empty() && sandbox::IsWithin(tree->source, box.work_tree.common));
+    struct stat info{};
+    if (!within || ::lstat(tree->source.c_str(), &info) != 0) continue;
+    state_->files.push_back({.path = tree->source,
+                             .device = info.st_dev,
+                             .inode = info.st_ino,
+                             .cover = Cover::kGuard});
   }
 }
 
-void HiddenWatch::State::Look() {
+void CoverWatch::State::Look() {
   for (File& file : files) {
     struct stat info{};
     // What is only gone uncovers nothing. The box itself can neither replace nor remove it.
     if (file.told || ::lstat(file.path.c_str(), &info) != 0) continue;
     if (info.st_dev == file.device && info.st_ino == file.inode) continue;
     file.told = true;
-    say(file.path);
+    say(file.path, file.cover);
   }
 }
 
-std::string HiddenWatch::Begin(asio::io_context& loop) {
+std::string CoverWatch::Begin(asio::io_context& loop) {
   if (state_->files.empty()) return {};
   std::vector<watch::Watched> watched;
   for (const File& each : state_->files) watched.push_back({.path = each.path});
