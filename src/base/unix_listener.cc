@@ -22,13 +22,37 @@ std::unexpected<Error> CannotListen(int saved_errno, const std::string& path, st
   return FailSys(saved_errno, "cannot listen on unix:" + path, std::move(hint));
 }
 
-sockaddr_un NameOf(const std::string& path) {
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  // Its length was looked at before.
-  std::ranges::copy(path, name.sun_path);
-  return name;
-}
+constexpr std::size_t kLongestName = sizeof(sockaddr_un::sun_path) - 1;
+
+/// A socket's name as the kernel takes it. A path that is too long is reached through its
+/// directory, which stays open as long as this is there.
+class SocketName {
+ public:
+  static Result<SocketName> Of(const std::string& path) {
+    SocketName made;
+    std::string text = path;
+    if (path.starts_with('/') && path.size() > kLongestName) {
+      const std::size_t slash = path.rfind('/');
+      made.directory_.Reset(
+          ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      if (!made.directory_) {
+        const int saved_errno = errno;
+        return FailSys(saved_errno, "cannot open the directory of '" + Printable(path) + "'");
+      }
+      text = "/proc/self/fd/" + std::to_string(made.directory_.get()) + path.substr(slash);
+    }
+    IGLOO_TRY(CheckSocketPath(text));
+    made.name_.sun_family = AF_UNIX;
+    std::ranges::copy(text, made.name_.sun_path);
+    return made;
+  }
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name_); }
+  static constexpr socklen_t kSize = sizeof(sockaddr_un);
+
+ private:
+  UniqueFd directory_ = {};
+  sockaddr_un name_ = {};
+};
 
 /// Who is at the other end; nobody (65534) if the kernel does not say.
 uid_t PeerOf(int socket) {
@@ -96,7 +120,7 @@ class StartLock {
 };
 
 /// Makes room for a socket: what a server left that has ended, and nothing else, is removed.
-Result<void> RemoveStale(const std::string& path, sockaddr_un name) {
+Result<void> RemoveStale(const std::string& path, const SocketName& name) {
   struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) return {};  // binding tells what is wrong, if it is
   if (!S_ISSOCK(info.st_mode)) {
@@ -104,8 +128,8 @@ Result<void> RemoveStale(const std::string& path, sockaddr_un name) {
                 "choose another name");
   }
   const UniqueFd probe(::socket(AF_UNIX, kSocketFlags, 0));
-  const bool heard = ::connect(probe.get(), reinterpret_cast<sockaddr*>(&name), sizeof name) == 0 ||
-                     errno != ECONNREFUSED;
+  const bool heard =
+      ::connect(probe.get(), name.get(), SocketName::kSize) == 0 || errno != ECONNREFUSED;
   if (heard) {
     return CannotListen(EADDRINUSE, path, "a server is there already: use it, or end it first");
   }
@@ -124,7 +148,7 @@ Result<void> CheckSocketPath(std::string_view path) {
                 "'" + Printable(path) + "' cannot be a socket's name: it must begin with '/'",
                 "write unix: and the whole path, as in unix:/run/user/1000/igloo.sock");
   }
-  if (path.find('\0') != std::string_view::npos || path.size() >= sizeof(sockaddr_un::sun_path)) {
+  if (path.find('\0') != std::string_view::npos || path.size() > kLongestName) {
     return Fail(Errc::kInvalidArgument,
                 "the socket's path has " + std::to_string(path.size()) + " bytes",
                 "choose one with at most 107 bytes, which is all that the kernel takes");
@@ -133,10 +157,9 @@ Result<void> CheckSocketPath(std::string_view path) {
 }
 
 Result<UniqueFd> ConnectToOwn(const std::string& path) {
-  IGLOO_TRY(CheckSocketPath(path));
-  sockaddr_un name = NameOf(path);
+  IGLOO_ASSIGN(const SocketName name, SocketName::Of(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket || ::connect(socket.get(), reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) {
+  if (!socket || ::connect(socket.get(), name.get(), SocketName::kSize) != 0) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot reach the server at '" + Printable(path) + "'");
   }
@@ -157,18 +180,16 @@ Result<std::optional<UniqueFd>> AcceptClient(int listener) {
 }
 
 Result<UnixListener> UnixListener::Open(const std::string& path) {
-  IGLOO_TRY(CheckSocketPath(path));
+  IGLOO_ASSIGN(const SocketName name, SocketName::Of(path));
   IGLOO_TRY(CheckDirectory(path));
   IGLOO_ASSIGN(const StartLock lock, StartLock::Take(path));
-  sockaddr_un name = NameOf(path);
   IGLOO_TRY(RemoveStale(path, name));
   UniqueFd fd(::socket(AF_UNIX, kSocketFlags, 0));
   struct stat info{};
   // SECURITY: before it has a name: the file gets the mode of the socket, so there is no moment in
   // which others could connect, whatever the umask.
   if (!fd || ::fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0 ||
-      ::bind(fd.get(), reinterpret_cast<sockaddr*>(&name), sizeof name) != 0 ||
-      ::lstat(path.c_str(), &info) != 0) {
+      ::bind(fd.get(), name.get(), SocketName::kSize) != 0 || ::lstat(path.c_str(), &info) != 0) {
     const int saved_errno = errno;
     return CannotListen(saved_errno, path, "choose a path where you may write");
   }

@@ -44,6 +44,23 @@ class UnixListenerTest : public ::testing::Test {
   std::string path_ = directory_.path() + "/socket";
 };
 
+TEST_F(UnixListenerTest, APathMayBeLongerThanTheKernelTakes) {
+  const std::string deep = directory_.path() + "/" + std::string(120, 'd');
+  ASSERT_EQ(::mkdir(deep.c_str(), 0700), 0);
+  const std::string path = deep + "/socket";
+  {
+    const auto listener = UnixListener::Open(path);
+    ASSERT_TRUE(listener) << listener.error().what;
+    const auto client = ConnectToOwn(path);
+    ASSERT_TRUE(client) << client.error().what;
+    EXPECT_TRUE(Takes(*listener));
+    EXPECT_FALSE(UnixListener::Open(path)) << "a server is there already";
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(UnixListener::Open(deep + "/" + std::string(100, 's')))
+      << "the last name alone has to fit";
+}
+
 TEST_F(UnixListenerTest, ASocketIsItsOwnersAndGoesWithTheServer) {
   const mode_t old = ::umask(0);
   {
