@@ -47,8 +47,8 @@ class LearnedTest : public ::testing::Test {
 };
 
 TEST_F(LearnedTest, NamesDomainsDirectoriesAndPrograms) {
-  Reach("packages.example.org");
-  Reach("packages.example.org");
+  Reach("mirror.example.org");
+  Reach("mirror.example.org");
   Reach("2606::1", 8443);
   Use("/home/ann/.cache/pip/x", true, 0);
   Use("/home/ann/p/made", true, 0);
@@ -57,7 +57,7 @@ TEST_F(LearnedTest, NamesDomainsDirectoriesAndPrograms) {
   const std::string text = Toml();
   EXPECT_THAT(text,
               AllOf(HasSubstr("[agents.bash]\nprogram = \"/usr/bin/bash\"\n"),
-                    HasSubstr("allow = [\n  \"[2606::1]:8443\",\n  \"packages.example.org:443\",\n]"),
+                    HasSubstr("allow = [\n  \"[2606::1]:8443\",\n  \"mirror.example.org:443\",\n]"),
                     HasSubstr("home = [\n  \".cache/pip\",\n]"),
                     HasSubstr("#   /home/ann/.cargo\n#   /srv/data\n"),
                     HasSubstr("#   /usr/bin/cargo\n#   /usr/bin/git\n")));
