@@ -82,7 +82,12 @@ void WakeServer(pid_t server) {
 }  // namespace
 
 Result<TmuxTerminal> TmuxTerminal::Of(const std::string& socket) {
-  IGLOO_TRY(CheckSocketPath(socket));
+  if (!CheckSocketPath(socket)) {
+    return Fail(Errc::kInvalidArgument,
+                "tmux cannot have the socket '" + Printable(socket) +
+                    "': " + std::to_string(socket.size()) + " bytes are too long for it",
+                "use a shorter --name, or set XDG_STATE_HOME to a directory with a short path");
+  }
   std::string program = FindInPath("tmux");
   if (program.empty()) {
     return Fail(Errc::kFailedPrecondition, "there is no program 'tmux' on PATH",

@@ -318,13 +318,16 @@ TEST_F(ClaudeSandbox, AnotherOneCanBeHadAndAllAreStopped) {
 }
 
 TEST_F(ClaudeSandbox, InATerminalOfItsOwnItGoesOnAndIsReturnedTo) {
-  Terminal first = AtTerminal(Script("echo rea''dy; read x; echo got $x; exit 3", {"--tmux"}));
+  // tmux's socket lies there, and its path is bounded.
+  const std::vector<std::string> state = {"XDG_STATE_HOME=" + Path("s")};
+  Terminal first =
+      AtTerminal(Script("echo rea''dy; read x; echo got $x; exit 3", {"--tmux"}, state));
   ASSERT_TRUE(first.WaitForOutput("ready")) << first.output();
   first.Type(
       "\x02"
       "d");
   EXPECT_EQ(first.Finish(), 0) << first.output();
-  Terminal second = AtTerminal(Words({"--tmux", project()}));
+  Terminal second = AtTerminal(Words({"--tmux", project()}, state));
   ASSERT_TRUE(second.WaitForOutput("ready")) << second.output();
   second.Type("word\r");
   EXPECT_EQ(second.Finish(), 3) << second.output();

@@ -89,10 +89,17 @@ class Judge {
       std::erase_if(settings.refused, [&](const std::string& each) {
         return std::ranges::find(old.refused, each) != old.refused.end();
       });
+      // The user's own git may have written to it meanwhile.
+      wanted.content = WithNewLine(*was->content) + AddedSettings(old.harmless, settings.harmless);
     } else if (!settings.harmless.empty()) {
       wanted = {settings.harmless, 0644};
     }
     return settings.refused.empty() ? "" : Joined(settings.refused);
+  }
+
+  static std::string WithNewLine(std::string text) {
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    return text;
   }
 
   bool InProject(const std::string& path) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "agent/git.h"
 #include "agent/state/flat_keys.h"
@@ -121,6 +122,33 @@ JudgedSettings JudgeSettings(std::string_view text,
     judged.harmless += "\t" + key.keys.back() + " = " + value + "\n";
   }
   return judged;
+}
+
+std::string AddedSettings(std::string_view before, std::string_view now) {
+  // Calls `take` with each line of a key and the header that it stands below.
+  const auto each_key = [](std::string_view text, const auto& take) {
+    std::string_view header;
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n') + 1);
+      text.remove_prefix(line.size());
+      if (line.starts_with('[')) {
+        header = line;
+      } else {
+        take(header, line);
+      }
+    }
+  };
+  std::set<std::pair<std::string_view, std::string_view>> known;
+  each_key(before,
+           [&](std::string_view header, std::string_view line) { known.emplace(header, line); });
+  std::string added, written;
+  each_key(now, [&](std::string_view header, std::string_view line) {
+    if (known.contains({header, line})) return;
+    if (written != header) added += header;
+    written = header;
+    added += line;
+  });
+  return added;
 }
 
 }  // namespace igloo::agent

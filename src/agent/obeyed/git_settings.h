@@ -20,4 +20,7 @@ struct JudgedSettings {
 JudgedSettings JudgeSettings(std::string_view text,
                              const std::function<bool(const std::string& path)>& is_work_tree);
 
+/// What `now` has that `before` has not, both of them as JudgedSettings::harmless.
+std::string AddedSettings(std::string_view before, std::string_view now);
+
 }  // namespace igloo::agent

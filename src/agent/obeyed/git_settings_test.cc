@@ -75,5 +75,16 @@ TEST(GitSettings, AWorkTreeInTheProjectMayBeNamed) {
               ElementsAre("core.worktree = ../outside"));
 }
 
+TEST(AddedSettingsTest, AreThoseThatWereNotThere) {
+  const std::string before = "[core]\n\tbare = false\n[branch \"main\"]\n\tremote = origin\n";
+  const std::string now =
+      "[core]\n\tbare = false\n\tfilemode = true\n[branch \"main\"]\n\tremote = other\n"
+      "[branch \"side\"]\n\tremote = origin\n";
+  EXPECT_EQ(AddedSettings(before, now),
+            "[core]\n\tfilemode = true\n[branch \"main\"]\n\tremote = other\n"
+            "[branch \"side\"]\n\tremote = origin\n");
+  EXPECT_EQ(AddedSettings(now, now), "");
+}
+
 }  // namespace
 }  // namespace igloo::agent
