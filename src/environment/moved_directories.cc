@@ -1,0 +1,196 @@
+#include "environment/moved_directories.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/open_beneath.h"
+
+namespace igloo::environment {
+namespace {
+
+/// Times of files advance with the clock's tick, which is 10 ms at most.
+constexpr std::int64_t kTickNs = 20'000'000;
+constexpr int kRounds = 20;
+/// Names of directories that are looked at while others make them.
+constexpr std::size_t kMaxLooks = 200'000;
+
+std::int64_t Nanoseconds(std::int64_t seconds, std::int64_t nanoseconds) {
+  return seconds * 1'000'000'000 + nanoseconds;
+}
+std::int64_t Nanoseconds(const timespec& time) { return Nanoseconds(time.tv_sec, time.tv_nsec); }
+
+/// It is not where it was. Then its parent has changed as well, or a directory above, and whoever
+/// looks at that finds what stands here now.
+bool IsGone(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+
+std::string Join(const std::string& directory, const char* name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
+UniqueFd OpenToRead(int root, const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NONBLOCK;
+  UniqueFd own = OpenBeneath(root, path, kFlags | O_NOATIME);
+  if (!own && errno == EPERM) own = OpenBeneath(root, path, kFlags);
+  return own;
+}
+
+}  // namespace
+
+MovedDirectories::MovedDirectories(int root) : root_(root) {
+  ::clock_gettime(CLOCK_REALTIME, &begin_);
+}
+
+void MovedDirectories::Note(std::string_view path, const struct stat& info, bool entered) {
+  // The first counts: names that came after it may not have been read.
+  seen_.try_emplace(std::string(path), Seen{.device = info.st_dev,
+                                            .inode = info.st_ino,
+                                            .changed = info.st_ctim,
+                                            .entered = entered});
+}
+
+bool MovedDirectories::AllSeen() {
+  for (int round = 0; round < kRounds; ++round) {
+    const std::vector<std::string> changed = Changed();
+    if (on_compared) on_compared();
+    // SECURITY: before this comparison all events were taken. So at its begin, each directory was
+    // either watched, with subdirectories that somebody looked at, or as it was when it was
+    // entered: else its time would be another one now.
+    if (changed.empty()) return true;
+    if (!events_) events_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (!events_) return false;
+    for (const std::string& path : changed) {
+      if (!Watch(path, false)) return false;
+    }
+    if (!TakeEvents()) return false;
+  }
+  return false;
+}
+
+std::vector<std::string> MovedDirectories::Changed() {
+  std::vector<std::string> changed;
+  for (const auto& [path, seen] : seen_) {
+    if (!seen.entered || seen.watched) continue;
+    struct stat info{};
+    if (::fstatat(root_, path.c_str(), &info, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0) {
+      if (!IsGone(errno)) changed.push_back(path);
+      continue;
+    }
+    const bool same = info.st_dev == seen.device && info.st_ino == seen.inode;
+    if (same && MayHaveChanged(seen, info)) changed.push_back(path);
+  }
+  return changed;
+}
+
+bool MovedDirectories::MayHaveChanged(const Seen& seen, const struct stat& info) const {
+  const std::int64_t now = Nanoseconds(info.st_ctim);
+  return now != Nanoseconds(seen.changed) || now >= Nanoseconds(begin_) - kTickNs;
+}
+
+bool MovedDirectories::Watch(std::string path, bool moved) {
+  std::vector<std::string> left;
+  left.push_back(std::move(path));
+  while (!left.empty()) {
+    const std::string next = std::move(left.back());
+    left.pop_back();
+    if (!WatchOne(next, moved, left)) return false;
+  }
+  return true;
+}
+
+bool MovedDirectories::WatchOne(const std::string& path, bool moved,
+                                std::vector<std::string>& more) {
+  UniqueFd own = OpenToRead(root_, path);
+  if (!own) return IsGone(errno);
+  const auto seen = seen_.find(path);
+  struct stat info{};
+  if (seen == seen_.end() || ::fstat(own.get(), &info) != 0) return false;
+  if (info.st_dev != seen->second.device || info.st_ino != seen->second.inode) return true;
+  // By its descriptor: a path could lead elsewhere by now.
+  const std::string link = "/proc/self/fd/" + std::to_string(own.get());
+  const int watch =
+      ::inotify_add_watch(events_.get(), link.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+  if (watch < 0) return false;
+  watches_[watch] = path;
+  seen->second.watched = true;
+  // After the watch: what comes from now on is an event.
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(::fdopendir(own.get()), ::closedir);
+  if (!names) return false;
+  (void)own.Release();
+  for (errno = 0; const dirent* entry = ::readdir(names.get()); errno = 0) {
+    const bool other = entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN;
+    if (other || std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) {
+      continue;
+    }
+    if (!LookAtName(Join(path, entry->d_name), moved, more)) return false;
+  }
+  return errno == 0 || IsGone(errno);
+}
+
+bool MovedDirectories::LookAtName(const std::string& path, bool moved,
+                                  std::vector<std::string>& more) {
+  if (++looks_ > kMaxLooks) return false;
+  // SECURITY: one call, so that the time of birth is that of this inode.
+  struct statx info{};
+  if (::statx(root_, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME,
+              &info) != 0) {
+    return IsGone(errno);
+  }
+  if (!S_ISDIR(info.stx_mode)) return true;
+  const dev_t device = ::makedev(info.stx_dev_major, info.stx_dev_minor);
+  const auto seen = seen_.find(path);
+  if (seen != seen_.end() && seen->second.device == device && seen->second.inode == info.stx_ino) {
+    // Its watch may have the name that it had meanwhile.
+    if (moved && seen->second.watched) more.push_back(path);
+    return true;
+  }
+  const bool has_birth = (info.stx_mask & STATX_BTIME) != 0;
+  const std::int64_t born = Nanoseconds(info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
+  if (!has_birth || born <= Nanoseconds(begin_)) return false;
+  // It is new. Old ones may have been moved into it.
+  seen_.insert_or_assign(path, Seen{.device = device, .inode = info.stx_ino, .entered = true});
+  more.push_back(path);
+  return true;
+}
+
+bool MovedDirectories::TakeEvents() {
+  alignas(inotify_event) std::array<char, 16U << 10> buffer{};
+  for (;;) {
+    const ssize_t size = ::read(events_.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return errno == EAGAIN;
+    for (ssize_t at = 0; at < size;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+      if (!TakeEvent(*event)) return false;
+    }
+  }
+}
+
+bool MovedDirectories::TakeEvent(const inotify_event& event) {
+  if ((event.mask & IN_Q_OVERFLOW) != 0) return false;
+  const auto watch = watches_.find(event.wd);
+  if (watch == watches_.end()) return true;
+  if ((event.mask & IN_IGNORED) != 0) {
+    // It was removed. The next directory of that name may get the same inode.
+    const auto seen = seen_.find(watch->second);
+    if (seen != seen_.end()) seen->second.watched = false;
+    watches_.erase(watch);
+    return true;
+  }
+  if ((event.mask & IN_ISDIR) == 0 || event.len == 0) return true;
+  std::vector<std::string> more;
+  if (!LookAtName(Join(watch->second, event.name), true, more)) return false;
+  for (std::string& path : more) {
+    if (!Watch(std::move(path), true)) return false;
+  }
+  return true;
+}
+
+}  // namespace igloo::environment

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace igloo::environment {
+
+/// Tells whether a directory was moved past somebody who looked at all directories below `root`,
+/// from where he would have looked later to where he had looked already.
+///
+/// The caller says of each directory that it entered it, before it reads the names in it. A move
+/// changes the times of both parents, so usually one comparison per directory ends it. Directories
+/// that were changed meanwhile are watched (inotify), and their subdirectories looked at again.
+class MovedDirectories {
+ public:
+  /// `root` is open as long as this is used. What is made from now on is new: nothing old is in it,
+  /// unless it was moved there.
+  explicit MovedDirectories(int root);
+
+  /// `path` is below the root; "" is the root.
+  void Entered(std::string_view path, const struct stat& info) { Note(path, info, true); }
+  /// Was seen, and what is in it does not matter.
+  void Passed(std::string_view path, const struct stat& info) { Note(path, info, false); }
+
+  /// Once, after the last directory was entered. False: some directory that is older than this
+  /// object may be where nobody looked, so everything has to be looked at again. True is certain,
+  /// for the moment at which this was called or a later one.
+  bool AllSeen();
+
+  /// Called by tests after each comparison of all directories.
+  std::function<void()> on_compared = {};
+
+ private:
+  struct Seen {
+    dev_t device;
+    ino_t inode;
+    timespec changed = {};
+    bool entered = false;
+    bool watched = false;
+  };
+
+  void Note(std::string_view path, const struct stat& info, bool entered);
+  /// Directories that were entered and may have got other names since, and are not watched yet.
+  std::vector<std::string> Changed();
+  bool MayHaveChanged(const Seen& seen, const struct stat& info) const;
+  /// The rest is false if somebody has to look again.
+  /// With all new directories below. `moved`: also with those that are watched under an old path.
+  bool Watch(std::string path, bool moved);
+  bool WatchOne(const std::string& path, bool moved, std::vector<std::string>& more);
+  bool LookAtName(const std::string& path, bool moved, std::vector<std::string>& more);
+  bool TakeEvents();
+  bool TakeEvent(const inotify_event& event);
+
+  int root_;
+  timespec begin_{};
+  std::unordered_map<std::string, Seen> seen_ = {};
+  UniqueFd events_ = {};
+  std::unordered_map<int, std::string> watches_ = {};
+  std::size_t looks_ = 0;
+};
+
+}  // namespace igloo::environment
