@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,7 +35,7 @@ using Inode = std::pair<dev_t, ino_t>;
 /// A mount point has to be named in one system call, with what stands before it inside.
 constexpr std::size_t kLongestPath = PATH_MAX / 2;
 /// How often a project is looked at in which directories are being moved.
-constexpr int kTries = 20, kPauseMs = 10;
+constexpr int kTries = 20;
 
 std::vector<std::string> PatternsOf(std::span<const SecretRow> rows) {
   std::vector<std::string> patterns;
@@ -67,10 +66,12 @@ struct Place {
 
 class Scan {
  public:
-  Scan(const std::string& directory, const HideRules& rules, const HideLimits& limits)
+  Scan(const std::string& directory, const HideRules& rules, const HideLimits& limits,
+       const timespec& begin)
       : directory_(directory),
         rules_(rules),
         limits_(limits),
+        begin_(begin),
         hide_(rules.hide, Letters::kFold),
         show_(rules.show, Letters::kExact) {}
 
@@ -81,7 +82,7 @@ class Scan {
       return FailSys(saved_errno, "cannot look for secrets in '" + directory_ + "'",
                      "igloo shows a project only when it can read its directory");
     }
-    moved_.emplace(root_.get());
+    moved_.emplace(root_.get(), begin_);
     struct stat info{};
     if (::fstat(root_.get(), &info) != 0) return Failed("look at", "");
     moved_->Entered("", info);
@@ -203,7 +204,7 @@ class Scan {
     if (directory) {
       for (auto row = UsualGlobs().Find(name); row; row = UsualGlobs().Find(name, *row + 1)) {
         const SecretRow& rule = SecretRows()[*row];
-        if (!rule.pattern.ends_with('/') || IsHarmlessDirectory(place, rule)) continue;
+        if (!rule.pattern.ends_with('/') || IsHarmless(place.directory, place.name, rule)) continue;
         return WholeDirectory(place, std::string(rule.reason));
       }
       below.emplace_back(place.name);
@@ -227,13 +228,6 @@ class Scan {
       if (found_.contains(place.path)) return {};
     }
     return {};
-  }
-
-  static bool IsHarmlessDirectory(const Place& place, const SecretRow& rule) {
-    if (rule.look != Look::kUnless) return false;
-    const std::string inside = fmt::format("{}/{}", place.name, rule.words);
-    struct stat info{};
-    return ::fstatat(place.directory, inside.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
   }
 
   Result<void> Judge(const Place& place, const SecretRow& rule) {
@@ -389,6 +383,7 @@ class Scan {
   const std::string directory_;
   const HideRules& rules_;
   const HideLimits limits_;
+  const timespec begin_;
   const Globs hide_, show_;
   UniqueFd root_ = {};
   std::optional<MovedDirectories> moved_ = {};
@@ -416,9 +411,8 @@ HideRules InRepository(const HideRules& rules) {
 Result<std::vector<Hidden>> FindHidden(const std::string& directory, const HideRules& rules,
                                        const HideLimits& limits) {
   for (int i = 0; i < kTries; ++i) {
-    // Longer than a tick of the clock that directories take their times from.
-    if (i > 0) ::poll(nullptr, 0, kPauseMs);
-    Scan scan(directory, rules, limits);
+    const timespec begin = i == 0 ? MovedDirectories::Now() : MovedDirectories::NextTick();
+    Scan scan(directory, rules, limits, begin);
     IGLOO_ASSIGN(auto found, scan.Run());
     if (scan.AllSeen()) return found;
   }

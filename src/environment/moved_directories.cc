@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -43,8 +44,20 @@ UniqueFd OpenToRead(int root, const std::string& path) {
 
 }  // namespace
 
-MovedDirectories::MovedDirectories(int root) : root_(root) {
-  ::clock_gettime(CLOCK_REALTIME, &begin_);
+timespec MovedDirectories::Now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+
+timespec MovedDirectories::NextTick() {
+  timespec first{}, now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &first);
+  do {
+    ::sched_yield();
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  } while (Nanoseconds(now) == Nanoseconds(first));
+  return now;
 }
 
 void MovedDirectories::Note(std::string_view path, const struct stat& info, bool entered) {
@@ -53,6 +66,7 @@ void MovedDirectories::Note(std::string_view path, const struct stat& info, bool
                                             .inode = info.st_ino,
                                             .changed = info.st_ctim,
                                             .entered = entered});
+  if (entered) entered_.emplace(info.st_dev, info.st_ino);
 }
 
 bool MovedDirectories::AllSeen() {
@@ -152,8 +166,9 @@ bool MovedDirectories::LookAtName(const std::string& path, bool moved,
   }
   const bool has_birth = (info.stx_mask & STATX_BTIME) != 0;
   const std::int64_t born = Nanoseconds(info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
-  if (!has_birth || born <= Nanoseconds(begin_)) return false;
-  // It is new. Old ones may have been moved into it.
+  const bool is_new = has_birth && born >= Nanoseconds(begin_);
+  if (!is_new && !entered_.contains({device, info.stx_ino})) return false;
+  // Others may have been moved into it since somebody looked, or since it was made.
   seen_.insert_or_assign(path, Seen{.device = device, .inode = info.stx_ino, .entered = true});
   more.push_back(path);
   return true;

@@ -23,9 +23,15 @@ namespace igloo::environment {
 /// that were changed meanwhile are watched (inotify), and their subdirectories looked at again.
 class MovedDirectories {
  public:
-  /// `root` is open as long as this is used. What is made from now on is new: nothing old is in it,
-  /// unless it was moved there.
-  explicit MovedDirectories(int root);
+  /// `root` is open as long as this is used. `begin` is before the first look; what is made from
+  /// then on is new: nothing older is in it, unless it was moved there.
+  MovedDirectories(int root, timespec begin) : root_(root), begin_(begin) {}
+
+  static timespec Now();
+  /// Waits for the next tick of the clock that times of files are taken from, some milliseconds at
+  /// most. What is made after Now() in the same tick has the time of that tick, and counts as old:
+  /// beside somebody who makes many directories, a look has to begin here.
+  static timespec NextTick();
 
   /// `path` is below the root; "" is the root.
   void Entered(std::string_view path, const struct stat& info) { Note(path, info, true); }
@@ -62,7 +68,7 @@ class MovedDirectories {
   bool TakeEvent(const inotify_event& event);
 
   int root_;
-  timespec begin_{};
+  timespec begin_;
   std::unordered_map<std::string, Seen> seen_ = {};
   UniqueFd events_ = {};
   std::unordered_map<int, std::string> watches_ = {};
