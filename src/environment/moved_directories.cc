@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ namespace {
 
 /// Times of files advance with the clock's tick, which is 10 ms at most.
 constexpr std::int64_t kTickNs = 20'000'000;
-constexpr int kRounds = 20;
+constexpr int kRounds = 200;
 /// Names of directories that are looked at while others make them.
 constexpr std::size_t kMaxLooks = 200'000;
 
@@ -80,7 +81,7 @@ bool MovedDirectories::AllSeen() {
     if (!events_) events_.Reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     if (!events_) return false;
     for (const std::string& path : changed) {
-      if (!Watch(path, false)) return false;
+      if (!Watch(path)) return false;
     }
     if (!TakeEvents()) return false;
   }
@@ -107,19 +108,18 @@ bool MovedDirectories::MayHaveChanged(const Seen& seen, const struct stat& info)
   return now != Nanoseconds(seen.changed) || now >= Nanoseconds(begin_) - kTickNs;
 }
 
-bool MovedDirectories::Watch(std::string path, bool moved) {
+bool MovedDirectories::Watch(std::string path) {
   std::vector<std::string> left;
   left.push_back(std::move(path));
   while (!left.empty()) {
     const std::string next = std::move(left.back());
     left.pop_back();
-    if (!WatchOne(next, moved, left)) return false;
+    if (!WatchOne(next, left)) return false;
   }
   return true;
 }
 
-bool MovedDirectories::WatchOne(const std::string& path, bool moved,
-                                std::vector<std::string>& more) {
+bool MovedDirectories::WatchOne(const std::string& path, std::vector<std::string>& more) {
   UniqueFd own = OpenToRead(root_, path);
   if (!own) return IsGone(errno);
   const auto seen = seen_.find(path);
@@ -131,6 +131,8 @@ bool MovedDirectories::WatchOne(const std::string& path, bool moved,
   const int watch =
       ::inotify_add_watch(events_.get(), link.c_str(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
   if (watch < 0) return false;
+  // The kernel has one watch for each directory. Under an old path nobody would hear of it.
+  NotWatched(watch);
   watches_[watch] = path;
   seen->second.watched = true;
   // After the watch: what comes from now on is an event.
@@ -142,26 +144,26 @@ bool MovedDirectories::WatchOne(const std::string& path, bool moved,
     if (other || std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) {
       continue;
     }
-    if (!LookAtName(Join(path, entry->d_name), moved, more)) return false;
+    if (!LookAtName(::dirfd(names.get()), path, entry->d_name, more)) return false;
   }
   return errno == 0 || IsGone(errno);
 }
 
-bool MovedDirectories::LookAtName(const std::string& path, bool moved,
+bool MovedDirectories::LookAtName(int directory, const std::string& parent, const char* name,
                                   std::vector<std::string>& more) {
   if (++looks_ > kMaxLooks) return false;
-  // SECURITY: one call, so that the time of birth is that of this inode.
+  // SECURITY: one call, so that the time of birth is that of this inode; and by the directory, which
+  // may be elsewhere by now.
   struct statx info{};
-  if (::statx(root_, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME,
-              &info) != 0) {
+  if (::statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME, &info) !=
+      0) {
     return IsGone(errno);
   }
   if (!S_ISDIR(info.stx_mode)) return true;
+  const std::string path = Join(parent, name);
   const dev_t device = ::makedev(info.stx_dev_major, info.stx_dev_minor);
   const auto seen = seen_.find(path);
   if (seen != seen_.end() && seen->second.device == device && seen->second.inode == info.stx_ino) {
-    // Its watch may have the name that it had meanwhile.
-    if (moved && seen->second.watched) more.push_back(path);
     return true;
   }
   const bool has_birth = (info.stx_mask & STATX_BTIME) != 0;
@@ -174,38 +176,40 @@ bool MovedDirectories::LookAtName(const std::string& path, bool moved,
   return true;
 }
 
+void MovedDirectories::NotWatched(int watch) {
+  const auto path = watches_.find(watch);
+  if (path == watches_.end()) return;
+  const auto seen = seen_.find(path->second);
+  if (seen != seen_.end()) seen->second.watched = false;
+}
+
 bool MovedDirectories::TakeEvents() {
   alignas(inotify_event) std::array<char, 16U << 10> buffer{};
   for (;;) {
     const ssize_t size = ::read(events_.get(), buffer.data(), buffer.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return errno == EAGAIN;
+    std::set<std::string> changed;
     for (ssize_t at = 0; at < size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
       at += static_cast<ssize_t>(sizeof *event + event->len);
-      if (!TakeEvent(*event)) return false;
+      if ((event->mask & IN_Q_OVERFLOW) != 0) return false;
+      if ((event->mask & (IN_ISDIR | IN_IGNORED)) == 0) continue;
+      // The directory itself may be elsewhere by now, so the name says nothing. If it is not at
+      // this path, it is found where it is: there, too, something has changed.
+      NotWatched(event->wd);
+      const auto path = watches_.find(event->wd);
+      if (path == watches_.end()) continue;
+      if ((event->mask & IN_IGNORED) != 0) {
+        watches_.erase(path);
+      } else {
+        changed.insert(path->second);
+      }
+    }
+    for (const std::string& path : changed) {
+      if (!Watch(path)) return false;
     }
   }
-}
-
-bool MovedDirectories::TakeEvent(const inotify_event& event) {
-  if ((event.mask & IN_Q_OVERFLOW) != 0) return false;
-  const auto watch = watches_.find(event.wd);
-  if (watch == watches_.end()) return true;
-  if ((event.mask & IN_IGNORED) != 0) {
-    // It was removed. The next directory of that name may get the same inode.
-    const auto seen = seen_.find(watch->second);
-    if (seen != seen_.end()) seen->second.watched = false;
-    watches_.erase(watch);
-    return true;
-  }
-  if ((event.mask & IN_ISDIR) == 0 || event.len == 0) return true;
-  std::vector<std::string> more;
-  if (!LookAtName(Join(watch->second, event.name), true, more)) return false;
-  for (std::string& path : more) {
-    if (!Watch(std::move(path), true)) return false;
-  }
-  return true;
 }
 
 }  // namespace igloo::environment

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
@@ -21,6 +22,9 @@ namespace igloo::environment {
 /// The caller says of each directory that it entered it, before it reads the names in it. A move
 /// changes the times of both parents, so usually one comparison per directory ends it. Directories
 /// that were changed meanwhile are watched (inotify), and their subdirectories looked at again.
+///
+/// What was entered may be elsewhere afterwards: the caller knows what is in it, and under which
+/// path it was.
 class MovedDirectories {
  public:
   /// `root` is open as long as this is used. `begin` is before the first look; what is made from
@@ -52,6 +56,7 @@ class MovedDirectories {
     ino_t inode;
     timespec changed = {};
     bool entered = false;
+    /// By a watch under this path, and no subdirectory came since somebody looked at them.
     bool watched = false;
   };
 
@@ -60,16 +65,18 @@ class MovedDirectories {
   std::vector<std::string> Changed();
   bool MayHaveChanged(const Seen& seen, const struct stat& info) const;
   /// The rest is false if somebody has to look again.
-  /// With all new directories below. `moved`: also with those that are watched under an old path.
-  bool Watch(std::string path, bool moved);
-  bool WatchOne(const std::string& path, bool moved, std::vector<std::string>& more);
-  bool LookAtName(const std::string& path, bool moved, std::vector<std::string>& more);
+  /// Looks at its subdirectories, and watches those with it that are new or have a new path.
+  bool Watch(std::string path);
+  bool WatchOne(const std::string& path, std::vector<std::string>& more);
+  bool LookAtName(int directory, const std::string& parent, const char* name,
+                  std::vector<std::string>& more);
   bool TakeEvents();
-  bool TakeEvent(const inotify_event& event);
+  void NotWatched(int watch);
 
   int root_;
   timespec begin_;
   std::unordered_map<std::string, Seen> seen_ = {};
+  std::set<std::pair<dev_t, ino_t>> entered_ = {};
   UniqueFd events_ = {};
   std::unordered_map<int, std::string> watches_ = {};
   std::size_t looks_ = 0;

@@ -80,9 +80,35 @@ TEST_F(MovedDirectoriesTest, SoIsOneThatMovesIntoANewDirectory) {
   EXPECT_FALSE(moved_->AllSeen());
 }
 
-TEST_F(MovedDirectoriesTest, SoIsOneThatWasSeenUnderAnotherName) {
+TEST_F(MovedDirectoriesTest, SoIsOneThatMovesIntoOneThatWasEnteredAndMoves) {
+  Enter({"", "a", "c"});
+  Move("b/u", "a/u");
+  Enter({"b"});
+  Move("a", "c/a");
+  moved_->on_compared = [&] {
+    if (fs::exists(Path("c/a"))) Move("c/a", "b/a");
+  };
+  EXPECT_FALSE(moved_->AllSeen());
+}
+
+TEST_F(MovedDirectoriesTest, WhatWasEnteredMayMove) {
   EnterAll();
-  Move("b/u", "b/v");
+  Move("b/u", "c/v");
+  EXPECT_TRUE(moved_->AllSeen());
+}
+
+TEST_F(MovedDirectoriesTest, ADirectoryThatMovesIntoOneThatIsAwayForAMomentIsNoticed) {
+  Make("a/inner");
+  moved_.emplace(root_.get(), MovedDirectories::NextTick());
+  Enter({"", "a", "a/inner", "b", "c"});
+  moved_->Passed("b/u", InfoOf("b/u"));
+  int round = 0;
+  moved_->on_compared = [&] {
+    if (round++ > 0) return;
+    Move("a", "c/a");
+    Move("b/u", "c/a/inner/u");
+    Move("c/a", "a");
+  };
   EXPECT_FALSE(moved_->AllSeen());
 }
 
@@ -111,9 +137,9 @@ TEST_F(MovedDirectoriesTest, NewAndRemovedDirectoriesAreNoReasonToLookAgain) {
 }
 
 TEST_F(MovedDirectoriesTest, AnotherOldDirectoryInThePlaceOfOneIsNoticed) {
-  EnterAll();
-  fs::remove_all(Path("a"));
+  Enter({"", "a"});
   Move("b/u", "a");
+  Enter({"b", "c"});
   EXPECT_FALSE(moved_->AllSeen());
 }
 
