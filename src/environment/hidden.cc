@@ -254,7 +254,8 @@ class Scan {
     // reads must be of the project, whoever replaces a directory by a link meanwhile.
     const std::size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
-    const UniqueFd directory = OpenInside(root_.get(), parent, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+    const UniqueFd directory =
+        OpenInside(root_.get(), parent, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
     if (!directory) return {};
     const Place place{directory.get(), path.c_str() + (slash == std::string::npos ? 0 : slash + 1),
                       path};
@@ -310,7 +311,8 @@ class Scan {
   /// Files in hidden directories may have other names outside of them.
   Result<void> LookInside() {
     for (std::string path : inside_) {
-      const UniqueFd own = OpenInside(root_.get(), path, O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+      const UniqueFd own =
+          OpenInside(root_.get(), path, O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
       if (own) IGLOO_TRY(Directory(own.get(), path, 0, Pass::kInside));
     }
     return {};
@@ -416,11 +418,12 @@ Result<std::vector<Hidden>> FindHidden(const std::string& directory, const HideR
     IGLOO_ASSIGN(auto found, scan.Run());
     if (scan.AllSeen()) return found;
   }
-  return Fail(Errc::kFailedPrecondition,
-              fmt::format("directories in '{}' are being moved while igloo looks for secrets in them",
-                          directory),
-              "try again when what moves them has ended, another sandbox of this project for "
-              "example");
+  return Fail(
+      Errc::kFailedPrecondition,
+      fmt::format("directories in '{}' are being moved while igloo looks for secrets in them",
+                  directory),
+      "try again when what moves them has ended, another sandbox of this project for "
+      "example");
 }
 
 }  // namespace igloo::environment

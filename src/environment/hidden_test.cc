@@ -149,9 +149,9 @@ TEST_F(FindsHidden, WhatALinkLeadsToByAPathThroughLinksOutside) {
   fs::create_directory_symlink(Path("vault/sub"), outside.path() + "/sub");
   fs::create_symlink(outside.path() + "/alias/vault/first", Path(".env.first"));
   fs::create_directories(Path("a"));
-  fs::create_symlink("../../" + fs::path(outside.path()).filename().string() +
-                         "/alias/vault/second",
-                     Path("a/.env.second"));
+  fs::create_symlink(
+      "../../" + fs::path(outside.path()).filename().string() + "/alias/vault/second",
+      Path("a/.env.second"));
   fs::create_symlink(outside.path() + "/sub/third", Path(".env.third"));
   EXPECT_THAT(Paths(), ElementsAre("vault/first", "vault/second", "vault/sub/third"));
 }

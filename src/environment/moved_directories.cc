@@ -152,8 +152,8 @@ bool MovedDirectories::WatchOne(const std::string& path, std::vector<std::string
 bool MovedDirectories::LookAtName(int directory, const std::string& parent, const char* name,
                                   std::vector<std::string>& more) {
   if (++looks_ > kMaxLooks) return false;
-  // SECURITY: one call, so that the time of birth is that of this inode; and by the directory, which
-  // may be elsewhere by now.
+  // SECURITY: one call, so that the time of birth is that of this inode; and by the directory,
+  // which may be elsewhere by now.
   struct statx info{};
   if (::statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_TYPE | STATX_INO | STATX_BTIME, &info) !=
       0) {

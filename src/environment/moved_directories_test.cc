@@ -60,7 +60,8 @@ TEST_F(MovedDirectoriesTest, SoIsOneThatMovesOnWhileTheTimesAreCompared) {
   int round = 0;
   const std::vector<std::string> places = {"a/u", "c/u", "b/u", "u"};
   moved_->on_compared = [&] {
-    Move(places[static_cast<std::size_t>(round) % 4], places[static_cast<std::size_t>(round + 1) % 4]);
+    Move(places[static_cast<std::size_t>(round) % 4],
+         places[static_cast<std::size_t>(round + 1) % 4]);
     ++round;
   };
   EXPECT_FALSE(moved_->AllSeen());

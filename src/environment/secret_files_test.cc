@@ -62,17 +62,17 @@ TEST(SecretFiles, AreHiddenByTheirNames) {
                            "application_default_credentials.json"}) {
     EXPECT_NE(Why(path, ""), "") << path;
   }
-  for (const char* path :
-       {".gnupg", "a/.azure", ".ssh", ".env.d", "a/.envs", ".env", "x/.aws/sso", "gcloud/legacy_credentials"}) {
+  for (const char* path : {".gnupg", "a/.azure", ".ssh", ".env.d", "a/.envs", ".env", "x/.aws/sso",
+                           "gcloud/legacy_credentials"}) {
     EXPECT_NE(Why(path, "", true), "") << path;
   }
 }
 
 TEST(SecretFiles, AreNotHiddenWhereTheNameIsAnothersOrAnExample) {
   for (const char* path :
-       {".env.example", "a/.env.sample", ".env.template", "example.env", "a/prod.sample.env", "template.env", "env", "environment.py", "x.env.js",
-        ".envoy/x", "credentials", "aws/credentials", "readme.md", "p12", "sub.p12/x", ".gnupg",
-        "package.json"}) {
+       {".env.example", "a/.env.sample", ".env.template", "example.env", "a/prod.sample.env",
+        "template.env", "env", "environment.py", "x.env.js", ".envoy/x", "credentials",
+        "aws/credentials", "readme.md", "p12", "sub.p12/x", ".gnupg", "package.json"}) {
     EXPECT_EQ(Why(path, kPem), "") << path;
   }
 }
@@ -116,7 +116,8 @@ TEST(SecretFiles, HaveAReasonEachAndNoRowTwice) {
   for (const auto rows : {SecretRows(), HarmlessRows()}) {
     for (const SecretRow& row : rows) {
       EXPECT_FALSE(row.reason.empty()) << row.pattern;
-      EXPECT_EQ(row.words.empty(), row.look != Look::kWords && row.look != Look::kUnless) << row.pattern;
+      EXPECT_EQ(row.words.empty(), row.look != Look::kWords && row.look != Look::kUnless)
+          << row.pattern;
       EXPECT_TRUE(patterns.insert(row.pattern).second) << row.pattern << " stands there twice";
     }
   }

@@ -232,9 +232,12 @@ TEST_F(MovedSecret, IsNeverPassedOverByALook) {
       continue;
     }
     ++found;
-    EXPECT_TRUE(std::ranges::any_of(*hidden, [&](const sandbox::Hidden& each) {
-      return each.fact.device == secret_.st_dev && each.fact.inode == secret_.st_ino;
-    })) << "look " << i << " passed over it";
+    EXPECT_TRUE(std::ranges::any_of(*hidden,
+                                    [&](const sandbox::Hidden& each) {
+                                      return each.fact.device == secret_.st_dev &&
+                                             each.fact.inode == secret_.st_ino;
+                                    }))
+        << "look " << i << " passed over it";
   }
   EXPECT_GT(found, 100) << "a few moves are no reason to refuse";
   EXPECT_GT(mover.moves(), 200);
