@@ -19,6 +19,7 @@ class Scanner {
 
   Scanned<std::vector<TomlStatement>> Scan() {
     IGLOO_TRY(CheckUtf8(text_));
+    IGLOO_TRY(CheckControls());
     if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     std::vector<TomlStatement> out;
     for (;;) {
@@ -31,6 +32,18 @@ class Scanner {
  private:
   std::unexpected<Mistake> Wrong(std::string what) const {
     return std::unexpected(Mistake{at_, std::move(what), std::string(kHint)});
+  }
+  /// TOML allows tabs and newlines alone, wherever they stand.
+  Scanned<void> CheckControls() {
+    for (at_ = 0; at_ < text_.size(); ++at_) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      const bool newline = c == '\n' || (c == '\r' && text_.substr(at_ + 1, 1) == "\n");
+      if ((c < 0x20 || c == 0x7f) && !newline && c != '\t') {
+        return Wrong("TOML allows no such control character");
+      }
+    }
+    at_ = 0;
+    return {};
   }
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool Take(std::string_view word) {

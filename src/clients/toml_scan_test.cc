@@ -73,5 +73,17 @@ TEST(ScanTomlTest, RefusesWithThePlace) {
   EXPECT_NE(Wrong("a = " + std::string(1000000, '[')), "fine");
 }
 
+TEST(ScanTomlTest, RefusesControlCharactersWhereverTheyStand) {
+  using namespace std::string_literals;  // NOLINT(google-build-using-namespace)
+  EXPECT_EQ(Wrong("a = 1\n# x\ry = 2\n"), "f:2:4: TOML allows no such control character");
+  for (const std::string& text :
+       {"model = \"a\" # c\rnotify = [\"x\"]\n"s, "#\rnotify = [\"x\"]\n"s,
+        "[tui]\nx=\"a\x0b\"\nnotify = [\"x\"]\n"s, "a = 1 #\0\n"s, "a = '\x1f'"s, "a = '''\r'''"s,
+        "a = \"\"\"\x7f\"\"\""s, "a = 1\r"s, "a = '\b'"s}) {
+    EXPECT_NE(Wrong(text), "fine") << text;
+  }
+  EXPECT_EQ(Wrong("a\t= '\t' #\t\r\n\r\nb = '''\r\n\t'''\r\n"), "fine");
+}
+
 }  // namespace
 }  // namespace igloo::clients

@@ -21,6 +21,8 @@
 #include "base/glob.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
+#include "environment/inside.h"
+#include "environment/moved_directories.h"
 #include "environment/secret_files.h"
 #include "environment/secret_look.h"
 
@@ -32,6 +34,8 @@ using Inode = std::pair<dev_t, ino_t>;
 
 /// A mount point has to be named in one system call, with what stands before it inside.
 constexpr std::size_t kLongestPath = PATH_MAX / 2;
+/// How often a project is looked at in which directories are being moved.
+constexpr int kTries = 20;
 
 std::vector<std::string> PatternsOf(std::span<const SecretRow> rows) {
   std::vector<std::string> patterns;
@@ -62,10 +66,12 @@ struct Place {
 
 class Scan {
  public:
-  Scan(const std::string& directory, const HideRules& rules, const HideLimits& limits)
+  Scan(const std::string& directory, const HideRules& rules, const HideLimits& limits,
+       const timespec& begin)
       : directory_(directory),
         rules_(rules),
         limits_(limits),
+        begin_(begin),
         hide_(rules.hide, Letters::kFold),
         show_(rules.show, Letters::kExact) {}
 
@@ -76,6 +82,10 @@ class Scan {
       return FailSys(saved_errno, "cannot look for secrets in '" + directory_ + "'",
                      "igloo shows a project only when it can read its directory");
     }
+    moved_.emplace(root_.get(), begin_);
+    struct stat info{};
+    if (::fstat(root_.get(), &info) != 0) return Failed("look at", "");
+    moved_->Entered("", info);
     std::string path;
     IGLOO_TRY(Directory(root_.get(), path, 0, Pass::kNames));
     IGLOO_TRY(LookInside());
@@ -90,6 +100,9 @@ class Scan {
     }
     return all;
   }
+
+  /// After a Run: whether no directory was moved past it.
+  bool AllSeen() { return moved_->AllSeen(); }
 
  private:
   enum class Pass {
@@ -175,7 +188,10 @@ class Scan {
       return {};
     }
     const Globs::Name name{.path = place.path, .directory = directory};
-    if (show_.Find(name)) return {};
+    if (show_.Find(name)) {
+      if (directory) NotEntered(place);
+      return {};
+    }
     if (pass == Pass::kLinks) {
       if (directory && !found_.contains(place.path)) below.emplace_back(place.name);
       return directory ? Result<void>() : OtherName(place);
@@ -188,7 +204,8 @@ class Scan {
     if (directory) {
       for (auto row = UsualGlobs().Find(name); row; row = UsualGlobs().Find(name, *row + 1)) {
         const SecretRow& rule = SecretRows()[*row];
-        if (rule.pattern.ends_with('/')) return WholeDirectory(place, std::string(rule.reason));
+        if (!rule.pattern.ends_with('/') || IsHarmless(place.directory, place.name, rule)) continue;
+        return WholeDirectory(place, std::string(rule.reason));
       }
       below.emplace_back(place.name);
       return {};
@@ -224,17 +241,10 @@ class Scan {
     std::array<char, PATH_MAX> text{};
     const ssize_t size = ::readlinkat(link.directory, link.name, text.data(), text.size());
     if (size <= 0) return {};
-    std::string to(text.data(), static_cast<std::size_t>(size));
-    if (to.starts_with('/')) {
-      if (!to.starts_with(directory_ + "/")) return {};
-      to.erase(0, directory_.size() + 1);
-    } else {
-      to = fmt::format("{}/{}", link.path.substr(0, link.path.rfind('/') + 1), to);
-      while (to.starts_with('/')) to.erase(0, 1);
-    }
-    const UniqueFd target = OpenInside(to, O_PATH, 0);
+    const std::string to(text.data(), static_cast<std::size_t>(size));
+    const UniqueFd target = OpenTarget(root_.get(), link.directory, link.path, to);
     if (!target) return {};
-    const std::string path = PathOf(target.get());
+    const std::string path = PathInside(root_.get(), target.get());
     if (path.empty() || found_.contains(path)) return {};
     struct stat info{};
     if (::fstat(target.get(), &info) != 0) return {};
@@ -244,7 +254,8 @@ class Scan {
     // reads must be of the project, whoever replaces a directory by a link meanwhile.
     const std::size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
-    const UniqueFd directory = OpenInside(parent, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+    const UniqueFd directory =
+        OpenInside(root_.get(), parent, O_PATH | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
     if (!directory) return {};
     const Place place{directory.get(), path.c_str() + (slash == std::string::npos ? 0 : slash + 1),
                       path};
@@ -254,19 +265,6 @@ class Scan {
     auto secret = LookAt(place.directory, place.name, *rule, limits_.content);
     if (!secret) return {};
     return Add(place, led, std::move(secret->instead));
-  }
-
-  /// Below the project; empty: not there, or the project itself.
-  std::string PathOf(int fd) const {
-    const auto path_of = [](int each) {
-      std::array<char, PATH_MAX> text{};
-      const std::string link = "/proc/self/fd/" + std::to_string(each);
-      const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
-      return std::string(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-    };
-    const std::string top = path_of(root_.get()) + "/";
-    const std::string path = path_of(fd);
-    return path.starts_with(top) ? path.substr(top.size()) : std::string();
   }
 
   Result<void> Add(const Place& place, std::string why, std::optional<std::string> instead = {}) {
@@ -305,6 +303,7 @@ class Scan {
   }
 
   Result<void> WholeDirectory(const Place& place, std::string why) {
+    NotEntered(place);
     inside_.emplace_back(place.path);
     return Add(place, std::move(why));
   }
@@ -312,19 +311,11 @@ class Scan {
   /// Files in hidden directories may have other names outside of them.
   Result<void> LookInside() {
     for (std::string path : inside_) {
-      const UniqueFd own = OpenInside(path, O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
+      const UniqueFd own =
+          OpenInside(root_.get(), path, O_RDONLY | O_DIRECTORY, RESOLVE_NO_SYMLINKS);
       if (own) IGLOO_TRY(Directory(own.get(), path, 0, Pass::kInside));
     }
     return {};
-  }
-
-  /// SECURITY: a link could lead anywhere on the host; nothing outside is even looked at.
-  UniqueFd OpenInside(const std::string& path, std::uint64_t flags, std::uint64_t resolve) const {
-    open_how how{};
-    how.flags = flags | O_CLOEXEC;
-    how.resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-    return UniqueFd(
-        static_cast<int>(::syscall(SYS_openat2, root_.get(), path.c_str(), &how, sizeof how)));
   }
 
   void NoteLinks(const struct stat& info, std::string_view path) {
@@ -361,12 +352,26 @@ class Scan {
     const bool reached = depth <= limits_.depth && path.size() <= kLongestPath;
     const UniqueFd own =
         reached ? OpenQuietly(place.directory, place.name, O_DIRECTORY) : UniqueFd();
-    if (own) return Directory(own.get(), path, depth, pass);
-    // Somebody took it away.
+    if (own) {
+      if (struct stat info{}; pass == Pass::kNames && ::fstat(own.get(), &info) == 0) {
+        moved_->Entered(path, info);
+      }
+      return Directory(own.get(), path, depth, pass);
+    }
+    // Somebody took it away. If it is elsewhere in the project now, AllSeen knows of it.
     if (reached && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return {};
     if (reached && errno != EACCES) return Failed("open", path);
     // Nobody knows what is in it. Code that owns it could give itself the right to read it.
-    return pass == Pass::kInside ? Result<void>() : Add(place, kCannotLook);
+    if (pass == Pass::kInside) return {};
+    NotEntered(place);
+    return Add(place, kCannotLook);
+  }
+
+  void NotEntered(const Place& place) {
+    struct stat info{};
+    if (::fstatat(place.directory, place.name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+      moved_->Passed(place.path, info);
+    }
   }
 
   std::unexpected<Error> Failed(std::string_view doing, std::string_view path) const {
@@ -380,8 +385,10 @@ class Scan {
   const std::string directory_;
   const HideRules& rules_;
   const HideLimits limits_;
+  const timespec begin_;
   const Globs hide_, show_;
   UniqueFd root_ = {};
+  std::optional<MovedDirectories> moved_ = {};
   std::vector<char> buffer_ = std::vector<char>(64U << 10);
   std::size_t names_ = 0;
   std::map<std::string, Hidden, std::less<>> found_ = {};  ///< by path
@@ -405,7 +412,18 @@ HideRules InRepository(const HideRules& rules) {
 
 Result<std::vector<Hidden>> FindHidden(const std::string& directory, const HideRules& rules,
                                        const HideLimits& limits) {
-  return Scan(directory, rules, limits).Run();
+  for (int i = 0; i < kTries; ++i) {
+    const timespec begin = i == 0 ? MovedDirectories::Now() : MovedDirectories::NextTick();
+    Scan scan(directory, rules, limits, begin);
+    IGLOO_ASSIGN(auto found, scan.Run());
+    if (scan.AllSeen()) return found;
+  }
+  return Fail(
+      Errc::kFailedPrecondition,
+      fmt::format("directories in '{}' are being moved while igloo looks for secrets in them",
+                  directory),
+      "try again when what moves them has ended, another sandbox of this project for "
+      "example");
 }
 
 }  // namespace igloo::environment

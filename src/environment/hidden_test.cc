@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <stop_token>
+#include <thread>
 
 #include "base/file.h"
 #include "base/temp_dir.h"
@@ -65,10 +67,11 @@ TEST_F(FindsHidden, SecretsWhereverTheyLieByPathWithWhatTheyAre) {
   Write("node_modules/x/.npmrc", "_authToken=1");
   Write(".git/objects/ab/.env");
   Write("build/.env/bin/python");
+  Write("build/.env/pyvenv.cfg");
   const auto all = All();
   EXPECT_THAT(Paths(), ElementsAre(".env", ".git/objects/ab/.env", "a/b/.env", "a/key.pem",
                                    "node_modules/x/.npmrc"))
-      << "nothing is skipped, and a directory .env is none";
+      << "nothing is skipped, and a virtual environment of Python's is none";
   struct stat info{};
   ASSERT_EQ(::stat(Path(".env").c_str(), &info), 0);
   EXPECT_EQ(all[0].fact.device, info.st_dev);
@@ -135,6 +138,46 @@ TEST_F(FindsHidden, WhatLinksOfSuchANameLeadToInsideAndNeverOutside) {
                           Pair("vault/production",
                                "variables of a program, passwords among them, which 'a/.env' "
                                "leads to")));
+}
+
+TEST_F(FindsHidden, WhatALinkLeadsToByAPathThroughLinksOutside) {
+  const TempDir outside = TempDir::Make("/tmp").value();
+  fs::create_directory_symlink(directory_.path(), outside.path() + "/alias");
+  Write("vault/first");
+  Write("vault/second");
+  Write("vault/sub/third");
+  fs::create_directory_symlink(Path("vault/sub"), outside.path() + "/sub");
+  fs::create_symlink(outside.path() + "/alias/vault/first", Path(".env.first"));
+  fs::create_directories(Path("a"));
+  fs::create_symlink(
+      "../../" + fs::path(outside.path()).filename().string() + "/alias/vault/second",
+      Path("a/.env.second"));
+  fs::create_symlink(outside.path() + "/sub/third", Path(".env.third"));
+  EXPECT_THAT(Paths(), ElementsAre("vault/first", "vault/second", "vault/sub/third"));
+}
+
+TEST_F(FindsHidden, DirectoriesOfVariablesAsAWhole) {
+  Write(".env.d/production");
+  Write("a/.envs/.local/postgres");
+  Write("b/.env/bin/python");
+  Write("b/.env/pyvenv.cfg");
+  EXPECT_THAT(Paths(), ElementsAre(".env.d", "a/.envs"));
+  EXPECT_THAT(Paths({.show = {".env.d"}}), ElementsAre("a/.envs"));
+}
+
+/// A build that runs in another sandbox makes directories, renames and removes them.
+TEST_F(FindsHidden, EverythingBesideABuild) {
+  Write("src/.env");
+  for (int i = 0; i < 30; ++i) fs::create_directories(Path("tree/d" + std::to_string(i)));
+  const std::jthread build([this](const std::stop_token& stop) {
+    for (int i = 0; !stop.stop_requested(); ++i) {
+      const std::string name = "build/target" + std::to_string(i);
+      for (const char* file : {"a", "b", "c"}) Write(name + "-working/deep/" + file);
+      fs::rename(Path(name + "-working"), Path(name));
+      if (i % 20 == 19) fs::remove_all(Path("build"));
+    }
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(Paths(), ElementsAre("src/.env"));
 }
 
 TEST_F(FindsHidden, WhatIsNoFileUnderASecretsName) {
@@ -228,7 +271,7 @@ TEST_F(FindsHidden, TheSameAsALookAtEveryName) {
   for (const auto& each : fs::recursive_directory_iterator(directory_.path())) {
     if (!each.is_regular_file()) continue;
     const std::string name = each.path().filename();
-    const bool by_name = name == ".env" || name == ".netrc";
+    const bool by_name = name.ends_with(".env") || name == ".netrc";
     const bool by_content = (name.ends_with(".pem") || name.ends_with(".key")) &&
                             ReadFile(each.path(), 1000).value().contains("PRIVATE KEY");
     if (by_name || by_content) {

@@ -11,11 +11,17 @@ using enum Look;
 // clang-format off
 constexpr auto kRows = std::to_array<SecretRow>({
     {".env*", kName, "", "variables of a program, passwords among them"},
+    {".env*/", kUnless, "pyvenv.cfg", "variables of programs, passwords among them"},
+    {"*.env", kName, "", "variables of a program, passwords among them"},
 
     {"id_*", kKey, "", "a private key of ssh"},
     {".ssh/", kName, "", "private keys of ssh"},
     {"*.pem", kKey, "", "a private key"},
     {"*.key", kKey, "", "a private key"},
+    {"*_key", kKey, "", "a private key"},
+    {"*-key", kKey, "", "a private key"},
+    {"deploy*key", kKey, "", "a private key"},
+    {"private*key", kKey, "", "a private key"},
     {"*.p8", kKey, "", "a private key"},
     {"*.asc", kKey, "", "a private key of PGP"},
     {"*.ovpn", kKey, "", "a private key, for a VPN"},
@@ -95,6 +101,9 @@ constexpr auto kHarmless = std::to_array<SecretRow>({
     {".env.example", kName, "", "which variables there are, without their values"},
     {".env.sample", kName, "", "which variables there are, without their values"},
     {".env.template", kName, "", "which variables there are, without their values"},
+    {"*example.env", kName, "", "which variables there are, without their values"},
+    {"*sample.env", kName, "", "which variables there are, without their values"},
+    {"*template.env", kName, "", "which variables there are, without their values"},
 });
 // clang-format on
 
@@ -110,7 +119,7 @@ std::span<const SecretRow> SecretRows() { return kRows; }
 std::span<const SecretRow> HarmlessRows() { return kHarmless; }
 
 bool HoldsSecret(const SecretRow& row, std::string_view content) {
-  if (row.look == kName) return true;
+  if (row.look == kName || row.look == kUnless) return true;
   if (row.look == kKey) return HoldsKey(content);
   for (std::string_view words = row.words; !words.empty();) {
     const std::string_view word = words.substr(0, words.find('|'));

@@ -8,17 +8,18 @@ namespace igloo::environment {
 
 /// What tells whether a file of some name holds a secret.
 enum class Look : std::uint8_t {
-  kName,   ///< nothing else: it always does
-  kWords,  ///< one of a few words in it
-  kKey,    ///< a private key in it, as text or in the binary form (DER)
-  kGit,    ///< credentials in a configuration of git; code reads a copy without them
+  kName,    ///< nothing else: it always does
+  kWords,   ///< one of a few words in it
+  kKey,     ///< a private key in it, as text or in the binary form (DER)
+  kUnless,  ///< nothing else, unless the directory has one certain name in it
+  kGit,     ///< credentials in a configuration of git; code reads a copy without them
 };
 
 /// Files in projects that are hidden unless somebody says otherwise, and why.
 struct SecretRow {
   std::string_view pattern = {};  ///< base/glob.h, large and small letters alike
   Look look = Look::kName;
-  std::string_view words = {};  ///< of kWords, with '|' between
+  std::string_view words = {};  ///< of kWords, with '|' between; of kUnless, the name
   std::string_view reason = {};
 };
 

@@ -42,6 +42,8 @@ TEST(SecretFiles, AreHiddenByTheirNames) {
                            ".envrc",
                            ".ENV",
                            ".Env.Local",
+                           "prod.env",
+                           "a/Production.ENV",
                            ".netrc",
                            "_netrc",
                            ".pgpass",
@@ -60,20 +62,19 @@ TEST(SecretFiles, AreHiddenByTheirNames) {
                            "application_default_credentials.json"}) {
     EXPECT_NE(Why(path, ""), "") << path;
   }
-  for (const char* path :
-       {".gnupg", "a/.azure", ".ssh", "x/.aws/sso", "gcloud/legacy_credentials"}) {
+  for (const char* path : {".gnupg", "a/.azure", ".ssh", ".env.d", "a/.envs", ".env", "x/.aws/sso",
+                           "gcloud/legacy_credentials"}) {
     EXPECT_NE(Why(path, "", true), "") << path;
   }
 }
 
 TEST(SecretFiles, AreNotHiddenWhereTheNameIsAnothersOrAnExample) {
   for (const char* path :
-       {".env.example", "a/.env.sample", ".env.template", "env", "environment.py", "x.env.js",
-        ".envoy/x", "credentials", "aws/credentials", "readme.md", "p12", "sub.p12/x", ".gnupg",
-        "package.json"}) {
+       {".env.example", "a/.env.sample", ".env.template", "example.env", "a/prod.sample.env",
+        "template.env", "env", "environment.py", "x.env.js", ".envoy/x", "credentials",
+        "aws/credentials", "readme.md", "p12", "sub.p12/x", ".gnupg", "package.json"}) {
     EXPECT_EQ(Why(path, kPem), "") << path;
   }
-  EXPECT_EQ(Why(".env", "", true), "") << "a virtual environment of Python's";
 }
 
 TEST(SecretFiles, OfCommonNamesAreHiddenByTheirContent) {
@@ -85,6 +86,11 @@ TEST(SecretFiles, OfCommonNamesAreHiddenByTheirContent) {
            Case{"id_ed25519_work", "-----BEGIN OPENSSH PRIVATE KEY-----", "a note"},
            Case{"server.pem", kPem.data(), "-----BEGIN CERTIFICATE-----"},
            Case{"SERVER.KEY", "-----BEGIN ENCRYPTED PRIVATE KEY-----", "PK\x03\x04 slides"},
+           Case{"deploykey", "-----BEGIN OPENSSH PRIVATE KEY-----", "ssh-rsa AAAA me@here"},
+           Case{"ci/server_key", kPem.data(), "a note"},
+           Case{"Server-Key", kPem.data(), "a note"},
+           Case{"private.key", kPem.data(), "a note"},
+           Case{"privatekey", kPem.data(), "a note"},
            Case{"der.key", "\x30\x82\x04", "0 lines"},
            Case{"me.asc", "-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----BEGIN PGP SIGNATURE-----"},
            Case{".npmrc", "//packages.example.org/:_authToken=npm_x", "save-exact=true"},
@@ -110,7 +116,8 @@ TEST(SecretFiles, HaveAReasonEachAndNoRowTwice) {
   for (const auto rows : {SecretRows(), HarmlessRows()}) {
     for (const SecretRow& row : rows) {
       EXPECT_FALSE(row.reason.empty()) << row.pattern;
-      EXPECT_EQ(row.words.empty(), row.look != Look::kWords) << row.pattern;
+      EXPECT_EQ(row.words.empty(), row.look != Look::kWords && row.look != Look::kUnless)
+          << row.pattern;
       EXPECT_TRUE(patterns.insert(row.pattern).second) << row.pattern << " stands there twice";
     }
   }

@@ -39,6 +39,13 @@ UniqueFd OpenQuietly(int directory, const char* name, int flags) {
   return fd;
 }
 
+bool IsHarmless(int directory, const char* name, const SecretRow& row) {
+  if (row.look != Look::kUnless) return false;
+  const std::string inside = fmt::format("{}/{}", name, row.words);
+  struct stat info{};
+  return ::fstatat(directory, inside.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 std::optional<Secret> LookAt(int directory, const char* name, const SecretRow& row,
                              std::size_t most) {
   const std::string why(row.reason);

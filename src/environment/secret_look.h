@@ -22,6 +22,9 @@ struct Secret {
 /// Said of what igloo is not able to look at.
 inline constexpr const char* kCannotLook = "igloo cannot look into it";
 
+/// Whether a directory whose name a row has is shown all the same.
+bool IsHarmless(int directory, const char* name, const SecretRow& row);
+
 /// Whether a file whose name a row has is a secret; what cannot be read, or is larger than `most`
 /// where its content would decide, is one.
 std::optional<Secret> LookAt(int directory, const char* name, const SecretRow& row,

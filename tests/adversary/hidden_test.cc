@@ -5,10 +5,16 @@
 #include "environment/hidden.h"
 
 #include <gmock/gmock.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
+#include <thread>
 
 #include "base/file.h"
 #include "base/temp_dir.h"
@@ -172,6 +178,84 @@ TEST_F(HiddenAttack, WhatIsMovedBehindTheLookIsNotShown) {
     EXPECT_EQ(RunPlan(Wall::kJail, plan).status, -1);
     fs::remove(Path("keys"));
     fs::rename(Path("real-keys"), Path("keys"));
+  }
+}
+
+/// Moves the directory of a secret to and fro, so that a look that goes from name to name sees it
+/// in neither place: some moves whenever somebody asks for them.
+class Mover {
+ public:
+  Mover(std::string from, std::string to) : from_(std::move(from)), to_(std::move(to)) {}
+  void Ask(int moves) { left_ = moves; }
+  int moves() const { return moves_; }
+
+ private:
+  void Run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      if (left_ <= 0) {
+        std::this_thread::yield();
+        continue;
+      }
+      const bool there = moves_ % 2 == 0;
+      ASSERT_EQ(::rename((there ? from_ : to_).c_str(), (there ? to_ : from_).c_str()), 0);
+      ++moves_;
+      --left_;
+      // Moves at all parts of a look, which takes some hundred of these.
+      for (int i = 0; i < moves_ * 7 % 300; ++i) ::getppid();
+    }
+  }
+
+  const std::string from_, to_;
+  std::atomic<int> left_ = 0, moves_ = 0;
+  std::jthread thread_{[this](const std::stop_token& stop) { Run(stop); }};
+};
+
+class MovedSecret : public HiddenAttack {
+ protected:
+  MovedSecret() {
+    for (int i = 0; i < 200; ++i) fs::create_directories(Path("many/d" + std::to_string(i)));
+    fs::create_directories(Path("one"));
+    Write("one/moved/.env");
+    EXPECT_EQ(::stat(Path("one/moved/.env").c_str(), &secret_), 0);
+  }
+  struct stat secret_{};
+};
+
+TEST_F(MovedSecret, IsNeverPassedOverByALook) {
+  Mover mover(Path("one/moved"), Path("many/moved"));
+  int found = 0;
+  for (int i = 0; i < 200; ++i) {
+    mover.Ask(1 + i % 9);
+    const auto hidden = environment::FindHidden(root_.path(), {});
+    if (!hidden) {
+      EXPECT_THAT(hidden.error().what, HasSubstr("are being moved while igloo looks"));
+      continue;
+    }
+    ++found;
+    EXPECT_TRUE(std::ranges::any_of(*hidden,
+                                    [&](const sandbox::Hidden& each) {
+                                      return each.fact.device == secret_.st_dev &&
+                                             each.fact.inode == secret_.st_ino;
+                                    }))
+        << "look " << i << " passed over it";
+  }
+  EXPECT_GT(found, 100) << "a few moves are no reason to refuse";
+  EXPECT_GT(mover.moves(), 200);
+}
+
+TEST_F(MovedSecret, IsNeverPassedOverByALookControl) {
+  Mover mover(Path("one/moved"), Path("many/moved"));
+  // It ends: a plain look passes over it in some of a hundred cases.
+  for (bool seen = true; seen;) {
+    mover.Ask(5);
+    seen = false;
+    std::error_code failure;
+    for (fs::recursive_directory_iterator at(root_.path(), failure), end; !failure && at != end;
+         at.increment(failure)) {
+      seen |= at->path().string().ends_with("moved/.env");
+    }
+    // A look that failed is no attack that won.
+    seen |= static_cast<bool>(failure);
   }
 }
 

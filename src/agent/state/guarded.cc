@@ -77,12 +77,15 @@ bool FitsPattern(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
+bool ChangesPrototypes(std::string_view key) {
+  return key == "__proto__" || key == "constructor" || key == "prototype";
+}
+
 Decision Decide(const FileRule& rule, const std::vector<std::string>& keys) {
   // SECURITY: programs in JavaScript that copy members one by one change their own objects by it.
-  if (!keys.empty() && keys.back() == "__proto__") {
-    return {Treatment::kProposed,
-            "it can change what a JavaScript program believes about all of its "
-            "objects"};
+  const bool read_by_git = rule.format == FileFormat::kGitConfig;
+  if (!read_by_git && std::ranges::any_of(keys, ChangesPrototypes)) {
+    return {Treatment::kProposed, kPrototypes};
   }
   Decision decision{rule.otherwise, rule.why};
   for (const KeyRule& row : rule.keys) {

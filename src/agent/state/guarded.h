@@ -99,6 +99,12 @@ SortedChanges SortChanges(const FileRule& rule, const std::optional<std::string>
 /// Whether the pattern fits; '*' stands for any number of characters.
 bool FitsPattern(std::string_view pattern, std::string_view text);
 
+/// Whether a JavaScript program may change all of its objects when it copies a member of this name.
+/// Is never harmless, however deep it lies.
+bool ChangesPrototypes(std::string_view key);
+inline constexpr std::string_view kPrototypes =
+    "it can change what a JavaScript program believes about all of its objects";
+
 /// What rows say about a key.
 struct Decision {
   Treatment treatment = Treatment::kProposed;

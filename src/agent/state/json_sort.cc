@@ -1,11 +1,21 @@
 #include "agent/state/json_sort.h"
 
+#include <algorithm>
+
 #include "agent/state/json_text.h"
 
 namespace igloo::agent {
 namespace {
 
 using clients::Member;
+using clients::Node;
+
+bool HoldsPrototypes(const Node& node) {
+  return std::ranges::any_of(node.items, HoldsPrototypes) ||
+         std::ranges::any_of(node.members, [](const Member& member) {
+           return ChangesPrototypes(member.key) || HoldsPrototypes(member.value);
+         });
+}
 
 std::optional<std::string> TextOf(const JsonView& view) {
   if (!view) return std::nullopt;
@@ -26,6 +36,9 @@ class Sorter {
     if (SameJson(before, after)) return Before(before);
     // SECURITY: an object with rows inside that becomes something else takes these along.
     if (decision.mixed) decision.treatment = Treatment::kProposed;
+    if (decision.treatment == Treatment::kHarmless && after && HoldsPrototypes(*after.node)) {
+      decision = {Treatment::kProposed, kPrototypes};
+    }
     switch (decision.treatment) {
       case Treatment::kHarmless:
         if (!after) return std::nullopt;

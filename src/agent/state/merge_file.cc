@@ -3,6 +3,7 @@
 #include "agent/state/host_file.h"
 #include "agent/state/json_merge.h"
 #include "agent/state/json_text.h"
+#include "base/text.h"
 
 namespace igloo::agent {
 namespace {
@@ -10,6 +11,8 @@ namespace {
 constexpr std::string_view kBothChanged =
     "it was changed on the host, too; the host's version stays";
 constexpr int kAttempts = 5;
+/// How much a box may add to a file of the user's that nobody looks through.
+constexpr std::size_t kMaxGrowth = 1U << 20;
 
 MergedText ConflictOfAll(const std::optional<std::string>& host, const std::string& box,
                          std::string why) {
@@ -71,6 +74,10 @@ Result<FileOutcome> MergeIntoHost(const StateStore& store, const BoxFile& file) 
     if (!merged.text || merged.text == host.text) {
       RemovePrepared(host);
       return outcome;
+    }
+    if (merged.text->size() > host.text.value_or("").size() + kMaxGrowth) {
+      RemovePrepared(host);
+      return Fail(Errc::kExhausted, "the box added more than " + HumanBytes(kMaxGrowth));
     }
     store.Step("write " + file.path);
     auto written = WriteHostFile(host, *merged.text);

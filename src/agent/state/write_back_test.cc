@@ -303,6 +303,31 @@ TEST_F(WriteBackTest, WhatIsTooMuchToProposeIsKeptAsideOnceAndTheBoxIsFinished) 
   EXPECT_THAT(FinishInterrupted(store_).value(), IsEmpty()) << "it is not tried again";
 }
 
+TEST_F(WriteBackTest, AFileOfTheUsersGrowsByAMegabyteAtMost) {
+  const std::string at_first(3U << 20, 'a');
+  Write(".claude.json", R"({"tipsHistory": ")" + at_first + "\"}");
+  const auto tips = [&](std::size_t more) {
+    return R"({"tipsHistory": ")" + at_first + std::string(more, 'b') + "\"}";
+  };
+  BoxState fits = Begin();
+  InBox(fits, ".claude.json", tips(1U << 20));
+  EXPECT_THAT(Finish(std::move(fits)).written, ElementsAre(".claude.json"));
+  Write(".claude.json", tips(0));
+  BoxState grows = Begin();
+  InBox(grows, ".claude.json", tips((1U << 20) + 1));
+  InBox(grows, ".claude/.credentials.json", R"({"x": ")" + std::string(2U << 20, 'c') + "\"}");
+  InBox(grows, ".claude/settings.json", R"({"model": "m"})");
+  const auto done = grows.Finish();
+  ASSERT_TRUE(done);
+  EXPECT_THAT(done->written, ElementsAre(".claude/settings.json"));
+  ASSERT_THAT(done->problems, SizeIs(1));
+  EXPECT_THAT(done->problems[0].error.what, HasSubstr("2 of its files"));
+  EXPECT_EQ(ReadFile(home_ + "/.claude.json", 8U << 20), tips(0));
+  EXPECT_EQ(Read(".claude/.credentials.json"), "(none)");
+  EXPECT_EQ(std::distance(fs::directory_iterator(store_.Kept()), {}), 1);
+  EXPECT_EQ(BoxesLeft(), 0U);
+}
+
 TEST_F(WriteBackTest, DirectoriesThatABoxClosedAreRemovedToo) {
   BoxState state = Begin();
   fs::create_directories(state.home() + "/go/pkg/module@v1");

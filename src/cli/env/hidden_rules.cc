@@ -16,6 +16,8 @@ std::string ReasonOf(const environment::SecretRow& row) {
     case environment::Look::kWords:
     case environment::Look::kKey:
       return reason + ", if it has one in it";
+    case environment::Look::kUnless:
+      return reason + ", unless there is '" + std::string(row.words) + "' in it";
     case environment::Look::kGit:
       return reason + ": it reads without them";
   }
