@@ -52,13 +52,15 @@ timespec MovedDirectories::Now() {
 }
 
 timespec MovedDirectories::NextTick() {
-  timespec first{}, now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &first);
+  // What was made before has a time before this, also where the kernel takes finer times than
+  // ticks; what is made once a tick has passed this has a later one.
+  const timespec begin = Now();
+  timespec tick{};
   do {
     ::sched_yield();
-    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  } while (Nanoseconds(now) == Nanoseconds(first));
-  return now;
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &tick);
+  } while (Nanoseconds(tick) <= Nanoseconds(begin));
+  return begin;
 }
 
 void MovedDirectories::Note(std::string_view path, const struct stat& info, bool entered) {
@@ -168,7 +170,7 @@ bool MovedDirectories::LookAtName(int directory, const std::string& parent, cons
   }
   const bool has_birth = (info.stx_mask & STATX_BTIME) != 0;
   const std::int64_t born = Nanoseconds(info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
-  const bool is_new = has_birth && born >= Nanoseconds(begin_);
+  const bool is_new = has_birth && born > Nanoseconds(begin_);
   if (!is_new && !entered_.contains({device, info.stx_ino})) return false;
   // Others may have been moved into it since somebody looked, or since it was made.
   seen_.insert_or_assign(path, Seen{.device = device, .inode = info.stx_ino, .entered = true});
