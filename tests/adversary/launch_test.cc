@@ -105,10 +105,21 @@ TEST(ProjectOfTheJail, Cve2021_30465_ExchangedForALinkIsRefused) {
   const Outcome behind = RunPlan(Wall::kJail, plan);
   EXPECT_EQ(behind.status, -1) << "the launcher mounted what it was not shown";
 
-  const auto late =
-      sandbox::MakePlan(policy, environment::GatherFacts(sandbox::SourcesOf(policy))).value();
-  EXPECT_EQ(RunPlan(Wall::kJail, late).status, kLeaked)
-      << "control: planned after the exchange, the link is followed";
+  const auto facts = environment::GatherFacts(sandbox::SourcesOf(policy));
+  const auto late = sandbox::MakePlan(policy, facts);
+  ASSERT_FALSE(late) << "planned after the exchange, the link is seen";
+  EXPECT_NE(late.error().what.find("put a link into the path"), std::string::npos);
+
+  sandbox::Policy following = policy;
+  for (sandbox::Entry& entry : following.run) {
+    if (auto* tree = std::get_if<sandbox::OverlayTree>(&entry)) {
+      tree->links = sandbox::Links::kFollowed;
+    } else if (auto* bind = std::get_if<sandbox::HostTree>(&entry)) {
+      bind->links = sandbox::Links::kFollowed;
+    }
+  }
+  EXPECT_EQ(RunPlan(Wall::kJail, sandbox::MakePlan(following, facts).value()).status, kLeaked)
+      << "control: where links are followed, this one is";
 }
 
 /// The project copy-on-write: what only the jail can do.

@@ -154,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
                       ".claude/hooks/pre.sh", ".claude/commands/x.md", ".mcp.json",
                       ".codex/config.toml", ".gemini/settings.json", ".gemini/commands/x.toml",
                       "opencode.json", "opencode.jsonc", ".opencode/plugin/x.js",
-                      ".agents/skills/x/SKILL.md", ".aider.conf.yml", ".vscode/tasks.json",
-                      ".envrc", ".hg/hgrc", ".husky/pre-commit", "sub/.claude/settings.json"),
+                      ".agents/skills/x/SKILL.md", ".aider.conf.yml", ".vscode/tasks.json", ".exrc",
+                      ".hg/hgrc", ".husky/pre-commit", "sub/.claude/settings.json"),
     [](const auto& each) {
       std::string name = each.param;
       std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });

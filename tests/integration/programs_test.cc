@@ -110,7 +110,7 @@ TEST(ProgramsTest, KnowWhetherTheyBegan) {
     return pid_t{0};
   };
   const auto gone = programs.Prepare();
-  ASSERT_GT(init(), 0);
+  ASSERT_TRUE(WaitFor([&] { return init() > 0; }, 30)) << "it has its name in a moment";
   ::kill(init(), SIGKILL);
   ASSERT_TRUE(WaitFor([&] { return init() == 0; }, 30));
   // It has not heard of it yet.
