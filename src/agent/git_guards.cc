@@ -32,7 +32,7 @@ std::string RealPath(const std::string& path) { return TheHost().real_path(path)
 
 std::vector<std::string> DirectoriesIn(const std::string& path) {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, decltype(&::closedir)> directory(::opendir(path.c_str()), &::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), &::closedir);
   while (directory) {
     const dirent* entry = ::readdir(directory.get());
     if (entry == nullptr) break;

@@ -198,7 +198,8 @@ TEST_F(Granting, ANamedKeyIsShownWithItsPublicHalfAndNothingBesideIt) {
   EXPECT_THAT(FileText(ssh + "config"), HasSubstr("IdentityFile \"~/.ssh/id_work\""));
   for (const Mount& mount : box_.mounts) {
     const auto* tree = std::get_if<sandbox::HostTree>(&mount.entry);
-    if (tree != nullptr) EXPECT_EQ(tree->access, sandbox::Access::kReadOnly);
+    if (tree == nullptr) continue;
+    EXPECT_EQ(tree->access, sandbox::Access::kReadOnly);
   }
 }
 

@@ -71,7 +71,7 @@ void Remove(const std::string& directory, const std::string& name) {
 
 /// What stands before `end` in the names of a directory's files, in its order.
 Result<std::vector<std::string>> NamesWith(const std::string& path, std::string_view end) {
-  const std::unique_ptr<DIR, decltype(&::closedir)> directory(::opendir(path.c_str()), &::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), &::closedir);
   if (!directory) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot read '" + Printable(path) + "'");

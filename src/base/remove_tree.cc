@@ -25,8 +25,8 @@ bool IsDirectory(int directory, const char* name) {
 template <class Remove>
 void ForEachName(int directory, Remove remove) {
   UniqueFd own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, decltype(&::closedir)> names(own ? ::fdopendir(own.get()) : nullptr,
-                                                          &::closedir);
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(own ? ::fdopendir(own.get()) : nullptr,
+                                                  &::closedir);
   if (!names) return;
   (void)own.Release();
   while (const dirent* each = ::readdir(names.get())) {

@@ -77,8 +77,8 @@ class Look {
   Result<std::vector<Name>> NamesIn(int fd) {
     std::vector<Name> names;
     UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    const std::unique_ptr<DIR, decltype(&::closedir)> stream(
-        copy ? ::fdopendir(copy.get()) : nullptr, &::closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy ? ::fdopendir(copy.get()) : nullptr,
+                                                     &::closedir);
     if (!stream) {
       const int saved_errno = errno;
       return FailSys(saved_errno, "cannot read a directory");

@@ -158,8 +158,8 @@ Finding ProbeOverlay(backend::Backend& backend) {
   };
   const auto good = attempt();
   if (!good) return Failed(name, good.error(), false);
-  return Wall(name, *good, "changes stay in the sandbox", "changes did not stay in the sandbox",
-              false);
+  return WallFinding(name, *good, "changes stay in the sandbox",
+                     "changes did not stay in the sandbox", false);
 }
 
 Finding ProbeView(backend::Backend& backend) {
@@ -176,10 +176,10 @@ Finding ProbeView(backend::Backend& backend) {
   const auto said = attempt();
   if (!said) return Failed(name, said.error(), false);
   const bool untried = *said == "as it was\nsocket untried\n";
-  return Wall(name, untried || *said == "as it was\nsocket closed\n",
-              untried ? "readable, not writable (without perl its sockets were not tried)"
-                      : "readable, not writable, its sockets out of reach",
-              "saw '" + *said + "'", false);
+  return WallFinding(name, untried || *said == "as it was\nsocket closed\n",
+                     untried ? "readable, not writable (without perl its sockets were not tried)"
+                             : "readable, not writable, its sockets out of reach",
+                     "saw '" + *said + "'", false);
 }
 
 }  // namespace igloo::cli

@@ -107,7 +107,7 @@ class Judge {
  private:
   void Add(const std::string& name, bool good, std::string detail, std::string trouble) {
     findings_.push_back(
-        Wall(prefix_ + name, good, std::move(detail), std::move(trouble), required_));
+        WallFinding(prefix_ + name, good, std::move(detail), std::move(trouble), required_));
   }
   std::string Fact(const std::string& key) const {
     const auto found = facts_.find(key);
@@ -123,7 +123,8 @@ class Judge {
 
 }  // namespace
 
-Finding Wall(std::string name, bool good, std::string detail, std::string trouble, bool required) {
+Finding WallFinding(std::string name, bool good, std::string detail, std::string trouble,
+                    bool required) {
   return {.name = std::move(name),
           .state = good ? State::kGood : State::kBroken,
           .detail = good ? std::move(detail) : std::move(trouble),

@@ -36,6 +36,7 @@ struct Seen {
 std::vector<Finding> CheckWalls(const std::string& prefix, const Seen& seen, bool required);
 
 /// A finding that is a hole unless `good`.
-Finding Wall(std::string name, bool good, std::string detail, std::string trouble, bool required);
+Finding WallFinding(std::string name, bool good, std::string detail, std::string trouble,
+                    bool required);
 
 }  // namespace igloo::cli
