@@ -109,9 +109,13 @@ TEST(ProgramsTest, KnowWhetherTheyBegan) {
     }
     return pid_t{0};
   };
+  // It has its name in a moment.
+  const auto kill_init = [&] {
+    ASSERT_TRUE(WaitFor([&] { return init() > 0; }, 30));
+    ::kill(init(), SIGKILL);
+  };
   const auto gone = programs.Prepare();
-  ASSERT_TRUE(WaitFor([&] { return init() > 0; }, 30)) << "it has its name in a moment";
-  ::kill(init(), SIGKILL);
+  kill_init();
   ASSERT_TRUE(WaitFor([&] { return init() == 0; }, 30));
   // It has not heard of it yet.
   const auto unheard = programs.Go(*gone, "echo 1");
@@ -122,8 +126,9 @@ TEST(ProgramsTest, KnowWhetherTheyBegan) {
   const auto killed = programs.Go(*begun, "kill -9 -1; kill -9 $$");
   EXPECT_FALSE(begun->never_began());
 
+  ASSERT_TRUE(WaitFor([&] { return init() == 0; }, 30));
   const auto heard = programs.Prepare();
-  ::kill(init(), SIGKILL);
+  kill_init();
   EXPECT_TRUE(programs.RunUntil([&] { return !heard->waits(); }));
   EXPECT_TRUE(heard->never_began());
 }
