@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backend/jail/launcher.h"
+#include "backend/launcher.h"
 #include "backend/jail/subordinate.h"
 #include "base/error.h"
 

@@ -1,13 +1,12 @@
-#include "backend/jail/explain.h"
+#include "backend/explain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-#include "backend/jail/jail.h"
 
-namespace igloo::backend::jail {
+namespace igloo::backend {
 namespace {
 
 namespace step = sandbox::step;
@@ -166,4 +165,4 @@ TEST(CanBePrepared, WhatHasANetworkThatNoTemplateHasCannot) {
 }
 
 }  // namespace
-}  // namespace igloo::backend::jail
+}  // namespace igloo::backend
