@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "container/group.h"
 #include "container/place.h"
 #include "jail/channel.h"
 #include "jail/sources.h"
@@ -49,13 +50,14 @@ bool Show(int self, int root) {
 
 /// A mount namespace of the engine's own. It writes to /run and /tmp of its host, under names that
 /// others know: here they are its own, and gone with it however it ends.
-void MakePlace() {
+void MakePlace(const Group& group) {
   // Here: the link leads to a mount of the namespace that we were started in.
   const kernel::ScopedFd self(jail::OpenTree(AT_FDCWD, "/proc/self/exe", OPEN_TREE_CLONE));
   if (!self) Complain("show itself");
   if (unshare(CLONE_NEWNS) != 0) Complain("make a mount namespace");
   // SECURITY: nothing mounted from here on may travel back to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) Complain("keep mounts back");
+  if (!group.Enter()) Complain("enter a cgroup of the container's own");
   if (!MountMemory("/run") || !MountMemory("/tmp")) Complain("mount memory");
   if (mkdir(kRoot, 0755) != 0) Complain("make the container's root");
   const kernel::ScopedFd root(open(kRoot, O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -73,14 +75,20 @@ class Keeper {
   [[noreturn]] void Live() {
     // What the engine leaves behind when it is killed comes to us.
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    if (!group_.Make()) Complain("make a cgroup for the container");
     StartEngine();
     Serve();
     Await();
-    EndAll();
-    _exit(0);
+    Leave();
   }
 
  private:
+  [[noreturn]] void Leave() const {
+    EndAll();
+    group_.Remove();
+    _exit(0);
+  }
+
   void StartEngine() {
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) _exit(125);
@@ -95,7 +103,7 @@ class Keeper {
   [[noreturn]] void BecomeEngine(pid_t parent, int socket) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) _exit(125);
-    MakePlace();
+    MakePlace(group_);
     // One descriptor passes, as a service manager would hand it over.
     if (dup2(socket, kSocket) != kSocket || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
         syscall(SYS_close_range, kSocket + 1, ~0U, 0) != 0) {
@@ -114,10 +122,7 @@ class Keeper {
   /// Opens what the plan shows while the engine is at work, and hands all of it in.
   void Serve() {
     jail::Job job{};
-    if (!jail::ReceiveJob(kSocket, job)) {
-      EndAll();
-      _exit(0);
-    }
+    if (!jail::ReceiveJob(kSocket, job)) Leave();
     Failure failure{};
     const kernel::ScopedFd proc(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
     const uint32_t user = job.request.host_id_base + job.request.inner_uid;
@@ -163,6 +168,7 @@ class Keeper {
   pid_t pid_ = -1;
   int pidfd_ = -1;
   int inside_ = -1;
+  Group group_ = {};
 };
 
 }  // namespace

@@ -25,7 +25,9 @@ Result<Command> Render(const sandbox::Plan& plan, const Instance& instance) {
                 fmt::format("ids from 1 to {} can be had", kIdsOfContainer - 1));
   }
   Command command;
-  command.env = {"SYSTEMD_LOG_TARGET=console", "SYSTEMD_LOG_COLOR=0"};
+  // The one hierarchy that igloo-container shows it, and none that it would mount itself.
+  command.env = {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1", "SYSTEMD_LOG_TARGET=console",
+                 "SYSTEMD_LOG_COLOR=0"};
   command.argv = {
       igloo::container::kEngine,
       "--quiet",

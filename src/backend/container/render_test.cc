@@ -62,7 +62,7 @@ TEST(ContainerToShellTest, ShowsTheCommandAndWhatIsDoneInside) {
   const Plan plan{.environment = {step::Bind{"/usr", "/usr"}, step::Directory{"/a\nb"}},
                   .run = {step::StartInit{}}};
   const std::string shown = ToShell(CommandOf(plan), plan);
-  EXPECT_THAT(shown, HasSubstr("\nSYSTEMD_LOG_TARGET=console "));
+  EXPECT_THAT(shown, HasSubstr("\nSYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 "));
   EXPECT_THAT(shown, HasSubstr("/usr/bin/systemd-nspawn \\\n  --quiet \\\n"));
   EXPECT_THAT(shown, HasSubstr("#   read-only  /usr <- /usr\n"));
   EXPECT_THAT(shown, HasSubstr("#   start igloo-init\n"));
