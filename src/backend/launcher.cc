@@ -47,8 +47,7 @@ Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
       return Launcher(std::move(inherited->first), std::move(inherited->second));
     }
   }
-  SpawnOptions options{
-      .program = programs.jail, .argv = {"igloo-jail"}, .reset_signals = false};
+  SpawnOptions options{.program = programs.jail, .argv = {"igloo-jail"}, .reset_signals = false};
   if (ahead) options.argv.emplace_back("ahead");
   return StartProgram(std::move(options));
 }

@@ -69,6 +69,7 @@ bool Build(jail::Setup& setup, Failure& failure) {
 }  // namespace
 
 void LiveInside(void (*init)()) {
+  const uint64_t begun = kernel::NowMicros();
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   umask(0);
   // What the engine has on the first three would be igloo-init's.
@@ -88,6 +89,7 @@ void LiveInside(void (*init)()) {
     close(self);
     jail::Setup setup{};
     setup.job = &job;
+    setup.stamps[0] = begun;
     setup.init = init;
     setup.role = jail::Role::kCold;
     setup.by_root = true;

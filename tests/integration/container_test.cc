@@ -260,15 +260,14 @@ class ContainerOfProjects : public Configured {};
 TEST_F(ContainerOfProjects, ChangesFilesThatStayTheirOwners) {
   if (IsRefused()) return;
   Write("project/file", "old\n");
-  Write(kUsual,
-        "[defaults]\nbackend = 'container'\n[project]\npath = '" + Path("project") +
-            "'\nmode = 'readwrite'\n[environments.shell]\npreset = 'shell'\n");
+  Write(kUsual, "[defaults]\nbackend = 'container'\n[project]\npath = '" + Path("project") +
+                    "'\nmode = 'readwrite'\n[environments.shell]\npreset = 'shell'\n");
   for (const char* name : {"project", "project/file"}) {
     ASSERT_EQ(::chown(Path(name).c_str(), 12347, 12348), 0);
   }
-  const Outcome outcome =
-      Run({"run", "--env", "shell", "cat /project/file; stat -c %u /project/file; echo new >"
-           "/project/file; echo made > /project/made"});
+  const Outcome outcome = Run({"run", "--env", "shell",
+                               "cat /project/file; stat -c %u /project/file; echo new >"
+                               "/project/file; echo made > /project/made"});
   EXPECT_EQ(outcome.out, "old\n1000\n") << outcome.err;
   EXPECT_EQ(Read("project/file"), "new\n");
   struct stat made{};
@@ -298,8 +297,9 @@ TEST_F(ContainerOfAgents, WorksInTheProjectAtItsRealPathAndCanBeEntered) {
   ASSERT_TRUE(box.WaitForOutput(project() + "\nup")) << box.errors();
   EXPECT_EQ(Read("home/code/project/file"), "new\n");
   Terminal shell = AtTerminal(Agent({"enter", "one", "--", "/bin/bash", "--norc"}));
-  shell.Type("PS1=; cat /tmp/mine; cat ~/.ssh/id_ed25519; grep -E '^(Seccomp|CapEff):' "
-             "/proc/self/status; exit 7\r");
+  shell.Type(
+      "PS1=; cat /tmp/mine; cat ~/.ssh/id_ed25519; grep -E '^(Seccomp|CapEff):' "
+      "/proc/self/status; exit 7\r");
   EXPECT_EQ(shell.Finish(), 7) << shell.output();
   EXPECT_THAT(shell.output(), AllOf(HasSubstr("of-the-box"), HasSubstr("Seccomp:\t2"),
                                     HasSubstr("CapEff:\t0000000000000000")));

@@ -31,8 +31,9 @@ Result<std::string> NewMachineName() {
 /// What to do about an engine that made no container.
 std::string HintFor(std::string_view complaint) {
   if (complaint.contains("cgroup")) {
-    return "systemd-nspawn works in a hierarchy of cgroups: mount one at /sys/fs/cgroup, writable; "
-           "in a container, start that one with its own; or use another backend";
+    return "a container needs the directory /sys/fs/cgroup (of a mounted sysfs) and the right to "
+           "make cgroups of version 2; inside another container, start that one with more rights "
+           "(--privileged), or use another backend";
   }
   if (complaint.contains("Operation not permitted") || complaint.contains("Permission denied")) {
     return "systemd-nspawn needs all rights of root: in a container, start that one with more "
@@ -111,15 +112,15 @@ class ContainerBackend : public Backend {
 
     IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
     // A container is not born into a cgroup: it enters when it has its job.
-    IGLOO_ASSIGN(StartRequest start, MakeStartRequest(plan, ops::Kind::kRun, channels,
-                                                      reply.second.get(), true));
+    IGLOO_ASSIGN(StartRequest start,
+                 MakeStartRequest(plan, ops::Kind::kRun, channels, reply.second.get(), true));
     start.request.host_id_base = ids.first;
     if (timeline_) start.request.flags |= ops::kRequestTimeline;
     const std::string environment = sandbox::Encode(plan.environment);
     const std::string fresh = sandbox::Encode(plan.fresh);
     const std::string run = sandbox::Encode(plan.run);
-    IGLOO_TRY(launcher.Send(start.request,
-                            {.environment = environment, .fresh = fresh, .run = run}, start.fds));
+    IGLOO_TRY(launcher.Send(start.request, {.environment = environment, .fresh = fresh, .run = run},
+                            start.fds));
     IGLOO_TRY(SetNonBlocking(reply.first.get()));
     return std::make_unique<ContainerSandbox>(std::move(reply.first), plan, std::move(launcher),
                                               std::move(complaints.first), std::move(ids));

@@ -34,8 +34,8 @@ std::uint32_t AnyBlock() {
 
 Result<IdBlock> LeaseBlock(const std::string& directory) {
   IGLOO_ASSIGN(const UniqueFd place, OpenPrivateDirectory(directory));
-  UniqueFd file(::openat(place.get(), "container-ids", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-                         0600));
+  UniqueFd file(
+      ::openat(place.get(), "container-ids", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot open '" + directory + "/container-ids'",

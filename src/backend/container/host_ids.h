@@ -8,7 +8,8 @@
 
 namespace igloo::backend::container {
 
-/// Host ids of containers: inside the range that systemd keeps for them, behind those of igloo-jail.
+/// Host ids of containers: inside the range that systemd keeps for them, behind those of
+/// igloo-jail.
 inline constexpr std::uint32_t kFirstId = 0x50000000;
 inline constexpr std::uint32_t kIdsOfContainer = 0x10000;
 inline constexpr std::uint32_t kBlocks = (0x70000000 - kFirstId) / kIdsOfContainer;

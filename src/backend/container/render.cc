@@ -66,7 +66,8 @@ std::string ToShell(const Command& command, const sandbox::Plan& plan) {
     if (i > 0) out += word.starts_with("--") ? " \\\n  " : " ";
     out += ShellQuote(word);
   }
-  out += "\n# Inside, as the container's first process, igloo-container does the steps of the plan:\n";
+  out +=
+      "\n# Inside, as the container's first process, igloo-container does the steps of the plan:\n";
   for (const auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
     for (const sandbox::Step& step : *steps) {
       out += "#   " + sandbox::DescribeStep(step) + "\n";

@@ -22,16 +22,15 @@ Command CommandOf(const Plan& plan) {
 }
 
 TEST(ContainerRenderTest, APlanIsExactlyThisCommand) {
-  EXPECT_THAT(
-      CommandOf({}).argv,
-      ElementsAre("/usr/bin/systemd-nspawn", "--quiet", "--settings=no", "--register=no",
-                  "--keep-unit", "--machine=igloo-1", "--directory=/run/root",
-                  "--private-users=1342242816:65536", "--private-users-ownership=off",
-                  "--no-new-privileges=yes",
-                  "--system-call-filter=@keyring landlock_create_ruleset landlock_add_rule "
-                  "landlock_restrict_self",
-                  "--console=pipe", "--link-journal=no", "--resolv-conf=off", "--timezone=off",
-                  kNetworkWord, "--", "/igloo-container"));
+  EXPECT_THAT(CommandOf({}).argv,
+              ElementsAre("/usr/bin/systemd-nspawn", "--quiet", "--settings=no", "--register=no",
+                          "--keep-unit", "--machine=igloo-1", "--directory=/run/root",
+                          "--private-users=1342242816:65536", "--private-users-ownership=off",
+                          "--no-new-privileges=yes",
+                          "--system-call-filter=@keyring landlock_create_ruleset landlock_add_rule "
+                          "landlock_restrict_self",
+                          "--console=pipe", "--link-journal=no", "--resolv-conf=off",
+                          "--timezone=off", kNetworkWord, "--", "/igloo-container"));
 }
 
 TEST(ContainerRenderTest, TheHostsNetworkComesOnlyFromAPlanThatNamesIt) {

@@ -83,10 +83,9 @@ class Judge {
                                             : outside - own.first < own.count;
     const bool fits = seen_.id_range ? inside == 0 && count > kUser : inside == kUser && count == 1;
     Add("identity", whole && fits && harmless,
-        seen_.id_range
-            ? fmt::format("{} unprivileged ids of its own ({} is {} outside)", count, kUser,
-                          outside + kUser)
-            : fmt::format("one unprivileged id ({} is {} outside)", inside, outside),
+        seen_.id_range ? fmt::format("{} unprivileged ids of its own ({} is {} outside)", count,
+                                     kUser, outside + kUser)
+                       : fmt::format("one unprivileged id ({} is {} outside)", inside, outside),
         fmt::format("'{}' outside", seen_.uid_map));
   }
 
