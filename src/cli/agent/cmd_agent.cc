@@ -165,6 +165,13 @@ constexpr Word kWords[] = {
      "what boxes changed in settings and your own agent would run: show, confirm, drop"},
 };
 
+/// As everywhere, with the default of a box.
+constexpr Flag BoxNetworkFlag() {
+  Flag flag = kNetworkFlag;
+  flag.description = "what it reaches: none, allow, internet (default) or host";
+  return flag;
+}
+
 constexpr Flag kBoxFlags[] = {
     {"--cmd", "PROGRAM", "another program instead of an agent that igloo knows", Values::kFile},
     {"--project", "DIR", "the project (default: where you are)", Values::kDirectory},
@@ -192,7 +199,7 @@ constexpr Flag kBoxFlags[] = {
      .value = "DIR",
      .description = "put this directory in front of PATH inside; again for more",
      .times = Times::kOften},
-    kNetworkFlag,
+    BoxNetworkFlag(),
     kAllowFlag,
     kDenyFlag,
     kPublishFlag,
