@@ -28,8 +28,11 @@ Result<std::string> NewMachineName() {
   return FailSys(saved_errno, "cannot get random bytes");
 }
 
-/// What to do about an engine that made no container.
+constexpr const char* kKilled = "something on this machine killed it (out of memory?); see dmesg";
+
+/// What to do about an engine that made no container, or ended one.
 std::string HintFor(std::string_view complaint) {
+  if (complaint.contains("terminated by signal")) return kKilled;
   if (complaint.contains("cgroup")) {
     return "a container needs the directory /sys/fs/cgroup (of a mounted sysfs) and the right to "
            "make cgroups of version 2; inside another container, start that one with more rights "
@@ -59,8 +62,7 @@ class ContainerSandbox : public LaunchedSandbox {
   Error WhyGone() override {
     const std::string said = Complaint();
     if (said.empty()) {
-      return {Errc::kFailedPrecondition, "the container ended without a report",
-              "something on this machine killed it (out of memory?); see dmesg", 0};
+      return {Errc::kFailedPrecondition, "the container ended without a report", kKilled, 0};
     }
     return {Errc::kFailedPrecondition, "the container ended: " + said, HintFor(said), 0};
   }
