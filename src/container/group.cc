@@ -50,15 +50,17 @@ bool IsNamed(int group, int parent, const char* name) {
 int Group::Lock(const char* name) const {
   const int group = openat(parent_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // The one who had it may have removed it before the lock came to us.
-  if (group >= 0 && flock(group, LOCK_EX | LOCK_NB) == 0 && IsNamed(group, parent_, name)) {
-    return group;
+  if (group >= 0 && flock(group, LOCK_EX | LOCK_NB) == 0) {
+    if (IsNamed(group, parent_, name)) return group;
+    errno = ENOENT;
   }
   kernel::CloseQuietly(group);
   return -1;
 }
 
 bool Group::Take(const char* name) {
-  if (mkdirat(parent_, name, 0755) != 0 && errno != EEXIST) return false;
+  // SECURITY: closed to others, who could lock it for ever.
+  if (mkdirat(parent_, name, 0700) != 0 && errno != EEXIST) return false;
   group_ = Lock(name);
   if (group_ < 0) return errno == EWOULDBLOCK || errno == ENOENT;
   strcpy(name_, name);

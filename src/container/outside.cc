@@ -29,8 +29,12 @@ jail::Sources g_sources;
 /// Directories that the engine wants to mount on, or to see.
 constexpr const char* kDirectories[] = {"dev", "etc", "proc", "run", "sys", "tmp", "usr", "var"};
 
-[[noreturn]] void Complain(const char* what) {
+void Say(const char* what) {
   dprintf(STDERR_FILENO, "igloo-container: cannot %s: %s\n", what, strerror(errno));
+}
+
+[[noreturn]] void Complain(const char* what) {
+  Say(what);
   _exit(125);
 }
 
@@ -75,8 +79,12 @@ class Keeper {
   [[noreturn]] void Live() {
     // What the engine leaves behind when it is killed comes to us.
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (!group_.Make()) Complain("make a cgroup for the container");
-    StartEngine();
+    // Without an engine its job is refused, once it has come.
+    if (group_.Make()) {
+      StartEngine();
+    } else {
+      Say("make a cgroup for the container");
+    }
     Serve();
     Await();
     Leave();
@@ -91,13 +99,15 @@ class Keeper {
 
   void StartEngine() {
     int sockets[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) _exit(125);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+      return Say("make sockets");
     const pid_t self = getpid();
     pid_ = fork();
     if (pid_ == 0) BecomeEngine(self, sockets[1]);
     close(sockets[1]);
     inside_ = sockets[0];
-    if (pid_ > 0) pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+    if (pid_ < 0) return Say("make a process");
+    pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
   }
 
   [[noreturn]] void BecomeEngine(pid_t parent, int socket) {
@@ -142,6 +152,7 @@ class Keeper {
 
   /// Whether the container's first process came so far as to wait for its job.
   bool AwaitInside() const {
+    if (inside_ < 0) return false;
     pollfd fds[2] = {{inside_, POLLIN, 0}, {kSocket, POLLIN, 0}};
     while (poll(fds, 2, -1) < 0 && errno == EINTR) {
     }

@@ -215,6 +215,21 @@ TEST(Container, SaysWhyTheEngineCannotWorkAndWhatToDo) {
                                  HasSubstr("/sys/fs/cgroup")));
 }
 
+TEST(Container, SaysWhichPackageIsMissing) {
+  if (IsRefused()) return;
+  const Outcome refused = RunProgram(
+      {.program = "/usr/bin/unshare",
+       .args = {"--mount", "/bin/sh", "-c",
+                "mount --bind /dev/null /usr/bin/systemd-nspawn && exec \"$0\" run --env "
+                "shell --backend container 'echo ran'",
+                BinDirectory() + "/igloo"},
+       .env = UsualVariables()});
+  EXPECT_EQ(refused.status, 125);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("systemd-nspawn is not installed"),
+                                 HasSubstr("apt install systemd-container")));
+}
+
 /// Answers the first who connects on loopback.
 class Greeter {
  public:
