@@ -12,6 +12,7 @@
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "service/changes/git.h"
+#include "service/changes/repository.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -30,12 +31,13 @@ std::string_view FirstLine(std::string_view text) { return text.substr(0, text.f
 /// Branches inside, from the upper layer alone.
 class Refs {
  public:
-  explicit Refs(const Contents& contents)
-      : upper_(contents.upper()), digits_(contents.set().name_size * 2) {}
+  Refs(const Repository& repository, std::size_t digits)
+      : repository_(repository), upper_(repository.upper()), digits_(digits) {}
 
   std::map<std::string, std::string> Read() {
     ReadPacked();
-    ReadLoose(".git/refs/heads", 0);
+    heads_ = repository_.Inside("refs/heads");
+    ReadLoose(heads_, 0);
     return std::move(refs_);
   }
 
@@ -46,7 +48,7 @@ class Refs {
   }
 
   void ReadPacked() {
-    const auto text = upper_.Read(".git/packed-refs", 4U << 20);
+    const auto text = upper_.Read(repository_.Inside("packed-refs"), 4U << 20);
     if (!text) return;
     for (std::string_view rest = *text; !rest.empty();) {
       const std::string_view line = FirstLine(rest);
@@ -68,14 +70,16 @@ class Refs {
       if (node && node->type == Type::kDirectory) ReadLoose(path, depth + 1);
       if (node && node->type == Type::kFile) {
         const auto text = upper_.Read(path, 1024);
-        if (text) Add(path.substr(std::string_view(".git/refs/heads/").size()), FirstLine(*text));
+        if (text) Add(path.substr(heads_.size() + 1), FirstLine(*text));
       }
       return {};
     });
   }
 
+  const Repository& repository_;
   const Tree& upper_;
   std::size_t digits_, seen_ = 0;
+  std::string heads_ = {};
   std::map<std::string, std::string> refs_ = {};
 };
 
@@ -90,17 +94,15 @@ std::string SafeName(std::string_view branch) {
   return name;
 }
 
-std::string HeadInside(const Contents& contents) {
-  const auto head = contents.upper().Read(".git/HEAD", 4096);
+std::string HeadInside(const Contents& contents, const Repository& repository) {
+  const auto head = repository.upper().Read(repository.HeadInside(), 4096);
   return head ? std::string(FirstLine(*head)) : contents.set().head;
 }
 
-std::string GitOf(const Contents& contents) { return contents.set().project + "/.git"; }
-
 /// Where the project's branches, tags and remote branches are now.
-Result<std::set<std::string>> HostObjects(const Git& git, const Contents& contents) {
+Result<std::set<std::string>> HostObjects(const Git& git) {
   IGLOO_ASSIGN(const std::string text,
-               git.Run({.repository = GitOf(contents),
+               git.Run({.repository = git.path(),
                         .args = {"for-each-ref", "--format=%(objectname)", "refs/heads",
                                  "refs/tags", "refs/remotes"}}));
   std::set<std::string> objects;
@@ -112,21 +114,30 @@ Result<std::set<std::string>> HostObjects(const Git& git, const Contents& conten
   return objects;
 }
 
+/// In the scratch repository, with the rights of the user whom git acts as.
+Result<UniqueFd> NewFile(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (file) return file;
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot write '" + Printable(path) + "'");
+}
+
 /// Copies objects out of the upper layer, as plain bytes.
 class ObjectCopy {
  public:
-  ObjectCopy(const Contents& contents, const Git& git, const std::string& scratch)
-      : upper_(contents.upper()),
-        digits_(contents.set().name_size * 2),
+  ObjectCopy(const Repository& repository, std::size_t digits, const Git& git,
+             const std::string& scratch)
+      : upper_(repository.upper()),
+        objects_(repository.Inside("objects")),
+        digits_(digits),
         git_(git),
         scratch_(scratch) {}
 
   Result<void> All() {
-    constexpr const char* kObjects = ".git/objects";
-    const auto objects = upper_.OpenDirectory(kObjects);
+    const auto objects = upper_.OpenDirectory(objects_);
     if (!objects) return {};
     return EachName(objects->get(), [&](const char* name) -> Result<void> {
-      const std::string place = std::string(kObjects) + "/" + name;
+      const std::string place = objects_ + "/" + name;
       if (std::string_view(name) == "pack") return Packs(place);
       return std::string_view(name).size() == 2 && IsHex(name) ? Loose(place, name)
                                                                : Result<void>();
@@ -143,8 +154,6 @@ class ObjectCopy {
   Result<void> Loose(const std::string& place, const std::string& first) {
     const auto directory = upper_.OpenDirectory(place);
     if (!directory) return {};
-    const std::string to = scratch_ + "/objects/" + first;
-    ::mkdir(to.c_str(), S_IRWXU);
     return EachName(directory->get(), [&](const char* name) -> Result<void> {
       if (std::string_view(name).size() != digits_ - 2 || !IsHex(name)) return {};
       const std::string path = place + "/" + name;
@@ -152,15 +161,17 @@ class ObjectCopy {
       if (!node || node->type != Type::kFile) return {};
       IGLOO_TRY(Count(node->size));
       IGLOO_ASSIGN(const std::string bytes, upper_.Read(path, kLargestObject));
-      const std::string target = to + "/" + name;
-      const UniqueFd file(
-          ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-      if (!file) {
-        const int saved_errno = errno;
-        return FailSys(saved_errno, "cannot copy an object of git");
-      }
-      return WriteAll(file.get(), bytes);
+      return Write(first, name, bytes);
     });
+  }
+
+  Result<void> Write(const std::string& first, const std::string& name,
+                     const std::string& bytes) const {
+    IGLOO_ASSIGN(const auto rights, git_.user().TakeRights());
+    const std::string directory = scratch_ + "/objects/" + first;
+    ::mkdir(directory.c_str(), S_IRWXU);
+    IGLOO_ASSIGN(const UniqueFd file, NewFile(directory + "/" + name));
+    return WriteAll(file.get(), bytes);
   }
 
   /// Git makes the index of each anew, and looks at every object in it.
@@ -182,6 +193,7 @@ class ObjectCopy {
 
   static constexpr std::size_t kLargestObject = 512U << 20;
   const Tree& upper_;
+  const std::string objects_;
   std::size_t digits_;
   const Git& git_;
   const std::string& scratch_;
@@ -189,63 +201,44 @@ class ObjectCopy {
   std::uint64_t bytes_ = 0;
 };
 
-/// What git wrote as root belongs to whoever owns the repository.
-void GiveToOwner(const std::string& git, const std::vector<std::string>& paths) {
-  struct stat owner{};
-  if (::geteuid() != 0 || ::stat(git.c_str(), &owner) != 0) return;
-  for (const std::string& path : paths) {
-    (void)::lchown((git + "/" + path).c_str(), owner.st_uid, owner.st_gid);
-  }
+Result<UniqueFd> NewPack(const Git& git, const std::string& scratch) {
+  IGLOO_ASSIGN(const auto rights, git.user().TakeRights());
+  return NewFile(scratch + "/passed.pack");
 }
 
 /// A pack of what the project lacks, checked and put into it.
-Result<void> Pass(const Git& git, const Contents& contents, const std::string& scratch,
-                  const std::vector<Tip>& tips) {
-  IGLOO_ASSIGN(const auto known, HostObjects(git, contents));
+Result<void> Pass(const Git& git, const std::string& scratch, const std::vector<Tip>& tips) {
+  IGLOO_ASSIGN(const auto known, HostObjects(git));
   std::string wanted;
   for (const Tip& tip : tips) wanted += tip.object + "\n";
   for (const std::string& object : known) wanted += "^" + object + "\n";
-  const std::string place = scratch + "/passed.pack";
-  const UniqueFd pack(
-      ::open(place.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!pack) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot make a pack of git");
-  }
+  IGLOO_ASSIGN(const UniqueFd pack, NewPack(git, scratch));
   IGLOO_TRY(git.Run(
       {.repository = scratch,
        .args = {"pack-objects", "--revs", "--stdout", "--thin", "--quiet", "--delta-base-offset"},
        .input = wanted},
       -1, pack.get()));
   ::lseek(pack.get(), 0, SEEK_SET);
-  IGLOO_ASSIGN(
-      const std::string said,
-      git.Run({.repository = scratch,
-               .args = {"index-pack", "--stdin", "--fix-thin", "--strict", "--fsck-objects"},
-               .variables = {"GIT_OBJECT_DIRECTORY=" + GitOf(contents) + "/objects"}},
-              pack.get(), -1));
-  // "pack" or "keep", a tab, and the pack's name.
-  const std::string name(FirstLine(std::string_view(said).substr(said.find('\t') + 1)));
-  const std::string stem = "objects/pack/pack-" + name;
-  GiveToOwner(GitOf(contents), {stem + ".pack", stem + ".idx", stem + ".rev"});
+  IGLOO_TRY(git.Run({.repository = scratch,
+                     .args = {"index-pack", "--stdin", "--fix-thin", "--strict", "--fsck-objects"},
+                     .variables = {"GIT_OBJECT_DIRECTORY=" + git.path() + "/objects"}},
+                    pack.get(), -1));
   return {};
 }
 
-Result<void> Point(const Git& git, const Contents& contents, const Tip& tip) {
+Result<void> Point(const Git& git, const std::string& name, const Tip& tip) {
   const std::string ref = std::string(kHeads) + tip.arrives_as;
   const std::string nothing(tip.object.size(), '0');
-  auto made = git.Run(
-      {.repository = GitOf(contents),
-       .args = {"update-ref", "-m", "igloo apply " + contents.set().name, ref, tip.object, nothing},
-       .variables = {"GIT_COMMITTER_NAME=igloo", "GIT_COMMITTER_EMAIL=igloo@localhost"}});
+  auto made =
+      git.Run({.repository = git.path(),
+               .args = {"update-ref", "-m", "igloo apply " + name, ref, tip.object, nothing},
+               .variables = {"GIT_COMMITTER_NAME=igloo", "GIT_COMMITTER_EMAIL=igloo@localhost"}});
   if (!made) {
     Error error = std::move(made).error();
     error.hint = "if there is a branch '" + tip.arrives_as + "' already: git branch -m " +
                  tip.arrives_as + " ANOTHER-NAME";
     return std::unexpected(std::move(error));
   }
-  const std::string igloo = std::string(kHeads) + "igloo";
-  GiveToOwner(GitOf(contents), {igloo, ref, "logs/" + igloo, "logs/" + ref});
   return {};
 }
 
@@ -254,15 +247,17 @@ Result<void> Point(const Git& git, const Contents& contents, const Tip& tip) {
 Result<std::vector<Tip>> NewTips(const Contents& contents) {
   std::vector<Tip> tips;
   if (!contents.has_git()) return tips;
-  std::map<std::string, std::string> refs = Refs(contents).Read();
-  const std::string head = HeadInside(contents);
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(contents.set()));
+  const std::size_t digits = contents.set().name_size * 2;
+  std::map<std::string, std::string> refs = Refs(repository, digits).Read();
+  const std::string head = HeadInside(contents, repository);
   constexpr std::string_view kTo = "ref: refs/heads/";
   const std::string current = head.starts_with(kTo) ? head.substr(kTo.size()) : "HEAD";
-  const bool detached = head.size() == contents.set().name_size * 2 && IsHex(head);
+  const bool detached = head.size() == digits && IsHex(head);
   if (detached && head != contents.set().head) refs["HEAD"] = head;
   if (refs.empty()) return tips;
-  IGLOO_ASSIGN(const Git git, Git::Find());
-  IGLOO_ASSIGN(const auto known, HostObjects(git, contents));
+  IGLOO_ASSIGN(const Git git, GitOf(contents.set()));
+  IGLOO_ASSIGN(const auto known, HostObjects(git));
   const std::string own = "igloo/" + contents.set().name;
   std::set<std::string> names;
   for (const auto& [branch, object] : refs) {
@@ -276,18 +271,20 @@ Result<std::vector<Tip>> NewTips(const Contents& contents) {
 
 Result<void> BringCommits(const Contents& contents, const std::vector<Tip>& tips) {
   if (tips.empty()) return {};
-  IGLOO_ASSIGN(const Git git, Git::Find());
+  IGLOO_ASSIGN(const Git git, GitOf(contents.set()));
+  for (const Tip& tip : tips) IGLOO_TRY(git.CheckBranch(tip.arrives_as));
   const ChangeSet& set = contents.set();
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(set));
   IGLOO_ASSIGN(const ScratchRepository scratch,
-               ScratchRepository::Make(git, set.place, set.project,
-                                       set.name_size == 32 ? "sha256" : "sha1"));
+               ScratchRepository::Make(git, set.place, set.name_size == 32 ? "sha256" : "sha1"));
   // Without it, git would look for the parents of commits that the project does not have.
-  if (const auto shallow = contents.project().Read(".git/shallow", 4U << 20)) {
+  if (const auto shallow = repository.host().Read("shallow", 4U << 20)) {
+    IGLOO_ASSIGN(const auto rights, git.user().TakeRights());
     IGLOO_TRY(ReplaceFile(scratch.path() + "/shallow", *shallow));
   }
-  IGLOO_TRY(ObjectCopy(contents, git, scratch.path()).All());
-  IGLOO_TRY(Pass(git, contents, scratch.path(), tips));
-  for (const Tip& tip : tips) IGLOO_TRY(Point(git, contents, tip));
+  IGLOO_TRY(ObjectCopy(repository, set.name_size * 2, git, scratch.path()).All());
+  IGLOO_TRY(Pass(git, scratch.path(), tips));
+  for (const Tip& tip : tips) IGLOO_TRY(Point(git, set.name, tip));
   return {};
 }
 
