@@ -88,6 +88,7 @@ TEST_F(Home, WritesToNoDirectoryOfTheUsersThatOtherProjectsHave) {
     const std::string home = place_ + "/home";
     const BoxOrder order{.box = "b", .agent = std::string(files.agent), .home = home};
     const auto place = place_ + "/sessions/" + std::string(files.agent);
+    for (const char* project : {"/one", "/two"}) fs::create_directories(place_ + project);
     const auto one = OpenSessions(files, place, place_ + "/one");
     const auto two = OpenSessions(files, place, place_ + "/two");
     ASSERT_TRUE(one && two);

@@ -68,10 +68,11 @@ TEST(SudoUser, FilesAreTheirsWhenRootActsForThemAndOthersFailToAct) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
+    ::setenv("HOME", "/root", 1);
     ::setenv("XDG_STATE_HOME", "/root/state", 1);
     const bool acts =
         ActFor({.name = "ann", .user = 12347, .group = 12348, .home = "/home/ann"}).has_value();
-    std::ofstream(file) << std::getenv("HOME");
+    std::ofstream(file) << "x";
     const bool theirs = std::string_view(std::getenv("HOME")) == "/home/ann" &&
                         std::getenv("XDG_STATE_HOME") == nullptr;
     ::_exit(acts && theirs ? 1 : 0);

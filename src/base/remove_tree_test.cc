@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(RemoveTree, TakesDirectoriesThatAreClosedToEverybody) {
-  const TempDir place;
+  const TempDir place = TempDir::Make(::testing::TempDir()).value();
   const std::string top = place.path() + "/tree";
   fs::create_directories(top + "/cache/module@v1");
   std::ofstream(top + "/cache/module@v1/file") << "x";
@@ -26,7 +26,7 @@ TEST(RemoveTree, TakesDirectoriesThatAreClosedToEverybody) {
 }
 
 TEST(RemoveTree, FollowsNoLink) {
-  const TempDir place;
+  const TempDir place = TempDir::Make(::testing::TempDir()).value();
   fs::create_directories(place.path() + "/kept");
   std::ofstream(place.path() + "/kept/file") << "x";
   fs::create_directories(place.path() + "/tree/below");
@@ -36,7 +36,7 @@ TEST(RemoveTree, FollowsNoLink) {
 }
 
 TEST(RemoveTree, TakesAnyDepth) {
-  const TempDir place;
+  const TempDir place = TempDir::Make(::testing::TempDir()).value();
   const std::string top = place.path() + "/tree";
   ASSERT_EQ(::mkdir(top.c_str(), 0700), 0);
   const std::string before = fs::current_path().string();
@@ -51,7 +51,7 @@ TEST(RemoveTree, TakesAnyDepth) {
 }
 
 TEST(RemoveTree, WhatIsNotThereIsNoMistake) {
-  const TempDir place;
+  const TempDir place = TempDir::Make(::testing::TempDir()).value();
   EXPECT_TRUE(RemoveTree(place.path() + "/none"));
 }
 

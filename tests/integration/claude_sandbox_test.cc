@@ -107,13 +107,6 @@ TEST_F(ClaudeSandbox, SaysWhatIsMissing) {
   }
 }
 
-TEST_F(ClaudeSandbox, SaysThatItHasNoTmuxYet) {
-  const Outcome outcome = RunProgram(Words({"--tmux", project()}));
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, AllOf(StartsWith("Error: --tmux is not available yet\n"),
-                                 HasSubstr("tmux new-session claude-sandbox")));
-}
-
 TEST_F(ClaudeSandbox, PrintsItsUsage) {
   for (const char* option : {"--help", "-h"}) {
     const Outcome outcome = RunProgram(Words({option}));
@@ -245,8 +238,9 @@ TEST_F(ClaudeSandbox, OneLineSaysWhatItHasOfTheUsersAndMinimalLeavesItOut) {
   Write("home/.ssh/config", "Host x\n");
   const Outcome usual = Shell("cat ~/.gitconfig ~/.ssh/config");
   EXPECT_EQ(usual.out, Read("home/.gitconfig") + "Host x\n") << usual.err;
-  EXPECT_THAT(usual.err, StartsWith("claude-sandbox: the sandbox has your project, git settings, "
-                                    "~/.ssh (not here: gh settings, ssh-agent, X11, "));
+  EXPECT_THAT(usual.err,
+              StartsWith("claude-sandbox: the sandbox has your project, git settings, ~/.ssh"));
+  EXPECT_THAT(usual.err, HasSubstr(" (not here: gh settings, ssh-agent, X11, "));
   EXPECT_THAT(usual.err, HasSubstr("--minimal leaves all but the project out\n"));
   const Outcome minimal = Shell("cat ~/.ssh/config; git config --global user.name", {"--minimal"},
                                 {"ANTHROPIC_API_KEY=sk-of-the-user"});
@@ -298,7 +292,7 @@ TEST_F(ClaudeSandbox, ADryRunMakesNothing) {
 }
 
 TEST_F(ClaudeSandbox, AProjectBelowTmpIsInItsOwnTmp) {
-  const Outcome outcome = Shell("echo x > /tmp/here && ls -d /tmp/here $PWD ~");
+  const Outcome outcome = Shell("echo x > /tmp/here && ls -dU /tmp/here $PWD ~");
   EXPECT_EQ(outcome.out, "/tmp/here\n" + project() + "\n" + home() + "\n") << outcome.err;
 }
 
@@ -334,6 +328,30 @@ TEST_F(ClaudeSandbox, AnotherOneCanBeHadAndAllAreStopped) {
   EXPECT_EQ(stopped.out, "sandbox '" + name + "' has ended\nsandbox '" + name + "-2' has ended\n");
   EXPECT_NE(first.Finish(), 0);
   EXPECT_NE(second.Finish(), 0);
+}
+
+TEST_F(ClaudeSandbox, InATerminalOfItsOwnItGoesOnAndIsReturnedTo) {
+  Terminal first = AtTerminal(Script("echo rea''dy; read x; echo got $x; exit 3", {"--tmux"}));
+  ASSERT_TRUE(first.WaitForOutput("ready")) << first.output();
+  first.Type(
+      "\x02"
+      "d");
+  EXPECT_EQ(first.Finish(), 0) << first.output();
+  Terminal second = AtTerminal(Words({"--tmux", project()}));
+  ASSERT_TRUE(second.WaitForOutput("ready")) << second.output();
+  second.Type("word\r");
+  EXPECT_EQ(second.Finish(), 3) << second.output();
+  EXPECT_THAT(second.output(), HasSubstr("got word"));
+}
+
+TEST_F(ClaudeSandbox, OneThatRunsOnATerminalOfTheUsersIsNotMovedToAnother) {
+  const std::string marker = UniqueMarker();
+  Terminal first = Hold(marker);
+  ASSERT_TRUE(first.WaitForOutput("begun " + marker)) << first.output();
+  Terminal second = AtTerminal(Words({"--tmux", project()}));
+  EXPECT_EQ(second.Finish(), 1);
+  EXPECT_THAT(second.output(), AllOf(HasSubstr("runs on the terminal that it was started from"),
+                                     HasSubstr("leave out --tmux to join it")));
 }
 
 TEST_F(ClaudeSandbox, WithoutATerminalItHasASandboxOfItsOwn) {

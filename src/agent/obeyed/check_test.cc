@@ -237,5 +237,20 @@ TEST_F(Obeying, NamesThatProgramsGoByAreReportedAndLeft) {
   EXPECT_EQ(Read("hooks/pre-commit"), "evil\n");
 }
 
+TEST_F(Obeying, TheNamesAreThoseThatAnApplyHoldsBack) {
+  Begin();
+  for (const char* each : {"mise.toml", "sub/Crush.json", "x.code-workspace", ".cargo/config.toml",
+                           ".claude/worktrees/x/.envrc", ".devcontainer.json", ".cargo/registry",
+                           "config.toml", "mise.toml.md", "code-workspace"}) {
+    Write(each, "text");
+  }
+  EXPECT_THAT(Finish(),
+              ::testing::UnorderedElementsAre(
+                  Found(What::kMade, "mise.toml"), Found(What::kMade, "sub/Crush.json"),
+                  Found(What::kMade, "x.code-workspace"), Found(What::kMade, ".cargo/config.toml"),
+                  Found(What::kMade, ".claude/worktrees/x/.envrc"),
+                  Found(What::kMade, ".devcontainer.json")));
+}
+
 }  // namespace
 }  // namespace igloo::agent

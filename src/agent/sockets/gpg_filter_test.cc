@@ -35,7 +35,7 @@ TEST_F(GpgFiltered, NotesASignatureThatTheAgentMade) {
   Hear("OK\nOK\nOK\nS PROGRESS x\nD (7:sig-");
   EXPECT_THAT(notes_, ElementsAre()) << "it is not whole yet";
   Hear("val)\nOK\n");
-  EXPECT_THAT(notes_, ElementsAre("signed: with the key '00AA'"));
+  EXPECT_THAT(notes_, ElementsAre("signed: with the key 00AA"));
 }
 
 TEST_F(GpgFiltered, NotesNoSignatureThatWasOnlyAskedFor) {
@@ -56,7 +56,7 @@ TEST_F(GpgFiltered, NotesASignatureBehindRepliesThatNobodyAskedFor) {
   const Passed passed = Say("SIGKEY 00AA\nEND\nCAN\nD x\nPKSIGN\n");
   EXPECT_EQ(passed.to_server, "SIGKEY 00AA\nPKSIGN\n");
   Hear("OK\nD (7:sig-val)\nOK\n");
-  EXPECT_THAT(notes_, ::testing::Contains("signed: with the key '00AA'"));
+  EXPECT_THAT(notes_, ::testing::Contains("signed: with the key 00AA"));
 }
 
 TEST_F(GpgFiltered, EndsTheConnectionOfAClientThatReadsNoAnswers) {

@@ -325,7 +325,8 @@ Result<WriteBack> BoxState::Finish() {
     auto taken = TakeBack(*RuleFor(*files_, path), path, done);
     if (taken) continue;
     Error error = std::move(taken).error();
-    if (error.code == Errc::kExhausted) {
+    // A full disk is another thing: that may be better the next time.
+    if (error.code == Errc::kExhausted && error.sys_errno == 0) {
       ++too_much;
       continue;
     }

@@ -79,9 +79,8 @@ Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
                  agent::OpenHistory(*profile, choice.histories.empty() ? usual : choice.histories,
                                     home, project));
   }
-  IGLOO_ASSIGN(
-      agent::History sessions,
-      agent::OpenSessions(*files, store.directory + "/sessions/" + order.agent, project));
+  IGLOO_ASSIGN(agent::History sessions,
+               agent::OpenSessions(*files, store.directory + "/sessions/" + order.agent, project));
   made->mounts_ = agent::MountsOfState(*files, order, home, sessions.source, history);
   made->sessions_lock_ = std::move(sessions.lock);
   if (history) made->history_lock_ = std::move(history->lock);

@@ -13,10 +13,12 @@
 #include "base/text.h"
 #include "cli/agent/enter.h"
 #include "cli/agent/launch.h"
+#include "cli/agent/tmux_launch.h"
 #include "cli/console.h"
 #include "cli/personalities/shown_secrets.h"
 #include "service/caller.h"
 #include "service/places.h"
+#include "service/programs.h"
 
 namespace igloo::cli {
 namespace {
@@ -239,6 +241,30 @@ Result<int> StartOrJoin(const Options& options, const Launcher& launcher, Asked 
   return Join(std::move(asked), boxes, running->front(), console);
 }
 
+/// The same start once more, in a terminal that stays when this one goes; or that terminal again.
+Result<int> StartInItsTerminal(Options options, const Launcher& launcher,
+                               const std::string& project, Console& console) {
+  IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
+  IGLOO_ASSIGN(const auto running, Running(boxes, project));
+  if (!options.another && !running.empty()) {
+    if (running.front().in_tmux) return AttachToBox(running.front().name, console);
+    return Fail(Errc::kFailedPrecondition,
+                "the sandbox '" + running.front().name +
+                    "' of this project runs on the terminal that it was started from",
+                "leave out --tmux to join it, or add --new");
+  }
+  IGLOO_ASSIGN(const std::string igloo, service::FindIgloo());
+  options.tmux = false;
+  options.project = project;
+  std::vector<std::string> words = WordsOf(options);
+  words.insert(words.begin(), igloo.substr(0, igloo.rfind('/') + 1) + std::string(launcher.link));
+  return StartInTmux({.name = NameOf(project),
+                      .how = options.another ? agent::BoxRegistry::Name::kOrNext
+                                             : agent::BoxRegistry::Name::kExactly,
+                      .command = [&](const std::string&) { return words; }},
+                     console);
+}
+
 Result<int> Stop(const std::string& project, Console& console) {
   IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
   IGLOO_TRY(RunningOne(boxes, project));
@@ -256,10 +282,6 @@ Result<int> Act(const Launcher& launcher, const Options& options, Console& conso
     IGLOO_ASSIGN(const auto user, agent::FindSudoUser(service::CallersVariable));
     if (user) IGLOO_TRY(agent::ActFor(*user));
   }
-  if (options.tmux) {
-    return Fail(Errc::kFailedPrecondition, "--tmux is not available yet",
-                "start it in a tmux of yours: tmux new-session " + std::string(launcher.link));
-  }
   IGLOO_ASSIGN(const std::string project, ReadProject(options.project));
   if (options.stop) return Stop(project, console);
   if (options.enter) {
@@ -267,6 +289,7 @@ Result<int> Act(const Launcher& launcher, const Options& options, Console& conso
     IGLOO_ASSIGN(const agent::BoxInfo box, RunningOne(boxes, project));
     return EnterBox(boxes.SocketOf(box.name), {"/bin/bash"});
   }
+  if (options.tmux) return StartInItsTerminal(options, launcher, project, console);
   IGLOO_ASSIGN(Asked asked, Ask(options, launcher, project, *wall));
   return StartOrJoin(options, launcher, std::move(asked), console);
 }

@@ -38,7 +38,8 @@ constexpr Row kRows[] = {
     {"--enter", "", "a shell in the sandbox of this project that runs", &Options::enter},
     {"--new", "", "another sandbox, although one of this project runs", &Options::another},
     {"--stop", "", "end the sandboxes of this project", &Options::stop},
-    {"--tmux", "", "not available yet; start it in a tmux of yours", &Options::tmux},
+    {"--tmux", "", "in a terminal that stays when yours goes; Ctrl-B D leaves it, --tmux returns",
+     &Options::tmux},
     {"--dry-run", "", "print the plan and stop", &Options::dry_run},
     {"--help", "", "show this", &Options::help},
 };
@@ -117,6 +118,22 @@ Result<Options> ParseOptions(std::span<const std::string> words) {
   const auto rest = words.subspan(at);
   options.rest.assign(rest.begin(), rest.end());
   return options;
+}
+
+std::vector<std::string> WordsOf(const Options& options) {
+  std::vector<std::string> words;
+  for (const Row& row : kRows) {
+    if (const auto* field = std::get_if<Switch>(&row.field)) {
+      if (options.*(*field)) words.emplace_back(row.name);
+      continue;
+    }
+    for (const std::string& value : options.*std::get<Texts>(row.field)) {
+      words.insert(words.end(), {std::string(row.name), value});
+    }
+  }
+  words.insert(words.end(), {options.project, "--"});
+  words.insert(words.end(), options.rest.begin(), options.rest.end());
+  return words;
 }
 
 std::string Usage(const Launcher& launcher) {

@@ -44,6 +44,9 @@ struct Options {
 /// Fails with "Unknown option: WORD", as the original does, or if an option has no value.
 Result<Options> ParseOptions(std::span<const std::string> words);
 
+/// The command line that says the same.
+std::vector<std::string> WordsOf(const Options& options);
+
 std::string Usage(const Launcher& launcher);
 
 }  // namespace igloo::cli::claude_sandbox

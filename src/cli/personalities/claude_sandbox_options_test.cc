@@ -41,6 +41,16 @@ TEST(ClaudeSandboxOptions, PortsAddUp) {
   }
 }
 
+TEST(ClaudeSandboxOptions, AreWrittenAsTheyAreRead) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"/p"},
+        {"--shell", "--reach", "80", "--reach=90", "/p", "-p", "--", "--new"},
+        {"--tmux", "--minimal", "--no-network", "--gh-token", "--new", "/p", "--", "--"}}) {
+    const Options options = Parsed(words);
+    EXPECT_EQ(Parsed(WordsOf(options)), options);
+  }
+}
+
 TEST(ClaudeSandboxOptions, AnUnknownOneIsRefusedInTheWordsOfTheOriginal) {
   for (const char* word : {"--verbose", "-x", "--shell=no", "-", "--Shell", "---"}) {
     const auto options = ParseOptions(std::vector<std::string>{word, "dir"});

@@ -327,8 +327,10 @@ class Plan {
       const bool mode = change.before && change.before->mode != change.after->mode &&
                         (change.after->mode & 0777) != (now->mode & 0777);
       if (!mode) return outcome_.already.push_back(change.path);
-      operations_.push_back(
-          {.kind = Operation::Kind::kMode, .path = change.path, .mode = change.after->mode & 0777});
+      operations_.push_back({.kind = Operation::Kind::kMode,
+                             .path = change.path,
+                             .expected = now,
+                             .mode = change.after->mode & 0777});
       return outcome_.applied.push_back(change.path);
     }
     if (now) {

@@ -1,8 +1,8 @@
-#include "base/remove_tree.h"
 #include "service/changes/change_set.h"
 
 #include <ctime>
 
+#include "base/remove_tree.h"
 #include "service/changes/base_record.h"
 #include "service/changes/testing.h"
 

@@ -68,8 +68,7 @@ class ScratchRepository {
   ScratchRepository(ActingUser user, TempDir directory)
       : user_(user), directory_(std::move(directory)) {}
   ActingUser user_;
-  std::optional<TempDir>
-      directory_;  ///< its owner's: only with those rights anything is done in it
+  std::optional<TempDir> directory_;  ///< the acting user's
 };
 
 /// The files that a project's index knew when a change set began: which object has a file's

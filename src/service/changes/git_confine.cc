@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 
 #include "base/unique_fd.h"
@@ -60,16 +61,20 @@ Result<void> WithWritesBeneath(std::span<const int> directories,
   IGLOO_ASSIGN(const UniqueFd rules, MakeRules(directories));
   if (!rules) return work();
   Result<void> result;
-  // What a thread gives up it never gets back, so this one ends with the work.
-  std::thread([&] {
-    const bool restricted = ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-                            ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;
-    if (restricted) {
+  const auto restricted = [&] {
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+        ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0) {
       result = work();
     } else {
       result = Cannot();
     }
-  }).join();
+  };
+  try {
+    // What a thread gives up it never gets back, so this one ends with the work.
+    std::thread(restricted).join();
+  } catch (const std::system_error& error) {
+    return FailSys(error.code().value(), "cannot start a thread for git");
+  }
   return result;
 }
 

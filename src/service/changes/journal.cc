@@ -286,6 +286,8 @@ class Work {
     const UniqueFd fd = OpenBeneath(parent, name, O_RDONLY | O_DIRECTORY);
     struct stat info{};
     if (!fd || ::fstat(fd.get(), &info) != 0) return false;
+    // SECURITY: whoever owns the directory around it may have put another one there.
+    if (!operation.expected || info.st_ino != operation.expected->inode) return false;
     return ::fchmod(fd.get(), (info.st_mode & 07000) | (operation.mode & 0777)) == 0;
   }
 
