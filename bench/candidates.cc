@@ -136,6 +136,8 @@ void Field::AddPrograms() {
       Spawning(running({"--network", "allow", "--allow", "example.com"})));
   add("one_shot_bubblewrap", "igloo run --backend bubblewrap",
       Spawning(running({"--backend", "bubblewrap"})));
+  add("one_shot_container", "igloo run --backend container",
+      Spawning(running({"--backend", "container"})));
 }
 
 /// `cat` does what igloo must at least do: take the bytes from one pipe and put them into another.

@@ -73,8 +73,9 @@ class Sandbox {
 struct Programs {
   std::string jail = {};
   std::string init = {};
-  std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
-  std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
+  std::string container = {};  ///< igloo-container, for containers
+  std::string proxy = {};      ///< igloo-proxy, for sandboxes with a network
+  std::string copier = {};     ///< igloo-copy, for checkpoints and forks of sessions
   /// The directory in which processes agree on who has which subordinate ids, or why there is none.
   /// Empty: such ids are not asked for.
   Result<std::string> leases = std::string();

@@ -6,6 +6,9 @@
 
 #include "backend/bubblewrap/bubblewrap.h"
 #include "backend/bubblewrap/render.h"
+#include "backend/container/container.h"
+#include "backend/container/host_ids.h"
+#include "backend/container/render.h"
 #include "backend/jail/jail.h"
 
 namespace igloo::backend {
@@ -27,9 +30,20 @@ Result<std::string> ShowBubblewrap(const sandbox::Plan& plan, const Programs& pr
   return bubblewrap::ToShell(command);
 }
 
+Result<std::unique_ptr<Backend>> MakeContainer(Options options) {
+  return container::Make(std::move(options.programs), options.timeline);
+}
+
+Result<std::string> ShowContainer(const sandbox::Plan& plan, const Programs&) {
+  const container::Instance instance{.machine = "igloo-example", .first_id = container::kFirstId};
+  IGLOO_ASSIGN(const container::Command command, container::Render(plan, instance));
+  return container::ToShell(command, plan);
+}
+
 constexpr Factory kFactories[] = {
     {.wall = "jail", .make = MakeJail},
     {.wall = "bubblewrap", .make = MakeBubblewrap, .show = ShowBubblewrap},
+    {.wall = "container", .make = MakeContainer, .show = ShowContainer},
 };
 
 const Factory* FindFactory(const wall::Wall& wall, std::span<const Factory> factories) {
@@ -48,7 +62,7 @@ Result<std::unique_ptr<Backend>> Make(const wall::Wall& wall, Options options,
   if (wall.can.needs_root && ::geteuid() != 0) {
     return Fail(Errc::kFailedPrecondition,
                 "the backend '" + std::string(wall.name) + "' can only be started by root",
-                "start igloo as root, or use another backend");
+                "start it with sudo, or use another backend");
   }
   return factory->make(std::move(options));
 }

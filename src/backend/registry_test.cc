@@ -9,7 +9,6 @@ namespace igloo::backend {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 constexpr wall::Wall kPaper = {.name = "paper", .description = "", .served = true};
 constexpr wall::Wall kLater = {.name = "paper", .description = ""};
@@ -49,7 +48,7 @@ TEST(Registry, OnlyAWallWithAWordForItHasACommandToShow) {
     const auto shown = Show(each, sandbox::Plan{}, {.init = "/lib/igloo-init"});
     EXPECT_EQ(shown.has_value(), !each.shown_as.empty()) << each.name;
     if (shown) {
-      EXPECT_THAT(*shown, StartsWith(std::string(each.shown_as)));
+      EXPECT_THAT(*shown, HasSubstr(std::string(each.shown_as)));
     }
   }
 }

@@ -136,8 +136,7 @@ TEST_F(ScanArtifactsTest, NixKnowsTheClosureOfAnOldArtifact) {
 }
 
 TEST_F(ScanArtifactsTest, WhatIsNotAvailableYetIsRefusedAndNeverWeaker) {
-  for (const char* more :
-       {R"("network":"host")", R"("backend":"microvm")", R"("backend":"container")"}) {
+  for (const char* more : {R"("network":"host")", R"("backend":"microvm")"}) {
     Add("x", R"({"name":"x","interpreter_type":"python",)" + std::string(more) + R"(,"closure":)" +
                  Closure() + "}");
     const ArtifactScan scan = Scan();

@@ -49,6 +49,7 @@ Result<backend::Programs> FindPrograms() {
   const std::string directory = jail.substr(0, jail.rfind('/'));
   return backend::Programs{.jail = jail,
                            .init = directory + "/igloo-init",
+                           .container = directory + "/igloo-container",
                            .proxy = directory + "/igloo-proxy",
                            .copier = directory + "/igloo-copy",
                            .leases = LeasesPlace()};

@@ -21,6 +21,7 @@ struct Capabilities {
   bool device = false;            ///< a network device, for programs that know no proxy
   bool own_kernel = false;        ///< a sandbox does not share the host's
   bool needs_root = false;        ///< only root can start one
+  bool id_range = false;          ///< a sandbox has many ids outside; its user is one of them
   /// Limits on the number of files in memory ('disk_files'), and memory without programs in it.
   bool fine_memory_limits = false;
   bool views = false;         ///< copy-on-write trees, and shared ones with inodes of their own
@@ -67,7 +68,20 @@ inline constexpr Wall kWalls[] = {
          "socket that lies in a project can be reached, and code can watch which files of /usr "
          "others use, and lock them"},
     {.name = "container",
-     .description = "a container that an engine of this machine runs",
+     .description = "a container with host ids of its own, made by systemd-nspawn",
+     .served = true,
+     .can = {.sessions = true,
+             .waiting_programs = true,
+             .hands_out = true,
+             .listeners = true,
+             .device = true,
+             .needs_root = true,
+             .id_range = true,
+             .fine_memory_limits = true,
+             .views = true,
+             .timeline = true,
+             .tells_start = true},
+     .shown_as = "nspawn",
      .launcher = "claude-sandbox-container"},
     {.name = "microvm",
      .description = "a small virtual machine",

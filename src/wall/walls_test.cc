@@ -33,7 +33,7 @@ TEST(Walls, AnUnknownNameIsAnErrorThatListsThem) {
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().code, Errc::kInvalidArgument);
   EXPECT_EQ(chosen.error().what, "there is no backend 'paper'");
-  EXPECT_EQ(chosen.error().hint, "choose jail or bubblewrap");
+  EXPECT_EQ(chosen.error().hint, "choose jail, bubblewrap or container");
   EXPECT_EQ(Choose("jial").error().hint, "did you mean 'jail'?");
   EXPECT_EQ(Choose("").error().code, Errc::kInvalidArgument);
 }
@@ -54,13 +54,14 @@ TEST(Walls, AnotherListHasItsOwnNames) {
 
 TEST(Walls, TextsAreMadeOfTheRows) {
   EXPECT_EQ(kNames, "jail bubblewrap container microvm");
-  EXPECT_EQ(kServedNames, "jail bubblewrap");
-  EXPECT_EQ(kLaterNames, "container microvm");
-  EXPECT_EQ(kOptionText, "the wall: jail (default) or bubblewrap");
+  EXPECT_EQ(kServedNames, "jail bubblewrap container");
+  EXPECT_EQ(kLaterNames, "microvm");
+  EXPECT_EQ(kOptionText, "the wall: jail (default), bubblewrap or container");
 }
 
 TEST(Walls, OneIsFoundByTheWordThatPrintsItsCommand) {
   EXPECT_EQ(FindShownAs("bwrap"), Find("bubblewrap"));
+  EXPECT_EQ(FindShownAs("nspawn"), Find("container"));
   EXPECT_EQ(FindShownAs(""), nullptr);
   EXPECT_EQ(FindShownAs("jail"), nullptr);
 }

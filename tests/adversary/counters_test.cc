@@ -39,8 +39,8 @@ std::vector<Case> InotifyCases() {
 
 INSTANTIATE_TEST_SUITE_P(Inotify, Attack,
                          ::testing::Combine(::testing::ValuesIn(InotifyCases()),
-                                            ::testing::Values(Wall::kJail, Wall::kPrepared,
-                                                              Wall::kRestored)),
+                                            ::testing::ValuesIn(WithContainer(
+                                                {Wall::kJail, Wall::kPrepared, Wall::kRestored}))),
                          CaseName);
 
 /// Programs that watch files have enough of both.

@@ -29,6 +29,7 @@ using ::testing::Combine;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Values;
+using ::testing::ValuesIn;
 
 constexpr const char* kSecret = "hunter4";
 
@@ -101,7 +102,7 @@ TEST_P(HiddenEverywhere, NoPathLeadsToASecret) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Walls, HiddenEverywhere,
-                         Combine(Values(Wall::kJail, Wall::kPrepared),
+                         Combine(ValuesIn(WithContainer({Wall::kJail, Wall::kPrepared})),
                                  Values(ProjectMode::kReadOnly, ProjectMode::kOverlay,
                                         ProjectMode::kReadWrite)));
 INSTANTIATE_TEST_SUITE_P(Bubblewrap, HiddenEverywhere,

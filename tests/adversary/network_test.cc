@@ -68,10 +68,7 @@ TEST_P(Grant, OfTheNetworkDoesNotGiveOtherFamilies) {
   EXPECT_EQ(AttackOnHost(scene, vsock).status, kLeaked);
 }
 
-INSTANTIATE_TEST_SUITE_P(Walls, Grant,
-                         ::testing::Values(Wall::kJail, Wall::kPrepared, Wall::kBubblewrap,
-                                           Wall::kRestored),
-                         WallName);
+INSTANTIATE_TEST_SUITE_P(Walls, Grant, EveryWall(), WallName);
 
 }  // namespace
 }  // namespace igloo::testing

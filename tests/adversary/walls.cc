@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "backend/bubblewrap/bubblewrap.h"
+#include "backend/container/container.h"
 #include "backend/jail/jail.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -28,6 +29,9 @@ namespace asio = boost::asio;
 Result<std::unique_ptr<backend::Backend>> MakeBackend(Wall wall) {
   const std::string bin = BinDirectory();
   if (wall == Wall::kBubblewrap) return backend::bubblewrap::Make(bin + "/igloo-init");
+  if (wall == Wall::kContainer) {
+    return backend::container::Make({.container = bin + "/igloo-container"}, false);
+  }
   auto jail = std::make_unique<backend::jail::JailBackend>(
       backend::Programs{bin + "/igloo-jail", bin + "/igloo-init"},
       wall == Wall::kPrepared ? backend::jail::Mode::kPrepared : backend::jail::Mode::kCold);
@@ -70,8 +74,15 @@ std::string Name(Wall wall) {
       return "watched";
     case Wall::kBubblewrap:
       return "bubblewrap";
+    case Wall::kContainer:
+      return "container";
   }
   return "?";
+}
+
+std::vector<Wall> WithContainer(std::vector<Wall> walls) {
+  if (RunningAsRoot()) walls.push_back(Wall::kContainer);
+  return walls;
 }
 
 sandbox::Policy PolicyFor(Wall wall, const Scene& scene, std::vector<std::string> argv) {

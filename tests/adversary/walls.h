@@ -19,8 +19,11 @@ enum class Wall {
   kRestored,  ///< there, too: a Python that was restored from a checkpoint becomes the program
   kWatched,   ///< the jail, with igloo-init hearing of refused calls and of files, as with --learn
   kBubblewrap,
+  kContainer,  ///< root's alone
 };
 std::string Name(Wall wall);
+/// These, and the container where it can be made. Another user is refused it (walls_test.cc).
+std::vector<Wall> WithContainer(std::vector<Wall> walls);
 inline void PrintTo(Wall wall, std::ostream* out) { *out << Name(wall); }
 
 /// Changes the policy of a run: what a control takes away, or what a test grants.

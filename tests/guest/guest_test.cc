@@ -41,7 +41,7 @@ const std::vector<Case>& Cases() {
        .script = R"sh(
          said=$(igloo doctor); code=$?; echo "$said"
          # the guest has few environments and no extras, but nothing else may be missing
-         extras='environment|KVM|Nix|systemd-nspawn|QEMU|tmux|subordinate ids|weaker user id'
+         extras='environment|container|KVM|Nix|systemd-nspawn|QEMU|tmux|subordinate ids|weaker user id'
          ! grep -E '^(BROKEN|missing) ' <<<"$said" | grep -vE "^missing ($extras) " && exit $code)sh",
        .says = "cgroups +version 2: .*Every wall stands"},
       {.name = "CodeRuns", .script = "igloo run --env shell 'echo hi'", .says = "^hi\n$"},
@@ -60,6 +60,14 @@ const std::vector<Case>& Cases() {
          full=$(grep -l . /sys/fs/cgroup/*/igloo/*/cgroup.procs) && cd "${full%/*}" &&
            cat memory.max memory.oom.group pids.max; kill $!)sh",
        .says = "^0::/\n67108864\n1\n258\n$"},
+      {.name = "AContainerIsCountedAndLeavesNoCgroup",
+       .who = {Who::kRoot},
+       .script = R"sh(
+         igloo run --env shell --backend container --memory 64 'cat /proc/self/cgroup; id -u'
+         igloo run --env shell --backend container --json --memory 32 '
+           for i in 1 2 3; do dd if=/dev/zero of=/dev/null bs=24M & done; wait')sh",
+       .status = 137,
+       .says = "^0::/\n1000\n.*\"verdict\":\"memory\""},
       {.name = "ProcessorsOfASandboxAreLimited",
        .who = {Who::kRoot, Who::kUser},
        .script = R"sh(

@@ -115,15 +115,28 @@ TEST_F(ClaudeSandbox, PrintsItsUsage) {
   }
 }
 
-TEST_F(ClaudeSandbox, TheOtherLaunchersNameTheWallThatIsMissing) {
-  for (const char* launcher : {"claude-sandbox-container", "claude-sandbox-vm"}) {
-    const wall::Wall* wall = wall::FindByLauncher(launcher);
-    ASSERT_FALSE(wall->served) << "this test is to be replaced by those of its sandboxes";
-    const Outcome outcome = RunProgram(Words({"--shell", project()}, {}, launcher));
+TEST_F(ClaudeSandbox, TheLauncherOfMachinesNamesTheWallThatIsMissing) {
+  const std::string launcher = "claude-sandbox-vm";
+  const wall::Wall* wall = wall::FindByLauncher(launcher);
+  ASSERT_FALSE(wall->served) << "this test is to be replaced by those of its sandboxes";
+  const Outcome outcome = RunProgram(Words({"--shell", project()}, {}, launcher));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(StartsWith("Error: " + launcher + " needs"), HasSubstr(wall->description)));
+  EXPECT_THAT(RunProgram(Words({"--help"}, {}, launcher)).out, HasSubstr(launcher));
+}
+
+TEST_F(ClaudeSandbox, TheLauncherOfContainersIsRootsAndHasTheProjectAtItsRealPath) {
+  const std::string launcher = "claude-sandbox-container";
+  const Outcome outcome = RunProgram(Words({"--no-network", "--shell", project(), "-c",
+                                            "echo $CLAUDE_SANDBOX_BACKEND; pwd; id -u; exit 3"},
+                                           {}, launcher));
+  if (RunningAsRoot()) {
+    EXPECT_EQ(outcome.out, "container\n" + project() + "\n1000\n") << outcome.err;
+    EXPECT_EQ(outcome.status, 3);
+  } else {
+    EXPECT_EQ(outcome.err, "Error: systemd-nspawn requires root. Run with sudo.\n");
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_THAT(outcome.err, AllOf(StartsWith("Error: " + std::string(launcher) + " needs"),
-                                   HasSubstr(wall->description)));
-    EXPECT_THAT(RunProgram(Words({"--help"}, {}, launcher)).out, HasSubstr(launcher));
   }
 }
 

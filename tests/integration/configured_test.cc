@@ -332,7 +332,7 @@ TEST_F(Configured, AShellHasWhatTheFileSaysButNoEndOfItsOwn) {
   const Outcome plan = Run({"shell", "--env", "m", "--config", file, "--dry-run"});
   EXPECT_EQ(plan.status, 0) << plan.err;
   EXPECT_THAT(plan.out, AllOf(HasSubstr("99 MB"), HasSubstr("WHO=me"), HasSubstr(Path("p"))));
-  for (const char* backend : {"jail", "bubblewrap"}) {
+  for (const char* backend : OfferedWalls()) {
     Terminal shell(BinDirectory() + "/igloo",
                    {"shell", "--env", "m", "--config", file, "--no-project", "--backend", backend});
     ASSERT_TRUE(shell.WaitForOutput("[igloo mine] ")) << backend << shell.output();

@@ -26,7 +26,9 @@ TEST(Doctor, FindsEveryWallOfEveryBackendStanding) {
   for (const json::value& each : document.at("findings").as_array()) {
     if (each.at("state") == "ok") good.emplace_back(each.at("name").as_string());
   }
-  for (const std::string backend : {"jail: ", "prepared: ", "bubblewrap: "}) {
+  std::vector<std::string> backends = {"prepared: "};
+  for (const char* wall : OfferedWalls()) backends.push_back(std::string(wall) + ": ");
+  for (const std::string& backend : backends) {
     for (const char* wall : {"namespaces", "identity", "capabilities", "seccomp", "network",
                              "processes", "variables", "host files", "limits"}) {
       EXPECT_THAT(good, Contains(backend + wall)) << outcome.out;

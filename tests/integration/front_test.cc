@@ -87,10 +87,10 @@ TEST(Front, FindsTheRestWhereItIsInstalled) {
   fs::create_directories(place.path() + "/bin");
   fs::create_directories(place.path() + "/libexec/igloo");
   fs::copy_file(BinDirectory() + "/igloo", place.path() + "/bin/igloo");
-  for (const char* name : {"/igloo-core", "/igloo-jail", "/igloo-init"}) {
+  for (const char* name : {"/igloo-core", "/igloo-jail", "/igloo-init", "/igloo-container"}) {
     fs::copy_file(BinDirectory() + name, place.path() + "/libexec/igloo" + name);
   }
-  for (const char* backend : {"jail", "bubblewrap"}) {
+  for (const char* backend : OfferedWalls()) {
     const Outcome outcome =
         RunProgram({.program = place.path() + "/bin/igloo",
                     .args = {"run", "--env", "shell", "--backend", backend, "echo ok"}});
@@ -112,7 +112,7 @@ TEST(Front, LeavesNobodyToReap) {
 
 /// The whole foreground group hears Ctrl-C; only igloo may decide what it means.
 TEST(Front, AKeyAtTheTerminalInterruptsTheCodeAlone) {
-  for (const char* backend : {"jail", "bubblewrap"}) {
+  for (const char* backend : OfferedWalls()) {
     Terminal terminal(BinDirectory() + "/igloo",
                       {"run", "--env", "python", "--backend", backend,
                        "import time\n"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "jail/identity.h"
 #include "sandbox/policy.h"
 #include "support/host.h"
@@ -82,7 +84,7 @@ TEST(Inside, HasExactlyThreeDescriptors) {
        .args = {"-c", leaky + "; exec \"$0\" \"$@\"", "/usr/bin/python3", "-c", kListDescriptors}});
   ASSERT_EQ(control.out, "[0, 1, 2, 3, 7, 9]\n") << "control: the leak must be real";
   const std::vector<std::string> program = {"--", "/usr/bin/python3", "-c", kListDescriptors};
-  for (const char* backend : {"jail", "bubblewrap"}) {
+  for (const char* backend : OfferedWalls()) {
     std::vector<std::string> args = {"run", "--env", "python", "--backend", backend};
     args.insert(args.end(), program.begin(), program.end());
     const Outcome outcome = RunProgram(IglooAfter(leaky, args));
@@ -92,7 +94,7 @@ TEST(Inside, HasExactlyThreeDescriptors) {
 }
 
 TEST(Inside, HasAnUnprivilegedIdOutside) {
-  for (const char* backend : {"jail", "bubblewrap"}) {
+  for (const char* backend : OfferedWalls()) {
     const std::string marker = UniqueMarker();
     std::vector<std::string> args = {"run", "--env", "shell", "--backend", backend, "--"};
     for (const std::string& word : Waiting(marker)) args.push_back(word);
@@ -102,6 +104,12 @@ TEST(Inside, HasAnUnprivilegedIdOutside) {
     ASSERT_NE(payload, 0);
     if (backend == std::string("jail")) {
       ExpectSafeId(payload, igloo.pid(), Mode::kCold);
+    } else if (backend == std::string("container")) {
+      const std::string status = ReadProc("/proc/" + std::to_string(payload) + "/status");
+      unsigned id = 0;
+      ASSERT_EQ(std::sscanf(status.c_str() + status.find("\nUid:"), " Uid: %u", &id), 1) << status;
+      EXPECT_GE(id, 0x50000000U);
+      EXPECT_EQ(id % 65536, 1000U) << "the user of a block of the container's own";
     } else {
       const auto map = ReadUidMap(payload);
       ASSERT_TRUE(map);

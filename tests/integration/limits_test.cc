@@ -217,7 +217,7 @@ TEST_P(Limits, OutputWithoutEnd) {
   EXPECT_EQ(ended.out.size(), 8U << 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(Walls, Limits, ::testing::Values("jail", "bubblewrap"),
+INSTANTIATE_TEST_SUITE_P(Walls, Limits, ::testing::ValuesIn(OfferedWalls()),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(LimitsOfTime, OfTheProcessorIsAVerdictToo) {

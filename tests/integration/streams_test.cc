@@ -89,7 +89,7 @@ std::string InputName(const ::testing::TestParamInfo<std::tuple<Input, const cha
 INSTANTIATE_TEST_SUITE_P(Inputs, Streams,
                          ::testing::Combine(::testing::Values(Input::kNothing, Input::kPipe,
                                                               Input::kFile),
-                                            ::testing::Values("jail", "bubblewrap")),
+                                            ::testing::ValuesIn(OfferedWalls())),
                          InputName);
 
 /// The first call starts an interpreter, later ones take one that waits; sessions keep theirs.

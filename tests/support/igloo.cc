@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/spawn.h"
+#include "wall/walls.h"
 
 namespace igloo::testing {
 namespace {
@@ -115,5 +116,13 @@ bool WaitFor(const std::function<bool()>& condition, double seconds) {
 }
 
 bool RunningAsRoot() { return ::geteuid() == 0; }
+
+std::vector<const char*> OfferedWalls() {
+  std::vector<const char*> names;
+  for (const wall::Wall& each : wall::All()) {
+    if (each.served && (RunningAsRoot() || !each.can.needs_root)) names.push_back(each.name.data());
+  }
+  return names;
+}
 
 }  // namespace igloo::testing

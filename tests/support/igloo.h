@@ -48,4 +48,7 @@ bool WaitFor(const std::function<bool()>& condition, double seconds = 10);
 
 bool RunningAsRoot();
 
+/// The walls that igloo serves by name, as far as this user can have them.
+std::vector<const char*> OfferedWalls();
+
 }  // namespace igloo::testing

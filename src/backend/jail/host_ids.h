@@ -1,7 +1,7 @@
 #pragma once
 
-#include "backend/jail/launcher.h"
 #include "backend/jail/subordinate.h"
+#include "backend/launcher.h"
 #include "base/error.h"
 
 namespace igloo::backend::jail {

@@ -8,158 +8,34 @@
 
 #include <algorithm>
 
-#include "backend/jail/explain.h"
+#include "backend/explain.h"
+#include "backend/launched_sandbox.h"
 #include "base/error_text.h"
 #include "base/file.h"
 
 namespace igloo::backend::jail {
 namespace {
 
-class JailSandbox : public Sandbox {
+/// One that may stand on a template.
+class JailSandbox : public LaunchedSandbox {
  public:
   JailSandbox(UniqueFd reply, const sandbox::Plan& plan, std::shared_ptr<Templates> templates,
               std::shared_ptr<const std::uint64_t> template_id)
-      : reply_(std::move(reply)),
-        plan_(plan),
+      : LaunchedSandbox(std::move(reply), plan),
         templates_(std::move(templates)),
         template_id_(std::move(template_id)) {}
-  ~JailSandbox() override { JailSandbox::Kill(); }
-
-  int setup_fd() const override { return reply_.get(); }
-
-  Result<void> ReadSetup() override {
-    for (;;) {
-      IGLOO_ASSIGN(auto received, ReceiveReply(reply_.get()));
-      if (!received) return {};
-      if (received->end) {
-        reply_.Reset();
-        return {};
-      }
-      IGLOO_TRY(Take(*std::move(received)));
-    }
-  }
-
-  void Kill() override {
-    // Killing PID 1 of the sandbox ends everything in it.
-    if (pidfd_) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
-  }
-
-  bool made() const override { return static_cast<bool>(pidfd_); }
-  UniqueFd WhenEnded() const override { return Duplicate(pidfd_.get()); }
-  Result<void> EnterCpuGroup(int procs) override;
-  Result<int> InitForCopier() const override { return pidfd_.get(); }
-  Result<Sockets> TakeSockets() override { return std::exchange(sockets_, {}); }
-  Result<UniqueFd> TakeEdge() override { return std::move(edge_); }
-  std::span<const UniqueFd> handed_out() const override { return handed_out_; }
-  std::vector<UniqueFd> TakeHandedOut() override { return std::exchange(handed_out_, {}); }
-  Timeline timeline() const override { return timeline_; }
-
-  Error WhyGone() override {
-    return {Errc::kFailedPrecondition, "the sandbox ended without a report",
-            "something on this machine killed igloo-init or igloo-jail (out of memory?); see dmesg",
-            0};
-  }
 
  private:
-  Result<void> Take(ReceivedReply received) {
-    const ops::Reply& reply = received.reply;
-    switch (reply.kind) {
-      case ops::ReplyKind::kStarted:
-        pidfd_ = std::move(received.fd);
-        return {};
-      case ops::ReplyKind::kListening:
-        sockets_.listeners.push_back(std::move(received.fd));
-        return {};
-      case ops::ReplyKind::kSocket:
-        sockets_.unconnected.push_back(std::move(received.fd));
-        return {};
-      case ops::ReplyKind::kEdge:
-        edge_ = std::move(received.fd);
-        return {};
-      case ops::ReplyKind::kHandedOut:
-        handed_out_.push_back(std::move(received.fd));
-        return {};
-      case ops::ReplyKind::kTimeline:
-        timeline_ = {reply.stamps[0], reply.stamps[1], reply.stamps[2], reply.stamps[3]};
-        return {};
-      case ops::ReplyKind::kFailed:
-        ForgetTemplateIfGone(reply.step);
-        return std::unexpected(Explain(reply, plan_));
-      case ops::ReplyKind::kReady:
-        break;
+  Error OnFailure(const ops::Reply& reply) override {
+    if (reply.step == ops::Step::kUnknownTemplate || reply.step == ops::Step::kTemplateGone) {
+      std::erase_if(*templates_, [&](const auto& each) { return each.id == template_id_; });
     }
-    return Fail(Errc::kProtocol, "the launcher sent an answer that does not belong here");
+    return LaunchedSandbox::OnFailure(reply);
   }
 
-  void ForgetTemplateIfGone(ops::Step step) {
-    if (step != ops::Step::kUnknownTemplate && step != ops::Step::kTemplateGone) return;
-    std::erase_if(*templates_, [&](const auto& each) { return each.id == template_id_; });
-  }
-
-  UniqueFd reply_;
-  UniqueFd pidfd_ = {};
-  const sandbox::Plan& plan_;             // the caller keeps it: it may hold 64 MB of code
   std::shared_ptr<Templates> templates_;  // the backend's
   std::shared_ptr<const std::uint64_t> template_id_;
-  Sockets sockets_ = {};
-  UniqueFd edge_ = {};
-  std::vector<UniqueFd> handed_out_ = {};
-  Timeline timeline_ = {};
 };
-
-/// What igloo-init starts from here on is counted with it.
-Result<void> JailSandbox::EnterCpuGroup(int procs) {
-  const auto fail = [](int saved_errno) {
-    return FailSys(saved_errno, "cannot limit the sandbox's processors",
-                   "leave 'cpus' out to do without; 'igloo doctor' says what cgroups there are");
-  };
-  const std::string place = "/proc/self/fdinfo/" + std::to_string(pidfd_.get());
-  const std::string info = ReadFile(place, 4096).value_or("");
-  constexpr std::string_view kLabel = "\nPid:\t";
-  const std::size_t at = info.find(kLabel);
-  if (at == std::string::npos) return fail(ESRCH);
-  const std::size_t begin = at + kLabel.size();
-  const std::string pid = info.substr(begin, info.find('\n', begin) - begin);
-  if (::write(procs, pid.data(), pid.size()) == static_cast<ssize_t>(pid.size())) return {};
-  const int saved_errno = errno;
-  return fail(saved_errno);
-}
-
-/// How a sandbox comes into its cgroup.
-struct Entrance {
-  int fd = -1;
-  bool born_into = false;
-  UniqueFd own = {};  ///< what `fd` is, when it is not the caller's
-};
-
-/// A template that root started is nobody outside, and one with subordinate ids is not the user: it
-/// may not let its sandboxes be born into a cgroup of the starter's. They enter it through a file
-/// that the starter has opened, which takes longer.
-Result<Entrance> EntranceOf(const Channels& channels, bool other_id) {
-  if (!channels.born_into || !other_id) {
-    return Entrance{.fd = channels.group, .born_into = channels.born_into};
-  }
-  Entrance entrance{.own =
-                        UniqueFd(::openat(channels.group, "cgroup.procs", O_WRONLY | O_CLOEXEC))};
-  if (!entrance.own) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot open the entrance of the cgroup");
-  }
-  entrance.fd = entrance.own.get();
-  return entrance;
-}
-
-ops::Request RequestFor(const sandbox::Plan& plan, ops::Kind kind) {
-  ops::Request request{};
-  request.kind = kind;
-  request.inner_uid = plan.identity.uid;
-  request.inner_gid = plan.identity.gid;
-  request.host_id_base = plan.identity.host_id_base;
-  if (std::holds_alternative<sandbox::HostNetwork>(plan.network)) {
-    request.flags |= ops::kRequestHostNetwork;
-  }
-  return request;
-}
 
 }  // namespace
 
@@ -303,7 +179,11 @@ Result<void> JailBackend::MakeRoom() {
 Result<std::uint64_t> JailBackend::Prepare(const sandbox::Plan& plan,
                                            const std::optional<IdBlock>& ids) {
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
-  ops::Request request = RequestFor(plan, ops::Kind::kPrepare);
+  ops::Request request{};
+  request.kind = ops::Kind::kPrepare;
+  request.inner_uid = plan.identity.uid;
+  request.inner_gid = plan.identity.gid;
+  request.host_id_base = plan.identity.host_id_base;
   request.template_id = next_template_++;
   std::vector<int> fds = {reply.second.get()};
   if (ids) {
@@ -344,30 +224,24 @@ Result<std::unique_ptr<Sandbox>> JailBackend::TryStart(const sandbox::Plan& plan
                                                        const Channels& channels) {
   IGLOO_TRY(Warm());
   const bool prepared = mode_ == Mode::kPrepared && CanBePrepared(plan);
-  ops::Request request = RequestFor(plan, prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun);
   std::shared_ptr<const std::uint64_t> template_id;
   bool other_id = false;
   if (prepared) {
     IGLOO_ASSIGN(const Template* const base, TemplateFor(plan));
     template_id = base->id;
-    request.template_id = *template_id;
     other_id = ::geteuid() == 0 || base->ids.has_value();
   }
-  if (timeline_) request.flags |= ops::kRequestTimeline;
-
   IGLOO_ASSIGN(FdPair reply, MakeSocketPair(SOCK_SEQPACKET));
-  std::vector<int> fds = {reply.second.get(), channels.control.get(), channels.standard_input.get(),
-                          channels.standard_output.get(), channels.standard_error.get()};
-  for (const UniqueFd& fd : channels.extra) fds.push_back(fd.get());
-  request.init_fds = static_cast<std::uint32_t>(fds.size() - ops::kControl);
-  IGLOO_ASSIGN(const Entrance entrance, EntranceOf(channels, other_id));
-  if (entrance.fd >= 0) fds.push_back(entrance.fd);
-  if (entrance.born_into) request.flags |= ops::kRequestIntoCgroup;
+  const ops::Kind kind = prepared ? ops::Kind::kRunPrepared : ops::Kind::kRun;
+  IGLOO_ASSIGN(StartRequest start,
+               MakeStartRequest(plan, kind, channels, reply.second.get(), other_id));
+  if (prepared) start.request.template_id = *template_id;
+  if (timeline_) start.request.flags |= ops::kRequestTimeline;
   const std::string environment = prepared ? "" : sandbox::Encode(plan.environment);
   const std::string fresh = prepared ? "" : sandbox::Encode(plan.fresh);
   const std::string run = sandbox::Encode(plan.run);
   const Launcher::Lists lists{.environment = environment, .fresh = fresh, .run = run};
-  IGLOO_TRY(Send(request, lists, fds));
+  IGLOO_TRY(Send(start.request, lists, start.fds));
   IGLOO_TRY(SetNonBlocking(reply.first.get()));
   return std::make_unique<JailSandbox>(std::move(reply.first), plan, templates_,
                                        std::move(template_id));

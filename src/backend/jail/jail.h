@@ -7,7 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/jail/host_ids.h"
-#include "backend/jail/launcher.h"
+#include "backend/launcher.h"
 #include "base/log.h"
 
 namespace igloo::backend::jail {

@@ -100,8 +100,9 @@ std::vector<Finding> ProbeCold(const wall::Wall& wall, const backend::Programs& 
   std::vector<Finding> all = ProbeWalls(name + ": ", **cold, wall.can, required);
   if (required) all.push_back(ProbeGroups(**cold, groups));
   if (wall.can.views) {
-    all.push_back(ProbeView(**cold));
-    all.push_back(ProbeOverlay(**cold));
+    const std::string prefix = required ? "" : name + ": ";
+    all.push_back(ProbeView(prefix, **cold));
+    all.push_back(ProbeOverlay(prefix, **cold));
   }
   return all;
 }

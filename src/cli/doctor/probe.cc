@@ -92,6 +92,7 @@ Result<Seen> LookAtWalls(backend::Backend& backend, const wall::Capabilities& ca
               .uid_map = watched.uid_map,
               .caller = ::geteuid(),
               .first_free_id = plan.identity.host_id_base,
+              .id_range = can.id_range,
               .landlock_abi = watched.result.usage.landlock_abi};
 }
 
@@ -146,8 +147,8 @@ std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& bac
   return CheckWalls(prefix, *seen, required);
 }
 
-Finding ProbeOverlay(backend::Backend& backend) {
-  const std::string name = "overlay project";
+Finding ProbeOverlay(const std::string& prefix, backend::Backend& backend) {
+  const std::string name = prefix + "overlay project";
   const auto attempt = [&]() -> Result<bool> {
     IGLOO_ASSIGN(const TempDir project, TempDir::Make(TempParent()));
     IGLOO_ASSIGN(const std::string said,
@@ -162,8 +163,8 @@ Finding ProbeOverlay(backend::Backend& backend) {
               false);
 }
 
-Finding ProbeView(backend::Backend& backend) {
-  const std::string name = "read-only project";
+Finding ProbeView(const std::string& prefix, backend::Backend& backend) {
+  const std::string name = prefix + "read-only project";
   const auto attempt = [&]() -> Result<std::string> {
     IGLOO_ASSIGN(const TempDir project, TempDir::Make(TempParent()));
     std::ofstream(project.path() + "/file") << "as it was\n";

@@ -17,8 +17,8 @@ std::vector<Finding> ProbeWalls(const std::string& prefix, backend::Backend& bac
                                 const backend::IdRange& ids = {});
 
 /// Tries a copy-on-write project.
-Finding ProbeOverlay(backend::Backend& backend);
+Finding ProbeOverlay(const std::string& prefix, backend::Backend& backend);
 /// Tries a read-only project, with a socket in it.
-Finding ProbeView(backend::Backend& backend);
+Finding ProbeView(const std::string& prefix, backend::Backend& backend);
 
 }  // namespace igloo::cli

@@ -15,6 +15,8 @@ using State = Finding::State;
 
 /// The probe itself, igloo-init, and what either of them just started.
 constexpr int kMostProcesses = 5;
+/// The code's user inside.
+constexpr std::uint64_t kUser = 1000;
 
 std::map<std::string, std::string> Parse(const std::string& text) {
   std::map<std::string, std::string> facts;
@@ -79,8 +81,11 @@ class Judge {
     const bool harmless = seen_.caller == 0 ? outside >= seen_.first_free_id
                           : own.count == 0  ? outside == seen_.caller
                                             : outside - own.first < own.count;
-    Add("identity", whole && inside == 1000 && count == 1 && harmless,
-        fmt::format("one unprivileged id ({} is {} outside)", inside, outside),
+    const bool fits = seen_.id_range ? inside == 0 && count > kUser : inside == kUser && count == 1;
+    Add("identity", whole && fits && harmless,
+        seen_.id_range ? fmt::format("{} unprivileged ids of its own ({} is {} outside)", count,
+                                     kUser, outside + kUser)
+                       : fmt::format("one unprivileged id ({} is {} outside)", inside, outside),
         fmt::format("'{}' outside", seen_.uid_map));
   }
 

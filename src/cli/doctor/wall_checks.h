@@ -27,6 +27,7 @@ struct Seen {
   std::string uid_map = {};  ///< of the code, read outside: inside it hides who its parent maps to
   uid_t caller = 0;          ///< who started it
   std::uint32_t first_free_id = 0;  ///< ids from here on are no account's
+  bool id_range = false;            ///< many ids outside, of which the code's is one
   /// What an ordinary caller's sandbox must have outside; none: the caller's own id.
   backend::IdRange subordinate = {};
   std::uint64_t landlock_abi = 0;

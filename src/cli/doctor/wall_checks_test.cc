@@ -83,6 +83,17 @@ TEST(WallChecksTest, AUsersSandboxMustBeThatUserOutside) {
   EXPECT_THAT(Troubles(seen), IsEmpty());
 }
 
+TEST(WallChecksTest, ARangeOfIdsIsUnprivilegedAsAWhole) {
+  Seen seen = Whole();
+  seen.id_range = true;
+  seen.uid_map = "0 70000 65536";
+  EXPECT_THAT(Troubles(seen), IsEmpty());
+  for (const char* map : {"0 0 65536", "0 70000 1", "1000 70000 1", "0 70000 65536 1"}) {
+    seen.uid_map = map;
+    EXPECT_THAT(Troubles(seen), ElementsAre("x: identity")) << map;
+  }
+}
+
 TEST(WallChecksTest, AnUnseenIdentityIsNoGoodNewsForRoot) {
   Seen seen = Whole();
   seen.uid_map = "";

@@ -1,13 +1,11 @@
-#include "backend/jail/explain.h"
+#include "backend/explain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
 
-#include "backend/jail/jail.h"
-
-namespace igloo::backend::jail {
+namespace igloo::backend {
 namespace {
 
 namespace step = sandbox::step;
@@ -154,16 +152,5 @@ TEST(ExplainTest, MissingIdMapsNameTheRange) {
               HasSubstr(std::to_string(Example().identity.host_id_base)));
 }
 
-TEST(CanBePrepared, WhatHasANetworkThatNoTemplateHasCannot) {
-  sandbox::Plan plan = Example();
-  EXPECT_TRUE(CanBePrepared(plan));
-  plan.network = sandbox::ConnectedNetwork{.tier = "internet"};
-  EXPECT_TRUE(CanBePrepared(plan));
-  plan.network = sandbox::ConnectedNetwork{.tier = "internet", .device = sandbox::Device{}};
-  EXPECT_FALSE(CanBePrepared(plan));
-  plan.network = sandbox::HostNetwork("test");
-  EXPECT_FALSE(CanBePrepared(plan));
-}
-
 }  // namespace
-}  // namespace igloo::backend::jail
+}  // namespace igloo::backend

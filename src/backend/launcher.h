@@ -10,9 +10,7 @@
 #include "base/unique_fd.h"
 #include "ops/ops.h"
 
-namespace igloo::backend::jail {
-
-using backend::Programs;
+namespace igloo::backend {
 
 /// One packet from a reply socket.
 struct ReceivedReply {
@@ -21,11 +19,15 @@ struct ReceivedReply {
   bool end = false;  ///< end of file: igloo-init runs, or everything is gone
 };
 
-/// The running igloo-jail. Start it from the thread that lives longest: it dies with it.
+/// A running program of igloo's own that makes sandboxes: igloo-jail, or one that takes the same
+/// requests. Start it from the thread that lives longest: it dies with it.
 class Launcher {
  public:
-  /// `ahead`: a cold run follows at once, and its sandbox can be made while it is planned.
+  /// igloo-jail. `ahead`: a cold run follows at once, and its sandbox can be made while it is
+  /// planned.
   static Result<Launcher> Start(const Programs& programs, bool ahead);
+  /// Another one; it finds its requests on descriptor 3.
+  static Result<Launcher> StartProgram(SpawnOptions options);
 
   /// The lists of a request, in the order of the plan; what a request does not need stays empty.
   struct Lists {
@@ -34,6 +36,8 @@ class Launcher {
   pid_t pid() const { return child_.pid(); }
   /// Sends one request; its lists follow the header. Blocks only while the launcher is busy.
   Result<void> Send(ops::Request request, const Lists& lists, std::span<const int> fds);
+  /// End of file for it: it ends what it started, and itself.
+  void HangUp() { socket_.Reset(); }
 
   Launcher(Launcher&&) = default;
   Launcher& operator=(Launcher&&) = default;
@@ -49,4 +53,4 @@ class Launcher {
 /// Reads one packet; an empty value when there is none yet and the socket does not block.
 Result<std::optional<ReceivedReply>> ReceiveReply(int socket);
 
-}  // namespace igloo::backend::jail
+}  // namespace igloo::backend

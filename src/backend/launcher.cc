@@ -1,4 +1,4 @@
-#include "backend/jail/launcher.h"
+#include "backend/launcher.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "base/descriptors.h"
 #include "base/file.h"
 
-namespace igloo::backend::jail {
+namespace igloo::backend {
 namespace {
 
 constexpr const char* kBrokenHint = "igloo-jail and igloo must come from the same build";
@@ -47,12 +47,14 @@ Result<Launcher> Launcher::Start(const Programs& programs, bool ahead) {
       return Launcher(std::move(inherited->first), std::move(inherited->second));
     }
   }
-  IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
-  SpawnOptions options{.program = programs.jail,
-                       .argv = {"igloo-jail"},
-                       .fds = {{sockets.second.get(), 3}},
-                       .reset_signals = false};
+  SpawnOptions options{.program = programs.jail, .argv = {"igloo-jail"}, .reset_signals = false};
   if (ahead) options.argv.emplace_back("ahead");
+  return StartProgram(std::move(options));
+}
+
+Result<Launcher> Launcher::StartProgram(SpawnOptions options) {
+  IGLOO_ASSIGN(FdPair sockets, MakeSocketPair(SOCK_STREAM));
+  options.fds.push_back({sockets.second.get(), 3});
   auto child = Spawn(options);
   if (!child) {
     Error error = std::move(child).error();
@@ -150,4 +152,4 @@ Result<std::optional<ReceivedReply>> ReceiveReply(int socket) {
   return received;
 }
 
-}  // namespace igloo::backend::jail
+}  // namespace igloo::backend

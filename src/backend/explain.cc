@@ -1,10 +1,10 @@
-#include "backend/jail/explain.h"
+#include "backend/explain.h"
 
 #include <cerrno>
 
 #include "base/text.h"
 
-namespace igloo::backend::jail {
+namespace igloo::backend {
 namespace {
 
 constexpr std::string_view kAskDoctor = "run 'igloo doctor' to see what this machine can do";
@@ -191,4 +191,4 @@ Error Explain(const ops::Reply& reply, const sandbox::Plan& plan) {
   return error;
 }
 
-}  // namespace igloo::backend::jail
+}  // namespace igloo::backend
