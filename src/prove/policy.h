@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "sandbox/policy.h"
+#include "wall/walls.h"
+
+namespace igloo::prove {
+
+/// The policy that `igloo run --env shell -- argv` makes behind a wall with these capabilities,
+/// with a read-only project.
+Result<sandbox::Policy> PolicyFor(const wall::Capabilities& can, const std::string& project,
+                                  std::vector<std::string> argv);
+
+}  // namespace igloo::prove
