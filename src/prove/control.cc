@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 
 #include "base/file.h"
 #include "base/spawn.h"
@@ -66,15 +67,17 @@ Result<Started> Start(const Case& attack, const Scene& scene) {
 /// Whether the child ends before that time is over.
 asio::awaitable<bool> EndsWithin(asio::io_context& loop, const Child& child,
                                  std::chrono::milliseconds time, Cancellation cancellation) {
-  asio::posix::stream_descriptor ended(loop, ::fcntl(child.pidfd(), F_DUPFD_CLOEXEC, 0));
+  // Shared with the timer, whose handler may be called when both came at the same time.
+  const auto ended = std::make_shared<asio::posix::stream_descriptor>(
+      loop, ::fcntl(child.pidfd(), F_DUPFD_CLOEXEC, 0));
   asio::steady_timer timer(loop);
   timer.expires_after(time);
-  timer.async_wait([&ended](const boost::system::error_code& error) {
-    if (!error) ended.cancel();
+  timer.async_wait([ended](const boost::system::error_code& error) {
+    if (!error) ended->cancel();
   });
-  const auto hook = cancellation.OnRequest([&ended] { ended.cancel(); });
+  const auto hook = cancellation.OnRequest([ended] { ended->cancel(); });
   boost::system::error_code error;
-  co_await ended.async_wait(asio::posix::stream_descriptor::wait_read, session::Redirect(error));
+  co_await ended->async_wait(asio::posix::stream_descriptor::wait_read, session::Redirect(error));
   timer.cancel();
   co_return !error;
 }
