@@ -129,6 +129,7 @@ asio::awaitable<Attempt> Behind::Judge(const Case& attack, session::RunResult re
   const bool won = result.exit_code == kLeaked;
   switch (attack.sign) {
     case Sign::kExitCode:
+    case Sign::kWatch:
       break;
     case Sign::kMemory:
       if (result.verdict == session::Verdict::kMemory) {
@@ -161,6 +162,19 @@ asio::awaitable<Attempt> Behind::Judge(const Case& attack, session::RunResult re
 
 asio::awaitable<Result<Attempt>> Behind::AttackAlone(const Case& attack, bool weaken) {
   session::RunIo io;
+  if (attack.sign == Sign::kWatch) {
+    auto pipe = MakePipe();
+    if (!pipe) co_return std::unexpected(pipe.error());
+    io.input = std::move(pipe->first);
+    // It says "ready" when it watches, and waits for a byte before it looks.
+    const auto go = std::make_shared<UniqueFd>(std::move(pipe->second));
+    io.heard = [this, go](std::string_view text) {
+      if (!*go || !text.contains("ready")) return;
+      scene_.UseProjectFile();
+      (void)WriteAll(go->get(), "x");
+      go->Reset();
+    };
+  }
   auto result =
       co_await RunSandbox(attack, weaken, scene_.Fill(attack.attack, Side::kInside), std::move(io));
   if (!result) co_return std::unexpected(result.error());

@@ -27,6 +27,7 @@ enum class Sign {
   kMemory,      ///< a wall that holds ends the sandbox for its memory
   kTime,        ///< likewise at its time limit; without the wall the attack goes on
   kLeftBehind,  ///< a process with the scene's marker is there when everything has ended
+  kWatch,       ///< igloo-attack says so, when the host has used a file of the project meanwhile
 };
 
 using Change = void (*)(sandbox::Policy&);
@@ -65,6 +66,7 @@ std::vector<Case> RootOnlyFileCases();
 std::vector<Case> WritingCases();
 std::vector<Case> PlantingCases();
 std::vector<Case> ProcessCases();
+std::vector<Case> WatchCases();
 std::vector<Case> NetworkCases();
 std::vector<Case> ProjectSocketCases();
 std::vector<Case> InheritedCases();

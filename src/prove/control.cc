@@ -25,7 +25,7 @@ constexpr uid_t kNobody = 65534;
 constexpr auto kPatience = 70s;
 /// Without a wall, an attack that ignores the time limit goes on for longer than that.
 constexpr auto kBeyondTheLimit = 500ms;
-constexpr std::size_t kMostOutput = 1U << 20;
+constexpr std::size_t kMostOutput = 1U << 16;
 
 Result<UniqueFd> MemoryFile() {
   UniqueFd file(::memfd_create("igloo-prove", MFD_CLOEXEC));
@@ -34,14 +34,18 @@ Result<UniqueFd> MemoryFile() {
   return file;
 }
 
+/// By place: the attack, which may still write, has the same position in the file.
 std::string TextOf(int file) {
-  ::lseek(file, 0, SEEK_SET);
-  return ReadAll(file, kMostOutput).value_or("");
+  std::string text(kMostOutput, '\0');
+  const ssize_t count = ::pread(file, text.data(), text.size(), 0);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
 }
 
 struct Started {
   Child child = {};
   UniqueFd output = {};
+  UniqueFd input = {};  ///< what it waits for; the others have none
 };
 
 /// As a careless caller starts it: with a directory open, and with the scene's habits.
@@ -61,7 +65,8 @@ Result<Started> Start(const Case& attack, const Scene& scene) {
       .reset_signals = false};
   if (attack.control == Control::kHostAsUser && ::geteuid() == 0) options.become = kNobody;
   IGLOO_ASSIGN(Child child, Spawn(options));
-  return Started{std::move(child), std::move(output)};
+  if (attack.sign != Sign::kWatch) input.second.Reset();
+  return Started{std::move(child), std::move(output), std::move(input.second)};
 }
 
 /// Whether the child ends before that time is over.
@@ -82,6 +87,19 @@ asio::awaitable<bool> EndsWithin(asio::io_context& loop, const Child& child,
   co_return !error;
 }
 
+/// Waits until it watches, uses what it watches, and lets it look. Whether it came so far.
+asio::awaitable<bool> PlayHost(asio::io_context& loop, Started& started, const Scene& scene,
+                               Cancellation cancellation) {
+  while (!TextOf(started.output.get()).starts_with("ready")) {
+    if (cancellation.requested()) co_return false;
+    if (co_await EndsWithin(loop, started.child, 5ms, cancellation)) co_return false;
+  }
+  scene.UseProjectFile();
+  const bool told = WriteAll(started.input.get(), "x").has_value();
+  started.input.Reset();
+  co_return told;
+}
+
 int ExitCodeOf(Child& child) {
   const auto status = child.Wait();
   if (!status) return -1;
@@ -93,6 +111,9 @@ int ExitCodeOf(Child& child) {
 asio::awaitable<Attempt> Controls::TryOnHost(const Case& attack) {
   auto started = Start(attack, scene_);
   if (!started) co_return Attempt{Ending::kNotRun, started.error().what};
+  if (attack.sign == Sign::kWatch && !co_await PlayHost(loop_, *started, scene_, cancellation_)) {
+    co_return Attempt{Ending::kNotRun, TextOf(started->output.get())};
+  }
   Child child = std::move(started->child);
   const bool stays = attack.sign == Sign::kTime;
   const std::chrono::milliseconds time = stays ? kBeyondTheLimit : kPatience;

@@ -255,6 +255,8 @@ Result<void> Scene::Renew() {
   return VictimLives() ? Result<void>() : StartVictim();
 }
 
+void Scene::UseProjectFile() const { (void)ReadFile(project() + "/file", 1U << 16); }
+
 bool Scene::VictimLives() const {
   // One that was killed stays until it is reaped.
   siginfo_t ended{};

@@ -37,6 +37,9 @@ class Scene {
   /// A directory of the host that a careless caller leaves open for its children.
   int inherited() const { return undo_->inherited; }
 
+  /// Does what a program of the host does with a file of the project, for whoever watches it.
+  void UseProjectFile() const;
+
   /// Undoes what one attack did to the next one's chances: a new scratch directory, a new victim
   /// when the old one was killed.
   Result<void> Renew();

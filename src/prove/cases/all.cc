@@ -22,12 +22,13 @@ struct Table {
   std::vector<Case> (*cases)();
 };
 constexpr Table kTables[] = {
-    {"P1", ReadingCases},       {"P1", RootOnlyFileCases}, {"P2", WritingCases},
-    {"P2", PlantingCases},      {"P3", ProcessCases},      {"P4", NetworkCases},
-    {"P4", ProjectSocketCases}, {"P5", InheritedCases},    {"P5", CallerCases},
-    {"P6", MountCases},         {"P6", RightsCases},       {"P6", KernelCases},
-    {"P7", ResourceCases},      {"P7", PlaceCases},        {"P7", FileCountCases},
-    {"P7", FloodCases},         {"P7", CounterCases},      {"P8", EndingCases},
+    {"P1", ReadingCases},   {"P1", RootOnlyFileCases},  {"P2", WritingCases},
+    {"P2", PlantingCases},  {"P3", ProcessCases},       {"P3", WatchCases},
+    {"P4", NetworkCases},   {"P4", ProjectSocketCases}, {"P5", InheritedCases},
+    {"P5", CallerCases},    {"P6", MountCases},         {"P6", RightsCases},
+    {"P6", KernelCases},    {"P7", ResourceCases},      {"P7", PlaceCases},
+    {"P7", FileCountCases}, {"P7", FloodCases},         {"P7", CounterCases},
+    {"P8", EndingCases},
 };
 
 }  // namespace

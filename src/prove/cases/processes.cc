@@ -72,6 +72,15 @@ std::vector<Case> ProcessCases() {
   };
 }
 
+/// In a view, a file has an inode of its own.
+std::vector<Case> WatchCases() {
+  return {{.name = "FileWatched",
+           .text = "see that a program of the host uses a file of the project",
+           .attack = {"watch", "{project}/file"},
+           .sign = Sign::kWatch,
+           .needs = &wall::Capabilities::views}};
+}
+
 namespace {
 
 void GiveLittleTime(sandbox::Policy& policy) {
