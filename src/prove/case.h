@@ -49,6 +49,8 @@ struct Case {
   bool alone = false;
   /// Promised only by walls that can do this; null: by all.
   bool wall::Capabilities::* needs = nullptr;
+  /// Writes to a project as its owner.
+  bool owns_project = false;
   std::string_view promise = {};  ///< the id of its row in Promises()
 };
 

@@ -7,6 +7,8 @@
 
 namespace igloo::prove {
 
+bool OwnsProject(const wall::Capabilities& can) { return can.views || ::geteuid() != 0; }
+
 Result<sandbox::Policy> PolicyFor(const wall::Capabilities& can, const std::string& project,
                                   std::vector<std::string> argv) {
   // The host's own shell, whatever the user made of that name.
@@ -17,9 +19,8 @@ Result<sandbox::Policy> PolicyFor(const wall::Capabilities& can, const std::stri
                                         .fine_memory_limits = can.fine_memory_limits,
                                         .views = can.views};
   IGLOO_ASSIGN(sandbox::Policy policy, environment::PolicyForRun(shell, request));
-  if (!can.views && ::geteuid() == 0) {
-    // igloo refuses root a project behind such a wall, because its files could not belong to the
-    // sandbox's user. The attacks do not need that: everybody may read them.
+  if (!OwnsProject(can)) {
+    // Most attacks do not need that: everybody may read the scene's project.
     for (sandbox::Entry& entry : policy.run) {
       if (auto* tree = std::get_if<sandbox::HostTree>(&entry)) tree->map_owner = false;
     }

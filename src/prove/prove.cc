@@ -13,6 +13,7 @@
 #include "prove/behind.h"
 #include "prove/case.h"
 #include "prove/control.h"
+#include "prove/policy.h"
 #include "prove/scene.h"
 #include "session/asio.h"
 
@@ -87,6 +88,9 @@ class Proof {
   /// Why a wall does not promise what a case attacks; empty: it does.
   static std::string WhyNotPromised(const wall::Wall& wall, const Case& each) {
     if (each.needs != nullptr && !(wall.can.*each.needs)) return "this wall does not promise it";
+    if (each.owns_project && !OwnsProject(wall.can)) {
+      return "igloo shows root no writable project behind this wall";
+    }
     if (each.sign == Sign::kLeftBehind && wall.can.own_kernel) {
       return "processes of a virtual machine are not seen from here; they end with it";
     }

@@ -188,7 +188,8 @@ std::vector<Case> PlantingCases() {
     Case each{.name = "SetUidFileBy_" + way,
               .text = "leave a set-uid program in a writable project, by " + way,
               .attack = {"plant-set-id", way, file, "04755"},
-              .shape = ShowReadWrite};
+              .shape = ShowReadWrite,
+              .owns_project = true};
     if (missing && way == "fchmodat2") {
       each.control_attack = {"plant-set-id", "fchmodat", file, "04755"};
     }
