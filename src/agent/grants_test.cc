@@ -26,6 +26,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 /// A caller with a home, a project and a desktop of the test's own.
 class Granting : public ::testing::Test {
@@ -107,6 +109,46 @@ TEST_F(Granting, WhatNobodyAskedForIsNotThere) {
   EXPECT_THAT(Shown(), IsEmpty());
   EXPECT_EQ(box_.variables.size(), 1U);
   EXPECT_THAT(box_.granted, IsEmpty());
+}
+
+TEST_F(Granting, WhatIsUsualIsThereWhereTheHostHasItAndSaidWhereNot) {
+  Listen("run/pipewire-0");
+  request_.usual = {Grant::kAudio, Grant::kX11, Grant::kSystemBus};
+  ASSERT_TRUE(ApplyGrants(request_, places_, caller_, box_));
+  EXPECT_THAT(Shown(), ElementsAre(Pair(HasSubstr("pipewire-0"), place_ + "/run/pipewire-0")));
+  ASSERT_EQ(box_.granted.size(), 1U);
+  EXPECT_EQ(box_.granted[0].grant, Grant::kAudio);
+  ASSERT_EQ(box_.not_granted.size(), 2U);
+  EXPECT_EQ(box_.not_granted[0].grant, Grant::kX11);
+  EXPECT_THAT(box_.not_granted[0].why.what, HasSubstr("DISPLAY is not set"));
+}
+
+TEST_F(Granting, FilesOfTheUsersOwnAreViews) {
+  Write("home/.gitconfig", "x");
+  Write("home/.ssh/known_hosts", "x");
+  fs::create_directories(place_ + "/dotfiles/gh");
+  fs::create_directories(place_ + "/home/.config");
+  fs::create_directory_symlink(place_ + "/dotfiles/gh", place_ + "/home/.config/gh");
+  request_.usual = {Grant::kGitFiles, Grant::kGitHubFiles, Grant::kSshFiles, Grant::kSshAgent};
+  ASSERT_TRUE(ApplyGrants(request_, places_, caller_, box_));
+  const std::string home = place_ + "/home";
+  EXPECT_THAT(Shown(), UnorderedElementsAre(Pair(home + "/.gitconfig", home + "/.gitconfig"),
+                                            Pair(home + "/.config/gh", place_ + "/dotfiles/gh"),
+                                            Pair(home + "/.ssh", home + "/.ssh")));
+  for (const Mount& each : box_.mounts) {
+    const auto* view = std::get_if<sandbox::OverlayTree>(&each.entry);
+    const auto* file = std::get_if<sandbox::HostTree>(&each.entry);
+    ASSERT_TRUE(view != nullptr || file != nullptr) << "and nothing is made in ~/.ssh";
+    EXPECT_EQ(view != nullptr ? view->access : file->access, sandbox::Access::kReadOnly);
+  }
+}
+
+TEST_F(Granting, ALinkToAllOfTheHomeShowsNothing) {
+  fs::remove_all(place_ + "/home/.ssh");
+  fs::create_directory_symlink(place_ + "/home", place_ + "/home/.ssh");
+  request_.usual = {Grant::kSshFiles};
+  ASSERT_TRUE(ApplyGrants(request_, places_, caller_, box_));
+  EXPECT_THAT(Shown(), IsEmpty());
 }
 
 TEST_F(Granting, WithoutAnAgentSshIsARemarkAndTheBoxGoesOn) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace igloo::agent {
-namespace {
 
 std::string NetworkLine(const network::Wanted& wanted) {
   switch (wanted.level) {
@@ -21,7 +20,7 @@ std::string NetworkLine(const network::Wanted& wanted) {
   return {};
 }
 
-/// What the user added: an agent that is told that keys are missing would not use them.
+// An agent that is told that keys are missing would not use those that it has.
 std::string GrantedLine(const Box& box) {
   if (box.grants.empty()) return {};
   std::string text =
@@ -33,9 +32,8 @@ std::string GrantedLine(const Box& box) {
   return text + "\n";
 }
 
-}  // namespace
-
 std::string NoticeText(const Box& box) {
+  if (box.notice) return box.notice(box);
   return fmt::format(
       "# Sandbox\n\n"
       "You run inside a sandbox that igloo made for one project.\n\n"

@@ -84,6 +84,21 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
   return parsed;
 }
 
+std::vector<std::string> WordsOf(const Command& command, const ParsedArgs& args) {
+  std::vector<std::string> words = args.words;
+  for (const Flag& flag : command.flags) {
+    const std::string name(flag.name);
+    for (const std::string& value : args.All(name)) words.push_back(name + "=" + value);
+    const auto value = args.Get(name);
+    if (value) words.push_back(flag.value.empty() ? name : name + "=" + *value);
+  }
+  if (args.rest) {
+    words.emplace_back("--");
+    words.insert(words.end(), args.rest->begin(), args.rest->end());
+  }
+  return words;
+}
+
 Result<std::string_view> TakeWord(const Command& command, const ParsedArgs& args) {
   std::vector<std::string_view> names;
   std::string known;

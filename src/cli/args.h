@@ -66,6 +66,9 @@ struct Command {
 /// Parses the words behind the command's name. Accepts "--flag value" and "--flag=value".
 Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string> words);
 
+/// Words that ParseArgs reads as `args`, for whoever starts the same command once more.
+std::vector<std::string> WordsOf(const Command& command, const ParsedArgs& args);
+
 /// The word that a command with words of its own was given; says what there is otherwise.
 Result<std::string_view> TakeWord(const Command& command, const ParsedArgs& args);
 

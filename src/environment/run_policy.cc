@@ -62,6 +62,14 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
       tree.capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
     }
     policy.run.emplace_back(std::move(tree));
+    if (project.repository) {
+      const Repository& repository = *project.repository;
+      policy.run.emplace_back(sandbox::OverlayTree{.source = repository.path,
+                                                   .target = repository.path,
+                                                   .changes = repository.changes,
+                                                   .covering = sandbox::Covering::kIntended,
+                                                   .hidden = repository.hidden});
+    }
     return;
   }
   policy.run.emplace_back(sandbox::HostTree{.source = project.path,

@@ -186,6 +186,9 @@ class Watch {
       case wire::ToInit::kNudge:
         Nudge();
         return;
+      case wire::ToInit::kContinue:
+        if (pid_ > 0) kill(-pid_, SIGCONT);
+        return;
       case wire::ToInit::kAgain:
         StartAgain();
         return;
@@ -261,8 +264,12 @@ class Watch {
     (void)!read(signals_, &ignored, sizeof ignored);
     int status = 0;
     pid_t pid = 0;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-      if (pid == pid_) {
+    // Only who has a terminal is stopped by a person, who lets it go on.
+    const int stopped = g_start.terminal == wire::Terminal::kOwn ? WUNTRACED : 0;
+    while ((pid = waitpid(-1, &status, WNOHANG | stopped)) > 0) {
+      if (WIFSTOPPED(status)) {
+        if (pid == pid_) ReportWriter(wire::FromInit::kStopped, g_start.nonce).Send();
+      } else if (pid == pid_) {
         Finish(status);
       } else {
         EndJoined(pid, status);

@@ -186,6 +186,23 @@ void Exec(const StartView& start) {
   errno = best;
 }
 
+/// igloo-init leads the session of a payload with a terminal. The payload is a job in it, as in that
+/// of a shell: only so it can be stopped by a key.
+bool LeadSession(const StartView& start) {
+  if (start.terminal != wire::Terminal::kOwn) return true;
+  return (getsid(0) == getpid() || setsid() >= 0) && ioctl(kFirstPayloadFd, TIOCSCTTY, 0) == 0;
+}
+
+/// The payload's half of it.
+bool BecomeJob() {
+  // Who is not in the foreground yet would be stopped for asking. ResetHabits undoes this.
+  sigset_t background;
+  sigemptyset(&background);
+  sigaddset(&background, SIGTTOU);
+  sigprocmask(SIG_BLOCK, &background, nullptr);
+  return setpgid(0, 0) == 0 && tcsetpgrp(kFirstPayloadFd, getpid()) == 0;
+}
+
 /// Turns this process into the payload. Returns only when that fails: where, errno says why.
 /// `program`: the file to start instead of the one that the arguments name, or null. `terminal`:
 /// what it has instead of the payload's own descriptors, or -1.
@@ -195,18 +212,17 @@ wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const cha
   for (int i = 0; terminal >= 0 && i < 3; ++i) {
     if (dup2(terminal, kFirstPayloadFd + i) < 0) return InitStep::kDescriptors;
   }
-  if (setsid() < 0) return InitStep::kSession;
+  const bool job = start.terminal == wire::Terminal::kOwn && terminal < 0;
+  if (job ? !BecomeJob() : setsid() < 0) return InitStep::kSession;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Descriptors last touched before anything can be refused by the layers below.
   if (chdir(start.cwd) != 0) return InitStep::kWorkingDirectory;
   UseOwnNull();
   if (!ApplyLandlock(start, landlock_abi)) return InitStep::kLandlock;
   if (!PlaceDescriptors(start)) return InitStep::kDescriptors;
-  // The payload's session has no terminal yet, and igloo gave this one to nobody else: job control
-  // works, and the caller's own terminal stays out of reach.
-  if (start.terminal == wire::Terminal::kOwn && ioctl(0, TIOCSCTTY, 0) != 0) {
-    return InitStep::kTerminal;
-  }
+  // The session has no terminal yet, and igloo gave this one to nobody else: job control works, and
+  // the caller's own terminal stays out of reach.
+  if (terminal >= 0 && ioctl(0, TIOCSCTTY, 0) != 0) return InitStep::kTerminal;
   if (!ApplyLimits(start)) return InitStep::kResourceLimit;
   ResetHabits();
   // It then stops before its first instruction. The filter would deny it.
@@ -225,6 +241,10 @@ wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const cha
 /// `program`, `terminal`: see BecomePayload.
 pid_t Start(const StartView& start, int landlock_abi, const char* program, int terminal,
             PayloadFailure& failure) {
+  if (terminal < 0 && !LeadSession(start)) {
+    failure = {wire::InitStep::kTerminal, errno};
+    return -1;
+  }
   // vfork: the child borrows this memory until exec, so it reports its failure in place.
   volatile wire::InitStep failed_step = wire::InitStep::kNone;
   volatile int failed_errno = 0;

@@ -230,7 +230,7 @@ asio::awaitable<void> Box::WatchControl() {
       }
       if (events_.reported) events_.reported(*decoded);
       const bool last =
-          !std::holds_alternative<wire::JoinEnded>(*decoded) &&
+          wire::IsLast(*decoded) &&
           (life_ == wire::Life::kOnce || std::holds_alternative<wire::Refused>(*decoded));
       if (last) co_return;
     }

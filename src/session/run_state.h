@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "session/asio.h"
@@ -36,6 +39,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
                             [this] {
                               built = true;
                               changed.cancel();
+                              for (const auto& each : std::exchange(once_built, {})) each();
                             },
                         .failed =
                             [this](Error error, bool gone) {
@@ -77,9 +81,18 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   void Join(const std::vector<std::string>& argv, UniqueFd terminal,
             std::function<void(Result<int>)> ended);
   void EndJoined(const wire::JoinEnded& ended);
+  /// Ends everything inside, also what is paused.
+  void EndAll() {
+    box->Tell(wire::ToInit::kKill);
+    if (freezer) (void)freezer->Thaw();
+  }
 
   void Take(const wire::Report& came) {
     if (const auto* ended = std::get_if<wire::JoinEnded>(&came)) return EndJoined(*ended);
+    if (std::holds_alternative<wire::Stopped>(came)) {
+      // Nobody else would let it go on.
+      return io.stopped ? io.stopped() : box->Tell(wire::ToInit::kContinue);
+    }
     report = came;
     reported_micros = MonotonicMicros();
     changed.cancel();
@@ -95,6 +108,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   SetIdCheck set_id{plan};
   std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
   RunIo io;
+  std::optional<cgroup::Freezer> freezer = {};  ///< once it was paused
   std::shared_ptr<Box> box;  // shared with the coroutines that watch it
   InputFeed feed;
   std::array<OutputPump, 2> pumps;
@@ -116,6 +130,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   };
   std::map<std::uint32_t, Joined> joined = {};  ///< by number
   std::uint32_t last_joined = 0;
+  std::vector<std::function<void()>> once_built = {};  ///< what came too early
 };
 
 }  // namespace igloo::session

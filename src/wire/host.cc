@@ -180,6 +180,11 @@ std::string EncodeReport(const Report& report) {
                                  out.U8(static_cast<std::uint8_t>(joined.step));
                                  out.U32(joined.sys_errno);
                                  return std::move(out).Finish();
+                               },
+                               [](const Stopped& stopped) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kStopped));
+                                 out.Put(stopped.nonce);
+                                 return std::move(out).Finish();
                                }},
                     report);
 }
@@ -205,6 +210,9 @@ Result<Report> DecodeReport(std::string_view payload) {
         Plausible(joined.step, joined.sys_errno)) {
       return joined;
     }
+  } else if (kind == FromInit::kStopped) {
+    const Stopped stopped{.nonce = TakeNonce(fields)};
+    if (fields.AtEnd()) return stopped;
   }
   return Fail(Errc::kProtocol, "the sandbox sent a message that makes no sense");
 }

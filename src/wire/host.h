@@ -78,6 +78,12 @@ struct JoinEnded {
   bool operator==(const JoinEnded&) const = default;
 };
 
+/// The payload was stopped at its terminal.
+struct Stopped {
+  Nonce nonce = {};
+  bool operator==(const Stopped&) const = default;
+};
+
 /// One that nobody can guess.
 Nonce NewNonce();
 
@@ -89,7 +95,11 @@ Result<std::string> EncodeJoin(std::uint32_t number, const std::vector<std::stri
 /// A frame for every other kind.
 std::string EncodeSimple(ToInit kind);
 
-using Report = std::variant<Ended, Refused, JoinEnded>;
+using Report = std::variant<Ended, Refused, JoinEnded, Stopped>;
+/// Whether nothing may follow it from an igloo-init that ends with its payload.
+inline bool IsLast(const Report& report) {
+  return std::holds_alternative<Ended>(report) || std::holds_alternative<Refused>(report);
+}
 /// Decodes one payload from init. Anything unexpected is kProtocol.
 Result<Report> DecodeReport(std::string_view payload);
 

@@ -21,6 +21,7 @@ enum class ToInit : uint8_t {
   /// whose descriptor comes with the frame: u32 number, by which it is reported, u32 n + n x text
   /// argv. It ends with the payload.
   kJoin,
+  kContinue,  ///< SIGCONT to the payload's process group
 };
 
 /// The code of a payload that waits, before it is in its place.
@@ -30,6 +31,7 @@ enum class FromInit : uint8_t {
   kEnded = 1,  ///< the payload ended; last, unless Life is kStays
   kRefused,    ///< init could not build the payload's wall or start it; last
   kJoinEnded,  ///< a program of kJoin ended, or could not be started
+  kStopped,    ///< the payload was stopped at its terminal (Ctrl-Z) and waits for kContinue
 };
 
 /// Answers belong to their request: init repeats the nonce it was started with.

@@ -200,6 +200,16 @@ TEST(DecodeReportTest, RefusesEndsOfOtherProgramsThatCannotBe) {
   EXPECT_TRUE(Refuses(PayloadOf(bad)));
 }
 
+TEST(DecodeReportTest, AStoppedPayloadIsNotAnEnd) {
+  const Stopped stopped{.nonce = {5, 6}};
+  const auto decoded = DecodeReport(PayloadOf(stopped));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::get<Stopped>(*decoded), stopped);
+  EXPECT_FALSE(IsLast(*decoded));
+  EXPECT_TRUE(IsLast(kRefusedExample));
+  EXPECT_TRUE(Refuses(PayloadOf(stopped) + "x"));
+}
+
 TEST(EncodeJoinTest, RefusesWhatInitHasNoRoomFor) {
   EXPECT_TRUE(EncodeJoin(1, {"/bin/sh", "-c", std::string(3900, 'x')}));
   EXPECT_FALSE(EncodeJoin(1, {}));

@@ -11,16 +11,6 @@
 namespace igloo::cli {
 namespace {
 
-/// Removes what boxes left that did not end by themselves. Their igloo held a lock.
-void RemoveDeadPlaces(const std::string& directory) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    if (!entry.is_directory(ignored) || entry.is_symlink(ignored)) continue;
-    const auto lock = LockPrivateFile(entry.path().string() + "/lock");
-    if (lock) std::filesystem::remove_all(entry.path(), ignored);
-  }
-}
-
 /// Between its name and its lock, a new place looks like a dead one's. Nobody holds this for longer
 /// than it takes to make one.
 Result<UniqueFd> LockPlaces(const std::string& directory) {
@@ -58,12 +48,14 @@ agent::Grant GrantOf(agent::ServedSocket::Protocol protocol) {
 Result<std::unique_ptr<BoxGrants>> BoxGrants::Apply(const agent::GrantRequest& request,
                                                     const agent::GrantCaller& caller,
                                                     agent::Box& box) {
-  if (request.asked.empty() && request.ssh_key_filters.empty()) return nullptr;
+  const bool none = request.asked.empty() && request.usual.empty();
+  if (none && request.ssh_key_filters.empty()) return nullptr;
   IGLOO_ASSIGN(const std::string state, service::StatePlace());
   const std::string directory = state + "/grants";
   IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
   IGLOO_ASSIGN(const UniqueFd starting, LockPlaces(directory));
-  RemoveDeadPlaces(directory);
+  // Of boxes that did not end by themselves. Their igloo held a lock.
+  (void)agent::CollectGrants(directory, agent::Collect::kRemove);
   IGLOO_ASSIGN(TempDir place, TempDir::Make(directory));
   IGLOO_ASSIGN(UniqueFd lock, LockPrivateFile(place.path() + "/lock"));
   std::unique_ptr<BoxGrants> grants(new BoxGrants(std::move(place), std::move(lock)));
@@ -72,6 +64,14 @@ Result<std::unique_ptr<BoxGrants>> BoxGrants::Apply(const agent::GrantRequest& r
   IGLOO_TRY(agent::ApplyGrants(request, places, caller, box));
   IGLOO_ASSIGN(grants->sockets_, agent::ServedSockets::Open(box.served));
   return grants;
+}
+
+Result<std::vector<agent::Leftover>> BoxGrants::CollectDead(agent::Collect collect) {
+  IGLOO_ASSIGN(const std::string state, service::StatePlace());
+  const std::string directory = state + "/grants";
+  IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
+  IGLOO_ASSIGN(const UniqueFd starting, LockPlaces(directory));
+  return agent::CollectGrants(directory, collect);
 }
 
 std::function<void(boost::asio::io_context&)> BoxGrants::Server(const std::string& box,

@@ -7,6 +7,7 @@
 
 #include "agent/box.h"
 #include "agent/grants/grant.h"
+#include "agent/leftovers.h"
 #include "agent/sockets/served_sockets.h"
 #include "base/log.h"
 #include "base/temp_dir.h"
@@ -23,6 +24,9 @@ class BoxGrants {
   static Result<std::unique_ptr<BoxGrants>> Apply(const agent::GrantRequest& request,
                                                   const agent::GrantCaller& caller,
                                                   agent::Box& box);
+
+  /// What killed boxes left.
+  static Result<std::vector<agent::Leftover>> CollectDead(agent::Collect collect);
 
   /// Answers the sockets on the loop of the box's run, and writes down what is done with them.
   std::function<void(boost::asio::io_context&)> Server(const std::string& box,

@@ -5,12 +5,17 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
 #include "agent/keys.h"
+#include "agent/tmux_terminal.h"
 #include "base/text.h"
 #include "cli/agent/attendance.h"
+#include "cli/agent/enter.h"
+#include "cli/agent/hidden_watch.h"
+#include "cli/agent/obeyed_report.h"
 #include "cli/config/settings.h"
 #include "cli/env/build_for_use.h"
 #include "cli/net/network_options.h"
@@ -110,6 +115,27 @@ void AddProfileNetwork(const LaunchRequest& request, config::Configured& configu
   }
 }
 
+/// Told at once: in the terminal's title, because the agent draws on the screen.
+std::shared_ptr<HiddenWatch> WatchHidden(const agent::Box& box,
+                                         const std::shared_ptr<std::vector<std::string>>& uncovered,
+                                         Console& console) {
+  return std::make_shared<HiddenWatch>(box, [uncovered, &console](std::string_view path) {
+    uncovered->emplace_back(path);
+    const std::string text = "the box can read '" + Printable(path) + "' now";
+    if (!HasTerminal()) return console.Note(text + ": another file took its place");
+    console.Out("\x1b]2;igloo: " + text + "\a");
+  });
+}
+
+void SayWhatWasUncovered(const std::vector<std::string>& paths, Console& console) {
+  std::string all;
+  for (const std::string& each : paths) all += (all.empty() ? "'" : ", '") + Printable(each) + "'";
+  console.Note(
+      "hidden files were replaced by others while the box ran, and it could read these: " + all +
+      "; write such files in place, or start boxes with --propose, where they stay "
+      "hidden");
+}
+
 Result<session::RunResult> RunPiped(const PreparedBox& prepared, backend::Backend& backend,
                                     session::RunIo io, Console& console) {
   io.input = OpenInput();
@@ -150,6 +176,20 @@ Result<config::Config> ReadAgentConfig(const ParsedArgs& args, Console& console)
   return ReadConfig(of_config, ProjectUse::kNames, console);
 }
 
+namespace {
+
+Result<void> WarmWall(const ParsedArgs& args, PreparedBox& prepared) {
+  const wall::Wall* likely = &wall::kDefault;
+  if (const auto named = args.Get("--backend")) {
+    IGLOO_ASSIGN(likely, wall::Choose(*named));
+  }
+  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
+  prepared.wall = std::make_unique<Wall>(programs, false);
+  return prepared.wall->Warm(*likely);
+}
+
+}  // namespace
+
 Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& request,
                                const config::Config& config, Inherit inherit, Console& console) {
   IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
@@ -157,6 +197,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   const std::string name = args.Get("--env").value_or(kUsualEnvironment);
   if (inherit == Inherit::kValues) IGLOO_TRY(BuildForUse(config, name, console));
   PreparedBox prepared;
+  if (!request.only_shown) IGLOO_TRY(WarmWall(args, prepared));
   IGLOO_ASSIGN(prepared.configured, service::ReadEnvironment(config, name));
   config::Configured& configured = prepared.configured;
   if (const auto backend = args.Get("--backend")) {
@@ -189,17 +230,24 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   agent::BoxRequest asked{.name = request.name.empty() ? NameFor(request, project) : request.name,
                           .profile = request.profile,
                           .program = request.program,
+                          .beside_agent = request.profile != nullptr && !request.program.empty(),
                           .arguments = request.arguments,
                           .project = project,
                           .set_variables = request.set_variables,
                           .extra_variables = request.variables,
                           .home_directories = request.home,
                           .path_directories = request.path,
+                          .late_directories = request.late_path,
+                          .own_trees = request.own_trees,
+                          .mounts = request.mounts,
+                          .hide = request.hide,
                           .fallback_identity = request.fallback_identity,
                           .files = std::move(keys.files),
                           .grants = request.grants.asked,
+                          .notice = request.notice,
                           .network = run.network};
-  asked.extra_variables.insert(asked.extra_variables.end(), keys.passed.begin(), keys.passed.end());
+  auto& passed = request.keys_inside ? asked.key_variables : asked.extra_variables;
+  passed.insert(passed.end(), keys.passed.begin(), keys.passed.end());
   IGLOO_TRY(agent::CheckBoxName(asked.name));
   if (request.propose) {
     IGLOO_ASSIGN(prepared.changes,
@@ -209,6 +257,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                                                     ? std::string(request.profile->name)
                                                     : request.program}));
     asked.changes = prepared.changes->layer();
+    asked.repository_changes = prepared.changes->repository_layer();
   }
   IGLOO_ASSIGN(prepared.box, agent::ComposeBox(asked, owner, configured.environment, lookup));
   const agent::GrantCaller caller{.owner = owner,
@@ -218,13 +267,14 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                                   .views = run.views};
   IGLOO_ASSIGN(prepared.grants, BoxGrants::Apply(request.grants, caller, prepared.box));
   if (request.only_shown) {
-    AgentState::ShowIn(owner.home, prepared.box);
+    AgentState::ShowIn(owner.home, request.state, prepared.box);
   } else {
-    IGLOO_ASSIGN(prepared.state,
-                 AgentState::Begin(asked.name, request.profile, owner.home, project, console));
+    IGLOO_ASSIGN(prepared.state, AgentState::Begin(asked.name, request.profile, owner.home, project,
+                                                   request.state, console));
     if (prepared.state) IGLOO_TRY(prepared.state->AddTo(prepared.box));
   }
   if (run.memory_bytes) prepared.box.memory_bytes = *run.memory_bytes;
+  if (run.millicpus) prepared.box.millicpus = *run.millicpus;
   for (std::string& remark : keys.remarks) prepared.box.remarks.push_back(std::move(remark));
   prepared.network = run.network;
   IGLOO_ASSIGN(environment::RunRequest now, session::OnThisMachine(std::move(run)));
@@ -234,48 +284,118 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   std::string missing =
       session::MissingDevice(prepared.plan.network, configured.resolver, *configured.backend);
   if (!missing.empty()) prepared.box.remarks.push_back(std::move(missing));
+  if (inherit == Inherit::kValues) {
+    std::string unlimited = session::UnlimitedCpus(cgroup::Find(), prepared.plan);
+    if (!unlimited.empty()) prepared.box.remarks.push_back(std::move(unlimited));
+  }
   return prepared;
+}
+
+namespace {
+
+/// What the run of a box got from outside, and what is looked after while it runs.
+Result<session::RunIo> IoFor(PreparedBox& prepared, const agent::BoxRegistry& boxes,
+                             agent::BoxRegistry::Place& place, const backend::Programs& programs,
+                             cgroup::Groups& groups,
+                             const std::shared_ptr<std::vector<std::string>>& uncovered,
+                             Console& console) {
+  session::RunIo io{
+      .network = session::OwnNetwork{prepared.network,
+                                     service::ProxyFor(programs, prepared.configured.resolver)}};
+  IGLOO_ASSIGN(io.group, session::TakeLastingGroup(groups, prepared.plan));
+  const auto say = [&](std::string_view text) { console.Note(text); };
+  std::function<void(boost::asio::io_context&)> serve;
+  if (prepared.grants) {
+    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit, say);
+  }
+  Attendance::Options options{.socket = boxes.SocketOf(place.name()),
+                              .state = prepared.state.get(),
+                              .groups = groups.found(),
+                              .say = say};
+  if (session::LimitsCpusLater(groups)) {
+    options.later_millicpus = prepared.plan.payload.millicpus;
+  }
+  const auto attendance = std::make_shared<Attendance>(place, std::move(options));
+  io.beside = [serve, attendance, say,
+               hidden = WatchHidden(prepared.box, uncovered, console)](auto& loop, auto& ran) {
+    if (serve) serve(loop);
+    if (const std::string why = hidden->Begin(loop); !why.empty()) {
+      say("nobody notices if hidden files are replaced: " + why);
+    }
+    attendance->Begin(loop, ran);
+  };
+  return io;
+}
+
+/// In the last lines of a box: which limits it ran into.
+void SayLimits(const sandbox::Plan& plan, const agent::Box& box, const session::RunResult& result,
+               std::vector<std::string> hits, Console& console) {
+  const auto has = [&](std::string_view word) {
+    return std::ranges::find(hits, word) != hits.end();
+  };
+  for (std::string& each : HitWords(result.hits)) hits.push_back(std::move(each));
+  const std::string memory = HumanBytes(plan.payload.memory_bytes);
+  if (has("memory")) {
+    console.Note("the box ran into its limit of " + memory +
+                 " of memory, and the kernel ended processes of it; --memory MB gives it more");
+  } else if (result.verdict == session::Verdict::kMemory) {
+    console.Note("the box was ended: its processes together used more than its " + memory +
+                 " of memory; --memory MB gives it more");
+  }
+  if (has("processes") || result.verdict == session::Verdict::kProcesses) {
+    console.Note("the box ran into its limit of " + std::to_string(box.processes) +
+                 " processes, and could not start more");
+  }
+}
+
+}  // namespace
+
+namespace {
+
+std::string AgentOf(const LaunchRequest& request) {
+  return request.profile != nullptr ? std::string(request.profile->name) : request.program;
+}
+
+}  // namespace
+
+Result<int> RunOrJoin(PreparedBox prepared, const LaunchRequest& request, Console& console) {
+  IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
+  IGLOO_ASSIGN(agent::BoxRegistry::BoxOrTurn found,
+               boxes.JoinOrStart(prepared.box.project, AgentOf(request)));
+  if (found.box) return JoinBox(boxes, *found.box, prepared.box.argv);
+  prepared.turn = std::move(found.turn);
+  return RunBox(std::move(prepared), request, console);
 }
 
 Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console) {
   IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
-  IGLOO_ASSIGN(const agent::BoxRegistry::Place place,
-               boxes.Enter({.name = prepared.box.name,
-                            .agent = request.profile != nullptr ? std::string(request.profile->name)
-                                                                : request.program,
-                            .project = prepared.box.project,
-                            .network = std::string(network::ToText(prepared.network.level)),
-                            .started = std::time(nullptr)},
-                           request.name.empty() ? agent::BoxRegistry::Name::kOrNext
-                                                : agent::BoxRegistry::Name::kExactly));
+  agent::BoxInfo info{.name = prepared.box.name,
+                      .agent = AgentOf(request),
+                      .project = prepared.box.project,
+                      .network = std::string(network::ToText(prepared.network.level)),
+                      .started = std::time(nullptr),
+                      .in_tmux = agent::TmuxTerminal::IsInside(
+                          boxes.TmuxSocketOf(prepared.box.name))};
+  IGLOO_ASSIGN(agent::BoxRegistry::Place place,
+               boxes.Enter(std::move(info), request.name.empty()
+                                                ? agent::BoxRegistry::Name::kOrNext
+                                                : request.name_taken));
+  prepared.turn.Reset();
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-  Wall wall(programs, false);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.configured.backend, console));
+  if (!prepared.wall) prepared.wall = std::make_unique<Wall>(programs, false);
+  IGLOO_ASSIGN(backend::Backend * backend,
+               prepared.wall->Choose(*prepared.configured.backend, console));
   cgroup::Groups groups(cgroup::Find());
-  session::RunIo io{
-      .network = session::OwnNetwork{prepared.network,
-                                     service::ProxyFor(programs, prepared.configured.resolver)}};
-  IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
-  std::function<void(boost::asio::io_context&)> serve;
-  if (prepared.grants) {
-    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit,
-                                    [&](std::string_view text) { console.Note(text); });
-  }
-  io.beside = [serve, attendance = std::make_shared<Attendance>(
-                          boxes.SocketOf(place.name()), prepared.state.get(),
-                          [&](std::string_view text) { console.Note(text); })](auto& loop,
-                                                                               auto& ran) {
-    if (serve) serve(loop);
-    attendance->Begin(loop, ran);
-  };
-  IGLOO_ASSIGN(const session::RunResult result,
-               HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
-                             : RunPiped(prepared, *backend, std::move(io), console));
-  if (agent::RemovePlantedDirection(prepared.box.work_tree)) {
-    console.Note("the box made '" + prepared.box.work_tree.common +
-                 "/commondir', which would have led your git to a configuration of its own: "
-                 "igloo removed it");
-  }
+  const auto uncovered = std::make_shared<std::vector<std::string>>();
+  IGLOO_ASSIGN(session::RunIo io,
+               IoFor(prepared, boxes, place, programs, groups, uncovered, console));
+  IGLOO_ASSIGN(const auto obeyed, ObeyedReport::Begin(prepared.box, place.name(), console));
+  auto ran = HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
+                           : RunPiped(prepared, *backend, std::move(io), console);
+  if (!uncovered->empty()) SayWhatWasUncovered(*uncovered, console);
+  // Also behind a failure: the box may have begun.
+  if (obeyed) obeyed->Finish(console);
+  IGLOO_ASSIGN(const session::RunResult result, std::move(ran));
   if (prepared.state) prepared.state->Finish(console);
   if (prepared.changes) {
     IGLOO_TRY(prepared.changes->Close());
@@ -285,11 +405,7 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
   }
   SayWhatWasRefused(result.refused, console);
   SayWhatWasPutRight(result.put_right, console);
-  if (result.verdict == session::Verdict::kMemory) {
-    console.Note("the box was ended: its processes together used more than its " +
-                 HumanBytes(prepared.plan.payload.memory_bytes) +
-                 " of memory; --memory MB gives it more");
-  }
+  SayLimits(prepared.plan, prepared.box, result, place.info().hits, console);
   return result.exit_code;
 }
 
