@@ -56,9 +56,9 @@ TEST(ReportTest, ALeakCountsWhateverItsControlCameTo) {
 TEST(ReportTest, WhatDidNotRunProvesNothing) {
   for (const bool behind : {true, false}) {
     Report report{.walls = {Standing("one")}};
-    Row& row = report.walls[0].rows[0];
     // Another one of the same promise counts: it is the missing one that is complained of.
-    report.walls[0].rows.push_back(row);
+    report.walls[0].rows.push_back(Row(report.walls[0].rows[0]));
+    Row& row = report.walls[0].rows[0];
     (behind ? row.behind : row.control) = {.ending = Ending::kNotRun, .said = "no such word"};
     EXPECT_FALSE(report.Good());
     EXPECT_THAT(report.Complaints(),

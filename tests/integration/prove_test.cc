@@ -85,10 +85,11 @@ TEST_F(Prove, EveryWallOfThisMachineStands) {
     const json::array& rows = wall.at("rows").as_array();
     EXPECT_EQ(rows.size(), prove::AllCases().size());
     EXPECT_THAT(wall.at("unproven_promises").as_array(), IsEmpty()) << name;
-    EXPECT_THAT(NamesOf(rows, "behind", "did not run"), IsEmpty()) << name;
     EXPECT_THAT(NamesOf(rows, "control", "did not run"), IsEmpty());
     for (const json::value& row : rows) {
-      if (row.at("promised").as_bool()) EXPECT_EQ(row.at("behind").at("ending"), "held") << row;
+      if (row.at("promised").as_bool()) {
+        EXPECT_EQ(row.at("behind").at("ending"), "held") << name << ": " << row;
+      }
     }
     // A few may be out of reach of this machine's kernel; all but those prove something.
     EXPECT_GT(wall.at("proofs").as_int64(), static_cast<std::int64_t>(rows.size() * 3 / 4))
@@ -154,44 +155,35 @@ struct Hole {
 
 void PrintTo(const Hole& hole, std::ostream* out) { *out << hole.name; }
 
+template <class Step>
+void Drop(sandbox::Plan& plan) {
+  for (auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
+    std::erase_if(*steps,
+                  [](const sandbox::Step& step) { return std::holds_alternative<Step>(step); });
+  }
+}
+
 void ShareNetwork(sandbox::Plan& plan) {
   plan.network = sandbox::HostNetwork("a hole, for a test");
+  Drop<sandbox::step::PrivateNetwork>(plan);
+}
+
+void UncoverProc(sandbox::Plan& plan) { Drop<sandbox::step::Mask>(plan); }
+
+void GiveRoom(sandbox::Plan& plan) {
   for (auto* steps : {&plan.environment, &plan.fresh, &plan.run}) {
-    std::erase_if(*steps, [](const sandbox::Step& step) {
-      return std::holds_alternative<sandbox::step::PrivateNetwork>(step);
-    });
+    for (sandbox::Step& step : *steps) {
+      auto* tmpfs = std::get_if<sandbox::step::Tmpfs>(&step);
+      if (tmpfs != nullptr) tmpfs->capacity = {.bytes = 1U << 30, .inodes = 100'000};
+    }
   }
 }
 
-void ShowHostDirectory(sandbox::Plan& plan) {
-  for (sandbox::Step& step : plan.run) {
-    auto* overlay = std::get_if<sandbox::step::Overlay>(&step);
-    if (overlay != nullptr) overlay->access = sandbox::Access::kReadWrite;
-  }
-  std::erase_if(plan.run, [](const sandbox::Step& step) {
-    return std::holds_alternative<sandbox::step::ReadOnly>(step);
-  });
-  plan.payload.paths.push_back({sandbox::PathRight::kReadWrite, "/project"});
-}
-
-void Debug(sandbox::Plan& plan) { plan.payload.seccomp = sandbox::Seccomp::kDebug; }
-
-void PassVariables(sandbox::Plan& plan) {
-  plan.payload.env.emplace_back("PASSED=igloo-secret-of-the-host");
-}
-
-void LimitNothing(sandbox::Plan& plan) {
-  plan.payload.limits.clear();
-  plan.payload.memory_bytes = 0;
-  plan.payload.time_ms = 0;
-}
-
+/// What igloo-init keeps (the filter, limits, Landlock) is not a backend's to leave out.
 const Hole kHoles[] = {
     {"Network", ShareNetwork, {"HostLoopbackTcp", "HostListenersSeen"}},
-    {"Project", ShowHostDirectory, {"NewProjectFile", "ExistingProjectFile"}},
-    {"Filter", Debug, {"OwnChildTraced"}},
-    {"Variables", PassVariables, {"Variable"}},
-    {"Limits", LimitNothing, {"Descriptors", "CoreDump", "LockedMemory"}},
+    {"Proc", UncoverProc, {"KernelSymbols", "Keys"}},
+    {"Places", GiveRoom, {"SmallTemporarySpace", "SmallWorkspaceSpace", "SmallNumberOfFiles"}},
 };
 
 class WeakenedWall : public ::testing::TestWithParam<Hole> {};
@@ -205,8 +197,7 @@ template <std::size_t kIndex>
 Result<std::unique_ptr<backend::Backend>> MakeWeak(backend::Options options) {
   return std::make_unique<WeakBackend>(std::move(options.programs), kHoles[kIndex].weaken);
 }
-constexpr decltype(&MakeWeak<0>) kMakers[] = {MakeWeak<0>, MakeWeak<1>, MakeWeak<2>, MakeWeak<3>,
-                                              MakeWeak<4>};
+constexpr decltype(&MakeWeak<0>) kMakers[] = {MakeWeak<0>, MakeWeak<1>, MakeWeak<2>};
 static_assert(std::size(kMakers) == std::size(kHoles));
 
 Result<prove::Report> ProveWalls(std::span<const wall::Wall> walls,

@@ -17,8 +17,6 @@ using prove::Row;
 using prove::WallReport;
 using Tone = Console::Tone;
 
-constexpr std::string_view kLine = "  {:<70} {} {}{}\n";
-
 /// Padded before it is painted: colours have a width, too.
 std::string Cell(const Console& console, Tone tone, std::string_view text, std::size_t width) {
   return console.Paint(tone, fmt::format("{:<{}}", text, width));
@@ -37,18 +35,25 @@ std::string ControlCell(const Console& console, const Row& row) {
   return Cell(console, Tone::kBad, "DID NOT RUN", kWidth);
 }
 
-std::string BehindCell(const Console& console, const Row& row) {
-  constexpr std::size_t kWidth = 12;
-  if (!row.promised) return Cell(console, Tone::kWarn, "no promise", kWidth);
+/// `last`: nothing stands behind it.
+std::string BehindCell(const Console& console, const Row& row, bool last) {
+  const std::size_t width = last ? 0 : 11;
+  if (!row.promised) return Cell(console, Tone::kWarn, "no promise", width);
   switch (row.behind.ending) {
     case Ending::kWon:
-      return Cell(console, Tone::kBad, "LEAKED", kWidth);
+      return Cell(console, Tone::kBad, "LEAKED", width);
     case Ending::kHeld:
-      return Cell(console, Tone::kGood, "held", kWidth);
+      return Cell(console, Tone::kGood, "held", width);
     case Ending::kNotRun:
       break;
   }
-  return Cell(console, Tone::kBad, "DID NOT RUN", kWidth);
+  return Cell(console, Tone::kBad, "DID NOT RUN", width);
+}
+
+void PrintLine(std::string_view text, std::string_view control, std::string_view behind,
+               std::string_view why, Console& console) {
+  console.Out(
+      fmt::format("  {:<70} {} {}{}{}\n", text, control, behind, why.empty() ? "" : "  ", why));
 }
 
 /// Said of a row that is no proof.
@@ -61,12 +66,13 @@ std::string WhyNoProof(const Row& row) {
 void PrintRows(const WallReport& wall, Console& console) {
   for (const prove::Promise& promise : prove::Promises()) {
     console.Out(fmt::format("\n{} code {}\n", promise.id, promise.text));
-    console.Out(fmt::format(kLine, "attack", Cell(console, Tone::kBold, "without a wall", 16),
-                            Cell(console, Tone::kBold, "behind it", 12), ""));
+    PrintLine("attack", Cell(console, Tone::kBold, "without a wall", 16),
+              console.Paint(Tone::kBold, "behind it"), "", console);
     for (const Row& row : wall.rows) {
       if (row.promise != promise.id) continue;
-      console.Out(fmt::format(kLine, row.text, ControlCell(console, row), BehindCell(console, row),
-                              WhyNoProof(row)));
+      const std::string why = WhyNoProof(row);
+      PrintLine(row.text, ControlCell(console, row), BehindCell(console, row, why.empty()), why,
+                console);
     }
   }
 }

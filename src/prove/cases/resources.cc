@@ -103,7 +103,7 @@ std::vector<Case> CounterCases() {
       {"HugePages", "reach huge pages by mmap()", {"reach-huge-pages", "mmap"}},
       {"HugeMemoryFile", "reach huge pages by memfd_create()", {"reach-huge-pages", "memfd"}},
       {"HugeSharedMemory", "reach huge pages by shmget()", {"reach-huge-pages", "shm"}},
-      {"MessageQueue", "make a message queue of 80 KB", {"message-queue", "80"}},
+      {"LargeMessageQueue", "make a message queue of 80 KB", {"message-queue", "80"}},
       // 13: RLIMIT_NICE, 11: RLIMIT_SIGPENDING. The control's 0 is RLIMIT_CPU, as above.
       {"NiceRaised",
        "raise the limit on priority",
