@@ -10,6 +10,7 @@
 #include "agent/machine.h"
 #include "agent/managed.h"
 #include "agent/notice.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
 #include "network/secret.h"
 #include "sandbox/entry.h"
@@ -66,7 +67,7 @@ class Composer {
     box_.millicpus = UsualMillicpus();
     IGLOO_TRY(FindProgram());
     IGLOO_TRY(AddProject());
-    AddOwnDirectories();
+    IGLOO_TRY(AddOwnDirectories());
     IGLOO_TRY(AddHomeDirectories());
     AddGivenTrees();
     AddVariables();
@@ -185,19 +186,28 @@ class Composer {
     box_.mounts.push_back({sandbox::HostTree{.source = path,
                                              .target = path,
                                              .access = access,
+                                             .links = sandbox::Links::kRefused,
                                              .map_owner = true,
                                              .covering = sandbox::Covering::kIntended},
                            std::move(reason)});
   }
 
+  Result<void> CheckPlace(const std::string& path, const std::string& what) const {
+    return CheckShown(
+        path, {.home = owner_.home, .project = request_.project, .state = owner_.state}, what);
+  }
+
   /// What the agent needs of the user's home, as far as it is there.
-  void AddOwnDirectories() {
-    if (profile() == nullptr) return;
+  Result<void> AddOwnDirectories() {
+    if (profile() == nullptr) return {};
     for (const std::string_view each : profile()->home) {
       const std::string path = owner_.home + "/" + std::string(each);
       if (TheHost().real_path(path) != path || !IsDirectory(path)) continue;
+      IGLOO_TRY(CheckPlace(
+          path, "the configuration of '" + std::string(profile()->name) + "' cannot show"));
       AddMount(path, Access::kReadWrite, "named in your configuration");
     }
+    return {};
   }
 
   Result<void> AddHomeDirectories() {
@@ -210,6 +220,7 @@ class Composer {
                     "'" + Printable(path) + "' is no directory below your home",
                     "name one without links in its path, relative to home: --home .cache/pip");
       }
+      IGLOO_TRY(CheckPlace(path, "'--home' cannot show"));
       AddMount(path, Access::kReadWrite, "you named it (--home)");
     }
     return {};
@@ -221,6 +232,7 @@ class Composer {
       box_.mounts.push_back({sandbox::HostTree{.source = each.source,
                                                .target = each.target,
                                                .access = Access::kReadWrite,
+                                               .links = sandbox::Links::kRefused,
                                                .map_owner = true,
                                                .covering = sandbox::Covering::kIntended},
                              each.reason});
@@ -406,9 +418,12 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
     if (is_there(link.path)) continue;
     policy.run.emplace_back(sandbox::Link{.path = link.path, .points_to = link.points_to});
   }
-  if (!own_home) {
+  const std::string git_config = box.home + "/.gitconfig";
+  const bool has_own = std::ranges::any_of(
+      box.mounts, [&](const Mount& each) { return sandbox::TargetOf(each.entry) == git_config; });
+  if (!own_home && !has_own) {
     policy.run.emplace_back(
-        sandbox::TextFile{.path = box.home + "/.gitconfig",
+        sandbox::TextFile{.path = git_config,
                           .content = GitConfigText(box.identity) + box.git_settings,
                           .mode = 0644});
   }

@@ -23,7 +23,8 @@ namespace igloo::agent {
 struct Owner {
   std::string home = {};  ///< real
   std::string user = {};
-  std::string path = {};  ///< PATH
+  std::string state = {};  ///< igloo's own state directory, which no box shows; real
+  std::string path = {};   ///< PATH
   /// Where the administrator has settings for agents.
   std::string settings = "/etc";
 };

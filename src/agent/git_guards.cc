@@ -68,6 +68,7 @@ class Guards {
                                         .target = path,
                                         .access = access,
                                         .presence = sandbox::Presence::kOptional,
+                                        .links = sandbox::Links::kRefused,
                                         .map_owner = true,
                                         .covering = sandbox::Covering::kIntended});
   }

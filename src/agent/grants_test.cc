@@ -33,7 +33,8 @@ using ::testing::UnorderedElementsAre;
 class Granting : public ::testing::Test {
  protected:
   Granting() : place_(fs::canonical(temp_.path()).string()) {
-    for (const char* each : {"home/.ssh", "p/sub", "own", "state", "run/pulse", "x11", "other"}) {
+    for (const char* each :
+         {"home/.ssh", "p/sub", "own", "state", "run/pulse", "x11", "other", "more/sub"}) {
       fs::create_directories(place_ + "/" + each);
     }
     places_ = {.own = place_ + "/own", .state = place_ + "/state", .working = place_};
@@ -43,7 +44,7 @@ class Granting : public ::testing::Test {
     places_.nix_store = place_ + "/store";
     places_.nix_socket = place_ + "/run/nix";
     variables_["XDG_RUNTIME_DIR"] = place_ + "/run";
-    caller_ = {.owner = {.home = place_ + "/home"},
+    caller_ = {.owner = {.home = place_ + "/home", .state = place_ + "/state"},
                .lookup = [this](const std::string& name) -> std::optional<std::string> {
                  const auto found = variables_.find(name);
                  return found == variables_.end() ? std::nullopt : std::optional(found->second);
@@ -357,7 +358,7 @@ TEST_F(Granting, WithoutNixThereIsNone) {
 }
 
 TEST_F(Granting, ADirectoryIsShownAsAViewUnlessItIsToBeWritten) {
-  request_.mounts = {place_ + "/other", "p/sub/:rw"};
+  request_.mounts = {place_ + "/other", "more/sub/:rw"};
   ASSERT_TRUE(Apply(Grant::kMount));
   ASSERT_EQ(box_.mounts.size(), 2U);
   const auto* view = std::get_if<sandbox::OverlayTree>(&box_.mounts[0].entry);
@@ -366,7 +367,7 @@ TEST_F(Granting, ADirectoryIsShownAsAViewUnlessItIsToBeWritten) {
   const auto* tree = std::get_if<sandbox::HostTree>(&box_.mounts[1].entry);
   ASSERT_NE(tree, nullptr);
   EXPECT_EQ(tree->access, sandbox::Access::kReadWrite);
-  EXPECT_EQ(tree->target, place_ + "/p/sub");
+  EXPECT_EQ(tree->target, place_ + "/more/sub");
 }
 
 TEST_F(Granting, BehindAWallWithoutViewsADirectoryIsShownItselfAndItIsSaid) {
@@ -385,8 +386,8 @@ TEST_F(Granting, NoDirectoryThatHoldsMoreThanItSays) {
   for (const std::string& bad :
        {std::string("/"), place_, place_ + "/home", place_ + "/p", place_ + "/state",
         place_ + "/state/x", place_ + "/link", place_ + "/file", place_ + "/none", std::string(),
-        std::string("/proc"), std::string("/dev"), std::string("/run"), std::string("home"),
-        std::string("p/..")}) {
+        place_ + "/p/sub", std::string("/proc"), std::string("/dev"), std::string("/run"),
+        std::string("home"), std::string("p/..")}) {
     fs::create_directories(place_ + "/state/x");
     request_.mounts = {bad};
     EXPECT_FALSE(Apply(Grant::kMount)) << bad;

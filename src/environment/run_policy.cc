@@ -52,8 +52,10 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
   // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
   const bool view = project.mode == ProjectMode::kReadOnly && request.views;
   if (project.mode == ProjectMode::kOverlay || view) {
-    sandbox::OverlayTree tree{
-        .source = project.path, .target = project.mount_point, .hidden = project.hidden};
+    sandbox::OverlayTree tree{.source = project.path,
+                              .target = project.mount_point,
+                              .links = sandbox::Links::kRefused,
+                              .hidden = project.hidden};
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
     } else if (!project.changes.empty()) {
@@ -66,6 +68,7 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
       const Repository& repository = *project.repository;
       policy.run.emplace_back(sandbox::OverlayTree{.source = repository.path,
                                                    .target = repository.path,
+                                                   .links = sandbox::Links::kRefused,
                                                    .changes = repository.changes,
                                                    .covering = sandbox::Covering::kIntended,
                                                    .hidden = repository.hidden});
@@ -77,6 +80,7 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
                                             .access = project.mode == ProjectMode::kReadWrite
                                                           ? sandbox::Access::kReadWrite
                                                           : sandbox::Access::kReadOnly,
+                                            .links = sandbox::Links::kRefused,
                                             .map_owner = true,
                                             .hidden = project.hidden});
 }

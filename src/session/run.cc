@@ -55,7 +55,8 @@ Result<void> Run::State::Start() {
   backend::Channels channels;
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
   box->Connect(io.connection);
-  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce);
+  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce,
+                    wire::Birth::kStarted, io.watched);
 }
 
 Result<void> Run::State::UsePipes(backend::Channels& channels) {
@@ -323,9 +324,7 @@ Result<void> Run::Pause(const cgroup::FreezerPlace& place) {
   return state.freezer->Freeze();
 }
 
-Result<void> Run::Resume() {
-  return state_->freezer ? state_->freezer->Thaw() : Result<void>();
-}
+Result<void> Run::Resume() { return state_->freezer ? state_->freezer->Thaw() : Result<void>(); }
 
 cgroup::Hits Run::hits() const {
   if (!state_->io.group) return {};

@@ -56,6 +56,10 @@ struct RunIo {
   std::optional<OwnNetwork> network = {};
   /// Called once with the run's loop, before anything starts: for what igloo does meanwhile.
   std::function<void(boost::asio::io_context&, Run&)> beside = {};
+  /// What of the program `seen` hears of, while it runs. SECURITY: igloo-init says it, so it is a
+  /// hostile program's word, and can come without end.
+  wire::Watched watched = wire::Watched::kNothing;
+  std::function<void(const wire::Seen&)> seen = {};
   /// Hears what igloo had to put right in a read-write project when nobody waits for the result.
   Log::Line note = {};
 };
@@ -67,7 +71,7 @@ struct RunResult {
   CappedText output{0}, error{0};
   wire::Ended usage = {};
   cgroup::Hits hits = {};  ///< the limits that it ran into, as far as a cgroup tells
-  Refusals refused = {};  ///< by its network
+  Refusals refused = {};   ///< by its network
   /// What igloo had to put right in a read-write project, a sentence each.
   std::vector<std::string> put_right = {};
   /// Directories that the plan hands out, as the run left them. Nothing inside runs any more.

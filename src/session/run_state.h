@@ -93,6 +93,10 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
       // Nobody else would let it go on.
       return io.stopped ? io.stopped() : box->Tell(wire::ToInit::kContinue);
     }
+    if (const auto* seen = std::get_if<wire::Seen>(&came)) {
+      if (io.seen) io.seen(*seen);
+      return;
+    }
     report = came;
     reported_micros = MonotonicMicros();
     changed.cancel();
@@ -109,7 +113,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
   RunIo io;
   std::optional<cgroup::Freezer> freezer = {};  ///< once it was paused
-  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
+  std::shared_ptr<Box> box;                     // shared with the coroutines that watch it
   InputFeed feed;
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed

@@ -76,7 +76,7 @@ Result<std::vector<agent::Leftover>> BoxGrants::CollectDead(agent::Collect colle
 
 std::function<void(boost::asio::io_context&)> BoxGrants::Server(const std::string& box,
                                                                 const config::AuditConfig& audit,
-                                                                Log::Line say) {
+                                                                Log::Line say, Refused refused) {
   std::shared_ptr<audit::GrantLog> log;
   const auto place = service::StatePlace();
   if (audit.enabled && place) {
@@ -87,13 +87,15 @@ std::function<void(boost::asio::io_context&)> BoxGrants::Server(const std::strin
           say("what the box signs is not written down: " + error.what);
         });
   }
-  return [this, log, box](boost::asio::io_context& loop) {
-    sockets_->Serve(loop, [log, box](agent::ServedSocket::Protocol protocol, std::string_view event,
-                                     std::string_view what) {
+  return [this, log, box, refused](boost::asio::io_context& loop) {
+    sockets_->Serve(loop, [log, box, refused](agent::ServedSocket::Protocol protocol,
+                                              std::string_view event, std::string_view what) {
+      const std::string_view grant = agent::RowOf(GrantOf(protocol)).option;
+      if (event == "refused") refused(grant, what);
       if (!log) return;
       log->Add({.time = Now(),
                 .box = box,
-                .grant = std::string(agent::RowOf(GrantOf(protocol)).option),
+                .grant = std::string(grant),
                 .event = std::string(event),
                 .what = std::string(what)});
     });

@@ -28,10 +28,12 @@ class BoxGrants {
   /// What killed boxes left.
   static Result<std::vector<agent::Leftover>> CollectDead(agent::Collect collect);
 
+  using Refused = std::function<void(std::string_view grant, std::string_view what)>;
   /// Answers the sockets on the loop of the box's run, and writes down what is done with them.
+  /// `refused` hears what was asked for in vain.
   std::function<void(boost::asio::io_context&)> Server(const std::string& box,
                                                        const config::AuditConfig& audit,
-                                                       Log::Line say);
+                                                       Log::Line say, Refused refused);
 
  private:
   BoxGrants(TempDir place, UniqueFd lock) : place_(std::move(place)), lock_(std::move(lock)) {}

@@ -11,7 +11,9 @@
 #include "cli/agent/proposals.h"
 #include "cli/agent/running.h"
 #include "cli/agent/tmux_launch.h"
+#include "cli/agent/why.h"
 #include "cli/commands.h"
+#include "cli/config/settings.h"
 #include "cli/net/network_options.h"
 #include "cli/run/execute.h"
 #include "cli/run/run_output.h"
@@ -24,8 +26,8 @@ namespace {
 /// The agent of a name, which the roster keeps.
 Result<const agent::Profile*> FindAgent(const agent::Roster& roster, const std::string& name) {
   if (const agent::Profile* profile = roster.Find(name)) return profile;
-  std::vector<std::string_view> names = {"list",  "enter",  "attach", "stop",
-                                         "pause", "resume", "gc",     "proposals"};
+  std::vector<std::string_view> names = {"list",   "enter", "attach", "stop",     "pause",
+                                         "resume", "gc",    "why",    "proposals"};
   std::string known;
   for (const agent::Profile* each : roster.all()) {
     names.push_back(each->name);
@@ -44,16 +46,17 @@ Result<const agent::Profile*> FindAgent(const agent::Roster& roster, const std::
 bool WantsTmux(const ParsedArgs& args) { return args.Has("--tmux") || args.Has("--background"); }
 
 Result<LaunchRequest> Understand(const ParsedArgs& args, const agent::Roster& roster) {
-  LaunchRequest request{.arguments = args.rest.value_or(std::vector<std::string>()),
-                        .project = args.Get("--project").value_or(""),
-                        .variables = args.All("--pass"),
-                        .home = args.All("--home"),
-                        .path = args.All("--path-add"),
-                        .only_shown =
-                            args.Has("--dry-run") || args.Has("--summary") || WantsTmux(args),
-                        .propose = args.Has("--propose"),
-                        .name = args.Get("--name").value_or(""),
-                        .grants = ReadGrants(args)};
+  LaunchRequest request{
+      .arguments = args.rest.value_or(std::vector<std::string>()),
+      .project = args.Get("--project").value_or(""),
+      .variables = args.All("--pass"),
+      .home = args.All("--home"),
+      .path = args.All("--path-add"),
+      .only_shown = args.Has("--dry-run") || args.Has("--summary") || WantsTmux(args),
+      .propose = args.Has("--propose"),
+      .name = args.Get("--name").value_or(""),
+      .learn = args.Get("--learn"),
+      .grants = ReadGrants(args)};
   if (args.words.size() > 1) {
     return Fail(Errc::kInvalidArgument, "'" + Printable(args.words[1]) + "' is one word too many",
                 "words for the agent stand behind '--': igloo agent " + Printable(args.words[0]) +
@@ -88,22 +91,22 @@ Result<bool> Agreed(const ParsedArgs& args, const PreparedBox& prepared, Console
 /// The same command once more, in the terminal that it gets and without its question.
 Result<int> LaunchInTmux(const ParsedArgs& args, const std::string& name, Console& console) {
   IGLOO_ASSIGN(const std::string igloo, service::FindIgloo());
-  return StartInTmux(
-      {.name = name,
-       .how = args.Has("--name") ? agent::BoxRegistry::Name::kExactly
-                                 : agent::BoxRegistry::Name::kOrNext,
-       .command =
-           [&](const std::string& free) {
-             ParsedArgs inside = args;
-             for (const char* each : {"--tmux", "--background"}) inside.flags.erase(each);
-             inside.flags["--yes"] = "";
-             inside.flags["--name"] = free;
-             std::vector<std::string> words = WordsOf(kAgentCommand, inside);
-             words.insert(words.begin(), {igloo, "agent"});
-             return words;
-           },
-       .show = !args.Has("--background")},
-      console);
+  return StartInTmux({.name = name,
+                      .how = args.Has("--name") ? agent::BoxRegistry::Name::kExactly
+                                                : agent::BoxRegistry::Name::kOrNext,
+                      .command =
+                          [&](const std::string& free) {
+                            ParsedArgs inside = args;
+                            for (const char* each : {"--tmux", "--background"})
+                              inside.flags.erase(each);
+                            inside.flags["--yes"] = "";
+                            inside.flags["--name"] = free;
+                            std::vector<std::string> words = WordsOf(kAgentCommand, inside);
+                            words.insert(words.begin(), {igloo, "agent"});
+                            return words;
+                          },
+                      .show = !args.Has("--background")},
+                     console);
 }
 
 Result<int> Launch(const ParsedArgs& args, Console& console) {
@@ -135,7 +138,9 @@ Result<int> Launch(const ParsedArgs& args, Console& console) {
   }
   if (WantsTmux(args)) {
     const std::string name = prepared.box.name;
-    { const PreparedBox shown = std::move(prepared); }
+    {
+      const PreparedBox shown = std::move(prepared);
+    }
     return LaunchInTmux(args, name, console);
   }
   return RunBox(std::move(prepared), request, console);
@@ -146,6 +151,7 @@ Result<int> Act(const ParsedArgs& args, Console& console) {
   if (word == "list")
     return args.Has("--available") ? ListAgents(args, console) : ListBoxes(args, console);
   if (const auto act = FindBoxVerb(word)) return act(args, console);
+  if (word == "why") return Why(args, console);
   if (word == "proposals") return Proposals(args, console);
   return Launch(args, console);
 }
@@ -174,6 +180,7 @@ constexpr Word kWords[] = {
     {"resume", "let a paused box go on"},
     {"stop", "end a box by its name"},
     {"gc", "remove what boxes left that belongs to nothing any more"},
+    {"why", "what a box was refused, and what would allow it; also after its end"},
     {"proposals",
      "what boxes changed in settings and your own agent would run: show, confirm, drop"},
 };
@@ -192,12 +199,15 @@ constexpr Flag kBoxFlags[] = {
     {"--name", "NAME", "of the box (default: agent and project)"},
     {"--tmux", "", "give it a terminal that stays when yours goes; Ctrl-B D leaves it running"},
     {"--background", "", "the same, without showing it; 'igloo agent attach NAME' does"},
+    {"--learn", "[FILE]",
+     "write down what it uses, as a profile to look at (default: a file of igloo's); slower",
+     Values::kFile},
     {"--yes", "", "start without showing the summary and asking"},
     {"--summary", "", "show what the box would get, and stop"},
     {"--dry-run", "", "print the plan and stop; with gc: remove nothing"},
     {"--check", "", "say what is there and what is missing for it, and stop"},
     {"--available", "", "with list: the agents that can be started instead, yours too"},
-    {"--json", "", "with list, gc, --check, --summary and --dry-run: as JSON"},
+    {"--json", "", "with list, why, gc, --check, --summary and --dry-run: as JSON"},
     {"--env", "NAME", "the environment that the box is made from (default: shell)",
      Values::kEnvironment},
     {"--memory", "MB", "memory that all its processes may use (default: three quarters of it)"},
@@ -220,6 +230,7 @@ constexpr Flag kBoxFlags[] = {
     kPublishFlag,
     kReachFlag,
     kSecretFlag,
+    kShowHiddenFlag,
     kBackendFlag,
     {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
 };
@@ -235,6 +246,7 @@ const Command kAgentCommand = {
         "       igloo agent (list [--available] | enter NAME [-- PROGRAM...])\n"
         "       igloo agent (attach | pause | resume | stop) NAME\n"
         "       igloo agent gc [--dry-run]\n"
+        "       igloo agent why [BOX] [--json]\n"
         "       igloo agent proposals [(show | confirm | drop) ID]",
     .flags = kFlags,
     .words = kWords,
@@ -247,7 +259,8 @@ const Command kAgentCommand = {
         "  igloo agent claude\n"
         "  igloo agent codex --network allow -- exec 'fix the tests'\n"
         "  igloo agent --cmd bash --yes -- -c 'git status'\n"
-        "  igloo agent list\n\n"
+        "  igloo agent list\n"
+        "  igloo agent why\n\n"
         "[agents.NAME] in the configuration adds agents of your own, and to those of igloo's.\n"
         "--check exits with 0, or with 1 when something is missing that the box needs.\n",
     .run = RunAgent,

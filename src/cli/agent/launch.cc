@@ -1,28 +1,18 @@
 #include "cli/agent/launch.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
+#include <filesystem>
 
 #include "agent/keys.h"
-#include "agent/tmux_terminal.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
-#include "cli/agent/attendance.h"
-#include "cli/agent/enter.h"
-#include "cli/agent/hidden_watch.h"
-#include "cli/agent/obeyed_report.h"
 #include "cli/config/settings.h"
 #include "cli/env/build_for_use.h"
 #include "cli/net/network_options.h"
 #include "cli/options.h"
-#include "cli/run/execute.h"
-#include "cli/run/relay.h"
-#include "cli/run/run_output.h"
 #include "cli/run/wall.h"
 #include "cli/terminal.h"
 #include "config/request.h"
@@ -39,14 +29,17 @@ namespace {
 /// A box has the host's programs unless somebody names an environment.
 constexpr const char* kUsualEnvironment = "shell";
 
-bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
-
 }  // namespace
 
+bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
 Result<agent::Owner> ReadOwner() {
+  IGLOO_ASSIGN(const std::string state, service::StatePlace());
   agent::Owner owner{
       .home = agent::TheHost().real_path(service::CallersVariable("HOME").value_or("")),
       .user = service::CallersVariable("USER").value_or("user"),
+      // It may not be there yet.
+      .state = std::filesystem::weakly_canonical(state).string(),
       .path = service::CallersVariable("PATH").value_or("/usr/bin:/bin")};
   if (owner.home.empty() || owner.home == "/") {
     return Fail(Errc::kFailedPrecondition, "HOME names no directory of yours",
@@ -59,6 +52,9 @@ Result<std::string> FindProject(const std::string& named) {
   environment::Project project{.path = named.empty() ? agent::TheHost().real_path(".") : named,
                                .mode = environment::ProjectMode::kReadWrite};
   IGLOO_TRY(CheckProject(project));
+  IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
+  IGLOO_TRY(agent::CheckShown(project.path, {.home = owner.home, .state = owner.state},
+                              "a box cannot have as its project"));
   return project.path;
 }
 
@@ -99,57 +95,11 @@ std::string NameFor(const LaunchRequest& request, const std::string& project) {
   return name.substr(name.find_first_not_of('-'), 48);
 }
 
-/// Standard input for the agent, unless a person sits there.
-UniqueFd OpenInput() {
-  struct stat info{};
-  const bool is_null =
-      ::fstat(STDIN_FILENO, &info) != 0 || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
-  if (is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
-  return UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-}
-
 void AddProfileNetwork(const LaunchRequest& request, config::Configured& configured) {
   if (request.profile == nullptr || configured.network.level != network::Level::kAllow) return;
   for (const std::string_view domain : request.profile->domains) {
     configured.network.rules.emplace_back(domain);
   }
-}
-
-/// Told at once: in the terminal's title, because the agent draws on the screen.
-std::shared_ptr<HiddenWatch> WatchHidden(const agent::Box& box,
-                                         const std::shared_ptr<std::vector<std::string>>& uncovered,
-                                         Console& console) {
-  return std::make_shared<HiddenWatch>(box, [uncovered, &console](std::string_view path) {
-    uncovered->emplace_back(path);
-    const std::string text = "the box can read '" + Printable(path) + "' now";
-    if (!HasTerminal()) return console.Note(text + ": another file took its place");
-    console.Out("\x1b]2;igloo: " + text + "\a");
-  });
-}
-
-void SayWhatWasUncovered(const std::vector<std::string>& paths, Console& console) {
-  std::string all;
-  for (const std::string& each : paths) all += (all.empty() ? "'" : ", '") + Printable(each) + "'";
-  console.Note(
-      "hidden files were replaced by others while the box ran, and it could read these: " + all +
-      "; write such files in place, or start boxes with --propose, where they stay "
-      "hidden");
-}
-
-Result<session::RunResult> RunPiped(const PreparedBox& prepared, backend::Backend& backend,
-                                    session::RunIo io, Console& console) {
-  io.input = OpenInput();
-  io.capture_limit = 0;
-  io.live = {STDOUT_FILENO, STDERR_FILENO};
-  return ExecuteMonitored(prepared.plan, backend, std::move(io), prepared.configured.audit,
-                          [&](std::string_view text) { console.Note(text); });
-}
-
-Result<session::RunResult> RunOnPty(const PreparedBox& prepared, backend::Backend& backend,
-                                    session::RunIo io, Console& console) {
-  IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
-  return RunOnTerminal(prepared.plan, backend, std::move(pty), std::move(io),
-                       prepared.configured.audit, console);
 }
 
 }  // namespace
@@ -240,12 +190,14 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                           .late_directories = request.late_path,
                           .own_trees = request.own_trees,
                           .mounts = request.mounts,
-                          .hide = request.hide,
+                          .hide = configured.hidden,
                           .fallback_identity = request.fallback_identity,
                           .files = std::move(keys.files),
                           .grants = request.grants.asked,
                           .notice = request.notice,
                           .network = run.network};
+  for (std::string& glob : args.All("--show-hidden")) asked.hide.show.push_back(std::move(glob));
+  for (const std::string& glob : request.show_hidden) asked.hide.show.push_back(glob);
   auto& passed = request.keys_inside ? asked.key_variables : asked.extra_variables;
   passed.insert(passed.end(), keys.passed.begin(), keys.passed.end());
   IGLOO_TRY(agent::CheckBoxName(asked.name));
@@ -284,129 +236,12 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   std::string missing =
       session::MissingDevice(prepared.plan.network, configured.resolver, *configured.backend);
   if (!missing.empty()) prepared.box.remarks.push_back(std::move(missing));
-  if (inherit == Inherit::kValues) {
+  // For the summary, which --yes skips.
+  if (inherit == Inherit::kValues && !args.Has("--yes")) {
     std::string unlimited = session::UnlimitedCpus(cgroup::Find(), prepared.plan);
     if (!unlimited.empty()) prepared.box.remarks.push_back(std::move(unlimited));
   }
   return prepared;
-}
-
-namespace {
-
-/// What the run of a box got from outside, and what is looked after while it runs.
-Result<session::RunIo> IoFor(PreparedBox& prepared, const agent::BoxRegistry& boxes,
-                             agent::BoxRegistry::Place& place, const backend::Programs& programs,
-                             cgroup::Groups& groups,
-                             const std::shared_ptr<std::vector<std::string>>& uncovered,
-                             Console& console) {
-  session::RunIo io{
-      .network = session::OwnNetwork{prepared.network,
-                                     service::ProxyFor(programs, prepared.configured.resolver)}};
-  IGLOO_ASSIGN(io.group, session::TakeLastingGroup(groups, prepared.plan));
-  const auto say = [&](std::string_view text) { console.Note(text); };
-  std::function<void(boost::asio::io_context&)> serve;
-  if (prepared.grants) {
-    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit, say);
-  }
-  Attendance::Options options{.socket = boxes.SocketOf(place.name()),
-                              .state = prepared.state.get(),
-                              .groups = groups.found(),
-                              .say = say};
-  if (session::LimitsCpusLater(groups)) {
-    options.later_millicpus = prepared.plan.payload.millicpus;
-  }
-  const auto attendance = std::make_shared<Attendance>(place, std::move(options));
-  io.beside = [serve, attendance, say,
-               hidden = WatchHidden(prepared.box, uncovered, console)](auto& loop, auto& ran) {
-    if (serve) serve(loop);
-    if (const std::string why = hidden->Begin(loop); !why.empty()) {
-      say("nobody notices if hidden files are replaced: " + why);
-    }
-    attendance->Begin(loop, ran);
-  };
-  return io;
-}
-
-/// In the last lines of a box: which limits it ran into.
-void SayLimits(const sandbox::Plan& plan, const agent::Box& box, const session::RunResult& result,
-               std::vector<std::string> hits, Console& console) {
-  const auto has = [&](std::string_view word) {
-    return std::ranges::find(hits, word) != hits.end();
-  };
-  for (std::string& each : HitWords(result.hits)) hits.push_back(std::move(each));
-  const std::string memory = HumanBytes(plan.payload.memory_bytes);
-  if (has("memory")) {
-    console.Note("the box ran into its limit of " + memory +
-                 " of memory, and the kernel ended processes of it; --memory MB gives it more");
-  } else if (result.verdict == session::Verdict::kMemory) {
-    console.Note("the box was ended: its processes together used more than its " + memory +
-                 " of memory; --memory MB gives it more");
-  }
-  if (has("processes") || result.verdict == session::Verdict::kProcesses) {
-    console.Note("the box ran into its limit of " + std::to_string(box.processes) +
-                 " processes, and could not start more");
-  }
-}
-
-}  // namespace
-
-namespace {
-
-std::string AgentOf(const LaunchRequest& request) {
-  return request.profile != nullptr ? std::string(request.profile->name) : request.program;
-}
-
-}  // namespace
-
-Result<int> RunOrJoin(PreparedBox prepared, const LaunchRequest& request, Console& console) {
-  IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
-  IGLOO_ASSIGN(agent::BoxRegistry::BoxOrTurn found,
-               boxes.JoinOrStart(prepared.box.project, AgentOf(request)));
-  if (found.box) return JoinBox(boxes, *found.box, prepared.box.argv);
-  prepared.turn = std::move(found.turn);
-  return RunBox(std::move(prepared), request, console);
-}
-
-Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console) {
-  IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
-  agent::BoxInfo info{.name = prepared.box.name,
-                      .agent = AgentOf(request),
-                      .project = prepared.box.project,
-                      .network = std::string(network::ToText(prepared.network.level)),
-                      .started = std::time(nullptr),
-                      .in_tmux = agent::TmuxTerminal::IsInside(
-                          boxes.TmuxSocketOf(prepared.box.name))};
-  IGLOO_ASSIGN(agent::BoxRegistry::Place place,
-               boxes.Enter(std::move(info), request.name.empty()
-                                                ? agent::BoxRegistry::Name::kOrNext
-                                                : request.name_taken));
-  prepared.turn.Reset();
-  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-  if (!prepared.wall) prepared.wall = std::make_unique<Wall>(programs, false);
-  IGLOO_ASSIGN(backend::Backend * backend,
-               prepared.wall->Choose(*prepared.configured.backend, console));
-  cgroup::Groups groups(cgroup::Find());
-  const auto uncovered = std::make_shared<std::vector<std::string>>();
-  IGLOO_ASSIGN(session::RunIo io,
-               IoFor(prepared, boxes, place, programs, groups, uncovered, console));
-  IGLOO_ASSIGN(const auto obeyed, ObeyedReport::Begin(prepared.box, place.name(), console));
-  auto ran = HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
-                           : RunPiped(prepared, *backend, std::move(io), console);
-  if (!uncovered->empty()) SayWhatWasUncovered(*uncovered, console);
-  // Also behind a failure: the box may have begun.
-  if (obeyed) obeyed->Finish(console);
-  IGLOO_ASSIGN(const session::RunResult result, std::move(ran));
-  if (prepared.state) prepared.state->Finish(console);
-  if (prepared.changes) {
-    IGLOO_TRY(prepared.changes->Close());
-    const std::string& name = prepared.changes->set().name;
-    console.Note("what it changed is kept: igloo changes show " + name + ", igloo apply " + name +
-                 ", igloo discard " + name);
-  }
-  SayWhatWasRefused(result.refused, console);
-  SayWhatWasPutRight(result.put_right, console);
-  SayLimits(prepared.plan, prepared.box, result, place.info().hits, console);
-  return result.exit_code;
 }
 
 }  // namespace igloo::cli

@@ -35,9 +35,11 @@ struct LaunchRequest {
   std::string name = {};  ///< of the box; empty: made from agent and project
   /// Whether another name will do where this one is taken.
   agent::BoxRegistry::Name name_taken = agent::BoxRegistry::Name::kExactly;
+  /// What it uses is written down, at this place or an empty one, which is igloo's own.
+  std::optional<std::string> learn = {};
   agent::GrantRequest grants = {};
   // What the older launchers have of their own.
-  environment::HideRules hide = {};
+  std::vector<std::string> show_hidden = {};  ///< globs
   StateChoice state = {};
   std::vector<std::string> late_path = {};  ///< behind PATH
   std::vector<agent::OwnTree> own_trees = {};
@@ -85,6 +87,9 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
 /// The same, unless a box of this agent runs in the project already: then the agent starts in that
 /// one, beside what runs there, on this terminal. Of many at once, one starts the box.
 Result<int> RunOrJoin(PreparedBox prepared, const LaunchRequest& request, Console& console);
+
+/// Whether a box gets a terminal of its own.
+bool HasTerminal();
 
 /// Whether a person says yes; no answer is one.
 bool ReadYes();

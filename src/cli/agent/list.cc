@@ -86,8 +86,8 @@ Result<int> ListBoxes(const ParsedArgs& args, Console& console) {
   std::size_t width = 4;
   for (const agent::BoxInfo& each : boxes) width = std::max(width, each.name.size());
   console.Out(console.Paint(Console::Tone::kBold,
-                            fmt::format("{:<{}}  {:<10}  {:<6}  {:<8}  {:>7}  {}\n", "NAME",
-                                        width, "AGENT", "STATE", "NETWORK", "AGE", "PROJECT")));
+                            fmt::format("{:<{}}  {:<10}  {:<6}  {:<8}  {:>7}  {}\n", "NAME", width,
+                                        "AGENT", "STATE", "NETWORK", "AGE", "PROJECT")));
   for (const agent::BoxInfo& each : boxes) {
     console.Out(fmt::format("{:<{}}  {:<10}  {:<6}  {:<8}  {:>7}  {}\n", each.name, width,
                             Printable(each.agent), StateOf(each), Printable(each.network),

@@ -132,7 +132,7 @@ Result<Asked> Ask(const Options& options, Console& console) {
   launch.arguments = options.rest;
   launch.fallback_identity = {.name = "Claude User", .email = "claude@localhost"};
   launch.keys_inside = true;
-  launch.hide.show = {"**"};
+  launch.show_hidden = {"**"};
   launch.only_shown = options.dry_run;
   launch.profile = agent::FindProfile("claude");
   launch.program = options.shell ? "bash" : settings.program.value_or("");
