@@ -7,35 +7,25 @@
 #include <tuple>
 #include <vector>
 
+#include "prove/case.h"
 #include "sandbox/policy.h"
 #include "walls.h"
 
-namespace igloo::testing {
-
-/// Exit codes of igloo-attack; any other one: the attack did not run.
-inline constexpr int kLeaked = 42, kHeld = 7;
-
-/// Where the same attack must win, so that a wall which held is known to have held something.
-enum class Control {
-  kHost,           ///< on the host, in the scene
-  kHostAsUser,     ///< there, without root's rights
-  kOwnNamespaces,  ///< as root of fresh namespaces: for what needs rights over a namespace
-  kWeakened,       ///< behind the jail, with the one thing granted that `weaken` adds
-};
-
-/// One attack and its control.
-struct Case {
-  std::string name = {};  ///< of the test
-  std::vector<std::string> attack = {};
-  Control control = Control::kHost;
-  /// The control's words where they differ: another path, or what an ordinary user may do at all.
-  std::vector<std::string> control_attack = {};
-  void (*weaken)(sandbox::Policy&) = nullptr;
-};
+namespace igloo::prove {
 
 inline void PrintTo(const Case& attack_case, std::ostream* out) { *out << attack_case.name; }
 
-/// Instantiated by each family with its cases; the one test is in attack_test.cc.
+}  // namespace igloo::prove
+
+namespace igloo::testing {
+
+using prove::Case;
+using prove::Control;
+using prove::kHeld;
+using prove::kLeaked;
+
+/// Instantiated by each family with the cases of `igloo doctor --prove` and more of its own; the
+/// one test is in attack_test.cc.
 class Attack : public ::testing::TestWithParam<std::tuple<Case, Wall>> {};
 
 inline std::string CaseName(const ::testing::TestParamInfo<std::tuple<Case, Wall>>& info) {

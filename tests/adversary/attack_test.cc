@@ -14,7 +14,10 @@ Outcome RunControl(const Case& attack_case, const Scene& scene) {
     case Control::kOwnNamespaces:
       return AttackInOwnNamespaces(scene, words);
     case Control::kWeakened:
-      return AttackBehind(Wall::kJail, scene, words, attack_case.weaken);
+      return AttackBehind(Wall::kJail, scene, words, [&](sandbox::Policy& policy) {
+        if (attack_case.shape != nullptr) attack_case.shape(policy);
+        attack_case.weaken(policy);
+      });
   }
   return {.status = -1, .err = "no such control"};
 }
@@ -24,7 +27,7 @@ Outcome RunControl(const Case& attack_case, const Scene& scene) {
 TEST_P(Attack, IsHeld) {
   const auto& [attack_case, wall] = GetParam();
   const Scene scene;
-  const Outcome behind = AttackBehind(wall, scene, attack_case.attack);
+  const Outcome behind = AttackBehind(wall, scene, attack_case.attack, attack_case.shape);
   EXPECT_EQ(behind.status, kHeld) << "the wall of " << Name(wall) << " did not hold (42), or the "
                                   << "attack did not run: " << behind.err << behind.out;
   EXPECT_TRUE(scene.VictimLives()) << "a process of the host died of it";

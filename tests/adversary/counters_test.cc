@@ -6,34 +6,16 @@
 namespace igloo::testing {
 namespace {
 
-std::vector<Case> Cases() {
-  return {
-      {"WaitingSignals", {"queue-signals", "300"}},
-      {"AsynchronousEvents", {"take-events"}},
-      // Root is not bounded there.
-      {"DescriptorsInFlight", {"descriptors-in-flight", "1000"}, Control::kHostAsUser},
-      {"PipeSize", {"grow-pipe"}},
-      {"Lease", {"take-lease", "{scratch}/leased"}},
-      {"OldNotification", {"notify-old-way"}},
-      {"LineDiscipline", {"load-line-discipline"}},
-      {"HugePages", {"reach-huge-pages", "mmap"}},
-      {"HugeMemoryFile", {"reach-huge-pages", "memfd"}},
-      {"HugeSharedMemory", {"reach-huge-pages", "shm"}},
-      {"MessageQueue", {"message-queue", "80"}},
-      // 13: RLIMIT_NICE, 11: RLIMIT_SIGPENDING. The control's 0 is RLIMIT_CPU, as in resources.
-      {"NiceRaised", {"raise-limit", "13"}, Control::kHost, {"raise-limit", "0"}},
-      {"WaitingSignalsRaised", {"raise-limit", "11"}, Control::kHost, {"raise-limit", "0"}},
-  };
-}
-
 INSTANTIATE_TEST_SUITE_P(Counters, Attack,
-                         ::testing::Combine(::testing::ValuesIn(Cases()), EveryWall()), CaseName);
+                         ::testing::Combine(::testing::ValuesIn(prove::CounterCases()),
+                                            EveryWall()),
+                         CaseName);
 
 /// Bubblewrap has no way to bound these.
 std::vector<Case> InotifyCases() {
   return {
-      {"InotifyInstances", {"inotify-instances", "64"}},
-      {"InotifyWatches", {"inotify-watches", "{scratch}", "9000"}},
+      {"InotifyInstances", "make 64 instances", {"inotify-instances", "64"}},
+      {"InotifyWatches", "watch 9000 files", {"inotify-watches", "{scratch}", "9000"}},
   };
 }
 

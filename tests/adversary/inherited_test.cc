@@ -11,22 +11,10 @@
 namespace igloo::testing {
 namespace {
 
-std::vector<Case> Cases() {
-  return {
-      {"Variable", {"find-variable"}},
-      {"Signals", {"find-signal-state"}},
-      {"Umask", {"find-umask"}},
-      {"Personality", {"find-personality"}},
-      {"SessionKey", {"read-key", "igloo-test-key"}},
-      {"SessionKeyByRequest", {"request-key", "igloo-test-key"}},
-      {"KeyAdded", {"add-key"}},
-      {"SystemVSharedMemory", {"read-shared-memory", "{shm-key}"}},
-      {"MessageQueue", {"open-queue", "/{id}"}},
-  };
-}
-
 INSTANTIATE_TEST_SUITE_P(Inherited, Attack,
-                         ::testing::Combine(::testing::ValuesIn(Cases()), EveryWall()), CaseName);
+                         ::testing::Combine(::testing::ValuesIn(prove::InheritedCases()),
+                                            EveryWall()),
+                         CaseName);
 
 class Caller : public ::testing::TestWithParam<Wall> {};
 

@@ -8,28 +8,10 @@ void GrantNetwork(sandbox::Policy& policy) {
   policy.network = sandbox::HostNetwork("a test of what the grant does not give");
 }
 
-std::vector<Case> Cases() {
-  return {
-      {"HostLoopbackTcp", {"connect-tcp", "{port}"}},
-      {"HostLoopbackWithoutGrant", {"connect-tcp", "{port}"}, Control::kWeakened, {}, GrantNetwork},
-      {"HostLoopbackUdp", {"send-udp", "{udp-port}"}},
-      {"HostAbstractSocket", {"connect-abstract", "{id}"}},
-      {"HostFileSocket", {"connect-path", "{socket}"}},
-      {"HostListenersSeen", {"see-listener", "{port}"}},
-      {"HostSocketNamesSeen", {"see-unix-socket", "{id}"}},
-      {"Vsock", {"open-socket", "40", "1", "0"}},
-      {"NetlinkUevent", {"open-socket", "16", "3", "15"}},
-      {"NetlinkSocketDiagnosis", {"open-socket", "16", "3", "4"}},
-      {"NetlinkGeneric", {"open-socket", "16", "3", "16"}},
-      {"Multipath", {"open-socket", "2", "1", "262"}},
-      {"Packet", {"open-socket", "17", "3", "768"}, Control::kOwnNamespaces},
-      {"RawIpv4", {"open-socket", "2", "3", "1"}, Control::kOwnNamespaces},
-      {"RawIpv6", {"open-socket", "10", "3", "58"}, Control::kOwnNamespaces},
-  };
-}
-
 INSTANTIATE_TEST_SUITE_P(Network, Attack,
-                         ::testing::Combine(::testing::ValuesIn(Cases()), EveryWall()), CaseName);
+                         ::testing::Combine(::testing::ValuesIn(prove::NetworkCases()),
+                                            EveryWall()),
+                         CaseName);
 
 class ProjectSocket : public ::testing::TestWithParam<Wall> {};
 

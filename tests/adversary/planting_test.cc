@@ -53,16 +53,6 @@ std::vector<std::string> SetIdFilesIn(const std::string& directory) {
   return found;
 }
 
-std::vector<std::string> Ways() {
-  std::vector<std::string> ways = {"chmod", "fchmod", "fchmodat", "fchmodat2",
-                                   "open",  "openat", "openat2",  "tmpfile",
-                                   "creat", "mknod",  "mknodat"};
-#ifdef __x86_64__
-  ways.insert(ways.end(), {"chmod-32", "open-32"});
-#endif
-  return ways;
-}
-
 class Planting : public ::testing::TestWithParam<std::tuple<std::string, Wall>> {};
 
 TEST_P(Planting, LeavesNoSetIdFileOnTheHost) {
@@ -167,7 +157,9 @@ std::string NameOf(const ::testing::TestParamInfo<std::tuple<std::string, Wall>>
 }
 
 INSTANTIATE_TEST_SUITE_P(Walls, Planting,
-                         ::testing::Combine(::testing::ValuesIn(Ways()), EveryWall()), NameOf);
+                         ::testing::Combine(::testing::ValuesIn(prove::PlantingWays()),
+                                            EveryWall()),
+                         NameOf);
 
 }  // namespace
 }  // namespace igloo::testing

@@ -8,40 +8,10 @@
 namespace igloo::testing {
 namespace {
 
-std::vector<Case> Cases() {
-  return {
-      {"HostEnvironments", {"read-environments"}},
-      {"HostProcessSeen", {"see-process", "{id}"}},
-      {"HostProcessKilled", {"kill-process", "{victim}"}},
-      {"EveryoneKilled",
-       {"kill-everyone", "{victim}"},
-       Control::kOwnNamespaces,
-       {"kill-everyone", "2"}},
-      {"HostProcessTraced", {"trace", "{victim}"}},
-      {"HostProcessMemory", {"read-memory", "{victim}"}},
-      {"HostProcessPidfd", {"open-pidfd", "{victim}"}},
-      {"HostProcessRescheduled", {"reschedule", "{victim}"}},
-      {"InitKilled", {"kill-process", "1"}, Control::kHost, {"kill-process", "{victim}"}},
-      {"InitDeafened", {"limit-process", "1"}, Control::kOwnNamespaces},
-      {"InitTraced", {"trace", "1"}, Control::kOwnNamespaces},
-      {"InitMemoryByCall", {"read-memory", "1"}, Control::kOwnNamespaces},
-      {"InitEnvironment", {"read-init", "environ"}, Control::kOwnNamespaces},
-      {"InitMemory", {"read-init", "mem"}, Control::kOwnNamespaces},
-      {"InitMaps", {"read-init", "maps"}, Control::kOwnNamespaces},
-      {"InitDescriptors", {"read-init", "fd"}, Control::kOwnNamespaces},
-      {"InitControlChannel", {"read-init", "fd/2"}, Control::kOwnNamespaces},
-      {"InitRoot", {"read-init", "root"}, Control::kOwnNamespaces},
-      {"InitWorkingDirectory", {"read-init", "cwd"}, Control::kOwnNamespaces},
-      {"Cve2019_5736_InitProgram", {"read-init", "exe"}, Control::kOwnNamespaces},
-      {"InitMountNamespace", {"read-init", "ns/mnt"}, Control::kOwnNamespaces},
-      {"OwnChildTraced", {"trace-child"}},
-      {"DescriptorStolen", {"steal-descriptor"}},
-      {"KernelPointersCompared", {"compare-child"}},
-  };
-}
-
 INSTANTIATE_TEST_SUITE_P(Processes, Attack,
-                         ::testing::Combine(::testing::ValuesIn(Cases()), EveryWall()), CaseName);
+                         ::testing::Combine(::testing::ValuesIn(prove::ProcessCases()),
+                                            EveryWall()),
+                         CaseName);
 
 class Survival : public ::testing::TestWithParam<Wall> {
  protected:

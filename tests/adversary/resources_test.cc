@@ -21,24 +21,32 @@ void GiveRoom(sandbox::Policy& policy) {
   }
 }
 
-std::vector<Case> Cases() {
-  return {
-      {"Processes", {"fork-many", "300"}},
-      {"TemporarySpace", {"fill-place", "/tmp", "320"}, Control::kWeakened, {}, GiveRoom},
-      {"WorkspaceSpace", {"fill-place", "/workspace", "320"}, Control::kWeakened, {}, GiveRoom},
-      {"SharedMemorySpace", {"fill-place", "/dev/shm", "128"}, Control::kWeakened, {}, GiveRoom},
-      {"LargeFile", {"grow-file", "{scratch}/large", "300"}},
-      {"LargeMemoryFile", {"grow-memory-file", "300"}},
-      {"Descriptors", {"open-many", "5000"}},
-      {"CoreDump", {"allow-core-dump"}},
-      {"LockedMemory", {"lock-memory", "1024"}},
-      // 0 is RLIMIT_CPU: a host's is not limited, so that "no limit at all" is the control.
-      {"LimitRaised", {"raise-limit", "7"}, Control::kHost, {"raise-limit", "0"}},
-  };
+/// At their usual sizes, for which a machine of users may have no memory to spare.
+std::vector<Case> LargePlaceCases() {
+  std::vector<Case> cases;
+  const std::tuple<const char*, const char*, const char*> places[] = {
+      {"TemporarySpace", "/tmp", "320"},
+      {"WorkspaceSpace", "/workspace", "320"},
+      {"SharedMemorySpace", "/dev/shm", "128"}};
+  for (const auto& [name, place, megabytes] : places) {
+    cases.push_back({.name = name,
+                     .attack = {"fill-place", place, megabytes},
+                     .control = Control::kWeakened,
+                     .weaken = GiveRoom});
+  }
+  return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Resources, Attack,
-                         ::testing::Combine(::testing::ValuesIn(Cases()), EveryWall()), CaseName);
+                         ::testing::Combine(::testing::ValuesIn(prove::ResourceCases()),
+                                            EveryWall()),
+                         CaseName);
+INSTANTIATE_TEST_SUITE_P(Places, Attack,
+                         ::testing::Combine(::testing::ValuesIn(prove::PlaceCases()), EveryWall()),
+                         CaseName);
+INSTANTIATE_TEST_SUITE_P(LargePlaces, Attack,
+                         ::testing::Combine(::testing::ValuesIn(LargePlaceCases()), EveryWall()),
+                         CaseName);
 
 /// The jail counts files. Bubblewrap cannot, and says so; its plan must not claim otherwise.
 TEST(Names, AreLimitedByTheJail) {

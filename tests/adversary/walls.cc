@@ -1,6 +1,5 @@
 #include "walls.h"
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,8 +14,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "environment/facts.h"
-#include "environment/host.h"
-#include "environment/run_policy.h"
+#include "prove/marked.h"
+#include "prove/policy.h"
 #include "restored.h"
 #include "session/asio.h"
 #include "session/run.h"
@@ -44,20 +43,6 @@ std::vector<std::string> Joined(std::vector<std::string> first,
                                 const std::vector<std::string>& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
-}
-
-std::vector<pid_t> ProcessesWith(const std::string& marker) {
-  std::vector<pid_t> pids;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    // A process may be gone by now.
-    const auto line = ReadFile(entry.path().string() + "/cmdline", 1U << 20);
-    if (line && line->find('\0' + marker + '\0') != std::string::npos) {
-      pids.push_back(std::stoi(name));
-    }
-  }
-  return pids;
 }
 
 }  // namespace
@@ -91,21 +76,8 @@ sandbox::Policy PolicyFor(Wall wall, const Scene& scene, std::vector<std::string
     policy.argv = std::move(argv);
     return policy;
   }
-  const auto environment =
-      environment::MakeHostEnvironment("shell", environment::ReadHostLayout()).value();
-  environment::RunRequest request{.what = environment::Program{std::move(argv)},
-                                  .project = environment::Project{.path = scene.project()},
-                                  .fine_memory_limits = wall != Wall::kBubblewrap,
-                                  .views = wall != Wall::kBubblewrap};
-  sandbox::Policy policy = environment::PolicyForRun(environment, request).value();
-  if (wall == Wall::kBubblewrap && RunningAsRoot()) {
-    // igloo refuses a project here, because its files could not belong to the sandbox's user. The
-    // attacks do not need that: everybody may read them.
-    for (sandbox::Entry& entry : policy.run) {
-      if (auto* tree = std::get_if<sandbox::HostTree>(&entry)) tree->map_owner = false;
-    }
-  }
-  return policy;
+  const char* const row = wall == Wall::kBubblewrap ? "bubblewrap" : "jail";
+  return prove::PolicyFor(wall::Find(row)->can, scene.project(), std::move(argv)).value();
 }
 
 Outcome RunPlan(Wall wall, const sandbox::Plan& plan) {
@@ -174,12 +146,8 @@ std::vector<std::string> IglooArguments(Wall wall, const Scene& scene,
   return {"run", "--env", "shell", "--backend", Name(wall), "--file", file};
 }
 
-int CountProcesses(const std::string& marker) {
-  return static_cast<int>(ProcessesWith(marker).size());
-}
+int CountProcesses(const std::string& marker) { return prove::CountMarked(marker); }
 
-void EndProcesses(const std::string& marker) {
-  for (const pid_t pid : ProcessesWith(marker)) ::kill(pid, SIGKILL);
-}
+void EndProcesses(const std::string& marker) { prove::EndMarked(marker); }
 
 }  // namespace igloo::testing

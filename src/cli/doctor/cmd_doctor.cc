@@ -15,10 +15,12 @@
 #include "cli/console.h"
 #include "cli/doctor/machine.h"
 #include "cli/doctor/probe.h"
+#include "cli/doctor/prove.h"
 #include "cli/doctor/weaker.h"
 #include "cli/mcp/check_mcp.h"
 #include "service/environments.h"
 #include "service/programs.h"
+#include "wall/walls.h"
 
 namespace igloo::cli {
 namespace {
@@ -191,6 +193,12 @@ Result<int> RunDoctor(const ParsedArgs& args, Console& console) {
     return Fail(Errc::kInvalidArgument, "'igloo doctor' takes no words",
                 "see 'igloo doctor --help'");
   }
+  if (args.Has("--prove")) return RunProve(args, console);
+  for (const char* each : kOnlyWithProve) {
+    if (!args.Has(each)) continue;
+    return Fail(Errc::kInvalidArgument, "'" + std::string(each) + "' belongs to '--prove'",
+                "add --prove, or leave it away");
+  }
   const std::vector<Finding> findings = FindAll(args, console);
   if (args.Has("--json")) {
     PrintJson(findings, console);
@@ -202,7 +210,12 @@ Result<int> RunDoctor(const ParsedArgs& args, Console& console) {
 
 constexpr Flag kFlags[] = {
     {"--json", "", "print one JSON document"},
-    {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile}};
+    {"--config", "FILE", "configuration, instead of the one in the usual place", Values::kFile},
+    {"--prove", "", "attack every wall on this machine and show what each attack came to"},
+    {"--backend", "NAME", "with --prove: attack this wall only", Values::kChoices,
+     wall::kServedNames},
+    {"--report", "FILE", "with --prove: write the report to a file, as JSON", Values::kFile},
+    {"--sign", "KEY", "with --prove: sign that file with this SSH key", Values::kFile}};
 
 }  // namespace
 
@@ -212,7 +225,10 @@ const Command kDoctorCommand = {
     .usage = "[OPTIONS]",
     .flags = kFlags,
     .words = {},
-    .details = "Exit code 0: every required wall stands. 1: something is missing or broken.\n",
+    .details =
+        "Exit code 0: every required wall stands. 1: something is missing or broken.\n"
+        "With --prove, 0: every attack was held, and without a wall it won. 1: something "
+        "leaked, did not\nrun or is not proven. docs/prove.md tells how to read the table.\n",
     .run = RunDoctor,
 };
 

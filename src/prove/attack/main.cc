@@ -1,5 +1,6 @@
 // igloo-attack NAME WORDS...: one attack, from wherever it was started. Exits 42 when it won, 7
 // when the wall held; any other code means that it did not run properly.
+// igloo-attack battery: those that stand on standard input (battery.cc).
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,20 +27,33 @@ long Words::Number(int index) const {
   return value;
 }
 
+namespace {
+
+/// Names of files and variables are anybody's: one line stays one line.
+void Say(const char* verdict, const char* why, const char* reason) {
+  char text[512];
+  snprintf(text, sizeof text, "%s: %s%s%s%s", verdict, why, *reason != '\0' ? " (" : "", reason,
+           *reason != '\0' ? ")" : "");
+  for (char* at = text; *at != '\0'; ++at) {
+    if (static_cast<unsigned char>(*at) < ' ') *at = '?';
+  }
+  dprintf(2, "%s\n", text);
+}
+
+}  // namespace
+
 int Held(const char* why) {
-  const int saved_errno = errno;
-  dprintf(2, "held: %s (errno %d: %s)\n", why, saved_errno, strerror(saved_errno));
+  Say("held", why, errno != 0 ? strerror(errno) : "");
   return kHeld;
 }
 
 int Won(const char* why) {
-  dprintf(2, "won: %s\n", why);
+  Say("won", why, "");
   return kWon;
 }
 
 void Broken(const char* why) {
-  const int saved_errno = errno;
-  dprintf(2, "broken: %s (errno %d: %s)\n", why, saved_errno, strerror(saved_errno));
+  Say("broken", why, errno != 0 ? strerror(errno) : "");
   _exit(kBroken);
 }
 
@@ -70,6 +84,8 @@ int Victim(const Words&) {
 constexpr Attack kScenery[] = {{"victim", "scenery", Victim}};
 constexpr Family kSceneryFamily = {kScenery, 1};
 
+}  // namespace
+
 Function Find(const char* name) {
   const Family* families[] = {&kFiles,   &kMounts,    &kProcesses,    &kPrivileges, &kKernel,
                               &kNetwork, &kInherited, &kResources,    &kPlanting,   &kCounters,
@@ -82,7 +98,6 @@ Function Find(const char* name) {
   Broken(name);
 }
 
-}  // namespace
 }  // namespace igloo::attack
 
 int main(int argc, char** argv) {
@@ -91,6 +106,7 @@ int main(int argc, char** argv) {
   const bool own_namespaces = argc > 1 && strcmp(argv[1], "--control-userns") == 0;
   if (own_namespaces) ++first;
   if (argc <= first) Broken("no attack is named");
+  if (strcmp(argv[first], "battery") == 0) return RunBattery();
   const Function attack = Find(argv[first]);
   const Words words{argc - first - 1, argv + first + 1};
   // An attack that hangs has not run properly either; the victim is the one that waits.

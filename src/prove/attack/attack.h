@@ -32,6 +32,13 @@ struct Family {
 extern const Family kFiles, kMounts, kProcesses, kPrivileges, kKernel, kNetwork, kInherited,
     kResources, kPlanting, kCounters, kBuffers, kActivity;
 
+/// The attack of that name; ends the program as broken when there is none.
+Function Find(const char* name);
+
+/// Carries out all attacks whose words stand on standard input, each in a process of its own, and
+/// prints a line "@ INDEX EXIT-CODE" behind what each says.
+int RunBattery();
+
 /// What every secret of the scene contains.
 inline constexpr const char* kSecret = "igloo-secret";
 
