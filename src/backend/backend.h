@@ -75,6 +75,8 @@ struct Programs {
   std::string init = {};
   std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
   std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
+  std::string machine = {};  ///< igloo-machine, for virtual machines
+  std::string kernel = {};   ///< that they start with; empty: one of the host's
   /// The directory in which processes agree on who has which subordinate ids, or why there is none.
   /// Empty: such ids are not asked for.
   Result<std::string> leases = std::string();
@@ -117,6 +119,9 @@ class Backend {
   /// Whether what it starts enters Channels::cpu_group by itself. Otherwise whoever has it started
   /// brings igloo-init there before that is told to start anything.
   virtual bool EntersCpuGroup() const { return false; }
+  /// Whether memory and processes of what it starts are bounded without a cgroup: one of the host's
+  /// would count what is around the sandbox instead.
+  virtual bool CountsMemory() const { return false; }
   /// `plan` must outlive the sandbox.
   virtual Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) = 0;
 };

@@ -6,7 +6,9 @@
 
 #include "backend/bubblewrap/bubblewrap.h"
 #include "backend/bubblewrap/render.h"
+#include "backend/jail/explain.h"
 #include "backend/jail/jail.h"
+#include "backend/microvm/microvm.h"
 
 namespace igloo::backend {
 namespace {
@@ -22,6 +24,16 @@ Result<std::unique_ptr<Backend>> MakeBubblewrap(Options options) {
   return bubblewrap::Make(std::move(options.programs.init));
 }
 
+/// The emulator has a jail of its own, made for each machine.
+Result<std::unique_ptr<Backend>> MakeMicrovm(Options options) {
+  microvm::Settings settings{.relay = options.programs.machine,
+                             .jail = options.programs.jail,
+                             .kernel = options.programs.kernel,
+                             .note = std::move(options.note)};
+  auto around = std::make_unique<jail::JailBackend>(std::move(options.programs), Mode::kCold);
+  return microvm::Make(std::move(settings), std::move(around), jail::Explain);
+}
+
 Result<std::string> ShowBubblewrap(const sandbox::Plan& plan, const Programs& programs) {
   IGLOO_ASSIGN(const bubblewrap::Command command, bubblewrap::Render(plan, programs.init));
   return bubblewrap::ToShell(command);
@@ -30,6 +42,7 @@ Result<std::string> ShowBubblewrap(const sandbox::Plan& plan, const Programs& pr
 constexpr Factory kFactories[] = {
     {.wall = "jail", .make = MakeJail},
     {.wall = "bubblewrap", .make = MakeBubblewrap, .show = ShowBubblewrap},
+    {.wall = "microvm", .make = MakeMicrovm},
 };
 
 const Factory* FindFactory(const wall::Wall& wall, std::span<const Factory> factories) {

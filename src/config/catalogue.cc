@@ -132,6 +132,7 @@ Result<Configured> Catalogue::Find(std::string_view name, Depth depth) const {
                  .names_network = own != nullptr && own->network.level.has_value(),
                  .secrets = SecretsFor(config_, key),
                  .resolver = config_.resolver,
+                 .kernel = config_.kernel,
                  .hidden = HiddenFor(config_, key),
                  .audit = config_.audit};
   IGLOO_ASSIGN(out.environment,

@@ -25,6 +25,7 @@ struct Configured {
   bool names_network = false;  ///< the file says how far they reach, be it nowhere
   std::vector<SecretConfig> secrets = {};
   std::string resolver = {};           ///< of the proxy; empty: the host's
+  std::string kernel = {};             ///< of virtual machines; empty: one of the host's
   environment::HideRules hidden = {};  ///< of the project, [project]'s and its own
   AuditConfig audit = {};              ///< where its decisions are written down
   /// How many interpreters wait ready, at most, and what they have loaded.

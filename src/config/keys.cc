@@ -288,6 +288,9 @@ constexpr Key kKeys[] = {
 
     {"backends.microvm.hypervisor", Choice("qemu cloud-hypervisor firecracker"), "\"qemu\"", "",
      "the program that runs the machine", kLater, kBackend},
+    {"backends.microvm.kernel", kPath, "", "\"/boot/vmlinuz-6.1.0-56-amd64\"",
+     "the kernel that it starts with; its modules lie in lib/modules beside it, or in /lib/modules; if absent, the "
+     "newest in /boot that has 9p", kNow, kBackend, Put<&Config::kernel>},
 
     {"environments.NAME.preset", kName, "", "\"python\"",
      "made from what igloo brings along: shell, python, node, ...",

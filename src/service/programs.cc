@@ -51,6 +51,7 @@ Result<backend::Programs> FindPrograms() {
                            .init = directory + "/igloo-init",
                            .proxy = directory + "/igloo-proxy",
                            .copier = directory + "/igloo-copy",
+                           .machine = directory + "/igloo-machine",
                            .leases = LeasesPlace()};
 }
 

@@ -67,11 +67,12 @@ void Runner::Close() {
   proxy_.Close();
 }
 
-Result<Runner::WallInUse*> Runner::WallFor(const wall::Wall& wall) {
+Result<Runner::WallInUse*> Runner::WallFor(const wall::Wall& wall, const std::string& kernel) {
   if (const auto found = walls_in_use_.find(&wall); found != walls_in_use_.end())
     return &found->second;
   backend::Options options{
       .programs = programs_, .mode = backend::Mode::kPrepared, .note = options_.note};
+  options.programs.kernel = kernel;
   IGLOO_ASSIGN(auto made, backend::Make(wall, std::move(options), options_.factories));
   auto pool = std::make_unique<session::Pool>(
       loop_, *made, groups_,
@@ -122,7 +123,7 @@ void Runner::SayIfMissing(const sandbox::Network& network, const Order& order) {
 Result<std::unique_ptr<session::OpenInterpreter>> Runner::Open(const Order& order,
                                                                session::Pool::Origin origin) {
   IGLOO_ASSIGN(auto recipe, RecipeFor(order));
-  IGLOO_ASSIGN(const WallInUse* const in_use, WallFor(*order.where.backend));
+  IGLOO_ASSIGN(const WallInUse* const in_use, WallFor(*order.where.backend, order.where.kernel));
   return in_use->pool->Take(std::move(recipe), origin);
 }
 
@@ -168,7 +169,7 @@ asio::awaitable<std::optional<Result<Finished>>> Runner::ExecuteWaiting(const Or
                         environment::WaitsForFile(where.environment);
   if (!can_wait) co_return std::nullopt;
   auto recipe = RecipeFor(order);
-  const auto in_use = WallFor(*where.backend);
+  const auto in_use = WallFor(*where.backend, where.kernel);
   // Whoever plans it for itself says what is wrong.
   if (!recipe || !in_use) co_return std::nullopt;
   const std::unique_ptr<session::OpenInterpreter> open =
@@ -241,7 +242,7 @@ asio::awaitable<Result<session::RunResult>> Runner::ExecutePlan(const Order& ord
 asio::awaitable<Result<Finished>> Runner::ExecuteFresh(Order order, Cancellation cancellation,
                                                        const Listener& listener) {
   const wall::Wall& wall = *order.where.backend;
-  const auto in_use = WallFor(wall);
+  const auto in_use = WallFor(wall, order.where.kernel);
   if (!in_use) co_return std::unexpected(in_use.error());
   order.request.hand_out = wall.can.hands_out;
   auto plan = session::PlanFor(order.where.environment, order.request);

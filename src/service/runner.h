@@ -117,7 +117,7 @@ class Runner {
     std::unique_ptr<backend::Backend> backend;
     std::unique_ptr<session::Pool> pool;
   };
-  Result<WallInUse*> WallFor(const wall::Wall& wall);
+  Result<WallInUse*> WallFor(const wall::Wall& wall, const std::string& kernel = {});
   Result<session::RunIo> IoFor(const Order& order, const sandbox::Plan& plan,
                                std::function<void(std::string_view)> heard);
   /// Once a server: what programs that know no proxy lack here.

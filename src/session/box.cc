@@ -50,7 +50,9 @@ Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, 
   if (std::holds_alternative<sandbox::HostNetwork>(plan_.network)) {
     message.sockets = wire::SocketWatch::kNone;
   }
-  if (group != nullptr) {
+  if (group != nullptr && backend_.CountsMemory()) {
+    channels.cpu_group = group->leaf().cpu_entrance();
+  } else if (group != nullptr) {
     channels.group = group->leaf().entrance();
     channels.born_into = group->leaf().kind() == cgroup::Kind::kV2;
     channels.cpu_group = group->leaf().cpu_entrance();

@@ -65,7 +65,10 @@ inline constexpr Wall kWalls[] = {
          "socket that lies in a project can be reached, and code can watch which files of /usr "
          "others use, and lock them"},
     {.name = "container", .description = "a container that an engine of this machine runs"},
-    {.name = "microvm", .description = "a small virtual machine", .can = {.own_kernel = true}},
+    {.name = "microvm",
+     .description = "a virtual machine with a kernel of its own, made by QEMU",
+     .served = true,
+     .can = {.own_kernel = true, .fine_memory_limits = true, .views = true}},
 };
 
 inline constexpr const Wall& kDefault = kWalls[0];

@@ -218,6 +218,7 @@ std::string ConfigText(const Config& config) {
   out += Line("allow", List(config.allow, Itself));
   out += Line("deny", List(config.deny, Itself));
   out += Line("resolver", config.resolver);
+  out += Line("kernel", config.kernel);
   out += Line("artifacts", config.artifacts);
   if (!config.project.path.empty()) {
     out += "project\n" + Line("path", config.project.path) +
@@ -273,6 +274,7 @@ std::string ConfigJson(const config::Decoded& decoded) {
                                {"allow", Strings(config.allow)},
                                {"deny", Strings(config.deny)},
                                {"resolver", ToUtf8(config.resolver)}}},
+      {"kernel", ToUtf8(config.kernel)},
       {"secrets", SecretsJson(config)},
       {"audit", AuditJson(config.audit)},
       {"tools", config::Name(config.daemon.tools)},

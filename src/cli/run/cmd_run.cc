@@ -229,7 +229,7 @@ Result<int> RunForReal(const ParsedArgs& args, RunOptions& options, Console& con
   cgroup::Groups groups(cgroup::Find());
   IGLOO_ASSIGN(const auto chosen, Configure(args, Inherit::kValues, options.request, console));
   WarnOfRights(options.request.network, console);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*chosen.backend, console));
+  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*chosen.backend, chosen.kernel, console));
   options.request.hand_out = chosen.backend->can.hands_out;
   const bool displays = environment::DisplaysParts(chosen.environment, options.request);
   options.request.hand_out = displays;

@@ -4,10 +4,11 @@
 
 namespace igloo::cli {
 
-Result<void> Wall::Make(const wall::Wall& wall) {
+Result<void> Wall::Make(const wall::Wall& wall, Log::Line note) {
   if (made_ == &wall) return {};
   IGLOO_ASSIGN(backend_, backend::Make(wall, {.programs = programs_,
-                                              .timeline = timing_ && wall.can.timeline}));
+                                              .timeline = timing_ && wall.can.timeline,
+                                              .note = std::move(note)}));
   made_ = &wall;
   return {};
 }
@@ -18,9 +19,13 @@ Result<void> Wall::Warm(const wall::Wall& likely) {
   return backend_->Warm();
 }
 
-Result<backend::Backend*> Wall::Choose(const wall::Wall& wall, Console& console) {
+Result<backend::Backend*> Wall::Choose(const wall::Wall& wall, const std::string& kernel,
+                                       Console& console) {
   if (!wall.caveat.empty()) console.Note("note: " + std::string(wall.caveat));
-  IGLOO_TRY(Make(wall));
+  programs_.kernel = kernel;
+  IGLOO_TRY(Make(wall, [&console](std::string_view text) {
+    console.Note("note: " + std::string(text));
+  }));
   return backend_.get();
 }
 

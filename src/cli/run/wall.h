@@ -19,10 +19,12 @@ class Wall {
   Result<void> Warm(const wall::Wall& likely);
 
   /// The backend itself; says so when it is one that can do less.
-  Result<backend::Backend*> Choose(const wall::Wall& wall, Console& console);
+  /// `kernel`: of virtual machines; empty: one of the host's. The console outlives the backend.
+  Result<backend::Backend*> Choose(const wall::Wall& wall, const std::string& kernel,
+                                   Console& console);
 
  private:
-  Result<void> Make(const wall::Wall& wall);
+  Result<void> Make(const wall::Wall& wall, Log::Line note = {});
 
   backend::Programs programs_;
   bool timing_;
