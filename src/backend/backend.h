@@ -73,8 +73,8 @@ class Sandbox {
 struct Programs {
   std::string jail = {};
   std::string init = {};
-  std::string proxy = {};   ///< igloo-proxy, for sandboxes with a network
-  std::string copier = {};  ///< igloo-copy, for checkpoints and forks of sessions
+  std::string proxy = {};    ///< igloo-proxy, for sandboxes with a network
+  std::string copier = {};   ///< igloo-copy, for checkpoints and forks of sessions
   std::string machine = {};  ///< igloo-machine, for virtual machines
   std::string kernel = {};   ///< that they start with; empty: one of the host's
   /// The directory in which processes agree on who has which subordinate ids, or why there is none.
@@ -122,6 +122,8 @@ class Backend {
   /// Whether memory and processes of what it starts are bounded without a cgroup: one of the host's
   /// would count what is around the sandbox instead.
   virtual bool CountsMemory() const { return false; }
+  /// How long a sandbox may take to be made, where that is no part of its program's time; 0: it is.
+  virtual std::uint64_t MakingMs() const { return 0; }
   /// `plan` must outlive the sandbox.
   virtual Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) = 0;
 };

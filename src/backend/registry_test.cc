@@ -80,7 +80,7 @@ TEST(Registry, TheUsualWallIsMadeWithoutStartingAnything) {
 }
 
 TEST(Registry, WhatIsNotServedIsRefused) {
-  const auto made = Make(*wall::Find("microvm"), {});
+  const auto made = Make(*wall::Find("container"), {});
   ASSERT_FALSE(made);
   EXPECT_THAT(made.error().what, HasSubstr("not available yet"));
   EXPECT_FALSE(Make(kLater, {}, kWithPaper)) << "not even where somebody could make it";

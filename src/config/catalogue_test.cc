@@ -288,7 +288,7 @@ TEST_F(CatalogueTest, TheFileChoosesTheInterpreter) {
 }
 
 TEST_F(CatalogueTest, WhatNoEnvironmentCanHaveIsRefusedForAll) {
-  const Catalogue catalogue = Read("[defaults]\nbackend = 'microvm'\n");
+  const Catalogue catalogue = Read("[defaults]\nbackend = 'container'\n");
   EXPECT_THAT(catalogue.Find("shell").error().what, HasSubstr("is not available yet"));
   for (const Listing& row : catalogue.List()) EXPECT_TRUE(row.unavailable) << row.name;
 }

@@ -201,7 +201,7 @@ struct Config {
   std::vector<std::string> allow = {};             ///< rules of all that have the level 'allow'
   std::vector<std::string> deny = {};  ///< places that nobody reaches, whatever allows them
   std::string resolver = {};           ///< of the proxy; empty: the host's
-  std::string kernel = {};  ///< of virtual machines; empty: one of the host's
+  std::string kernel = {};             ///< of virtual machines; empty: one of the host's
   std::map<std::string, SecretConfig> secrets = {};
   std::map<std::string, AgentConfig> agents = {};
   ProjectConfig project = {};

@@ -54,7 +54,7 @@ TEST(ConfigTest, WhatIsNotAvailableIsRefusedWhereItIsUsedOnly) {
 }
 
 TEST(ConfigTest, WhatEveryEnvironmentInheritsIsRefusedForAll) {
-  const Config config = Read("[defaults]\nbackend = 'microvm'\n");
+  const Config config = Read("[defaults]\nbackend = 'container'\n");
   EXPECT_FALSE(CheckEnvironmentAvailable(config, "shell"));
 }
 

@@ -258,7 +258,7 @@ preset = "node"
 mounts = ["/srv:/data"]
 [environments.vm]
 preset = "node"
-backend = "microvm"
+backend = "container"
 )");
   EXPECT_THAT(config.unavailable,
               ElementsAre(Unavailable{"backends",
@@ -279,7 +279,7 @@ backend = "microvm"
                                       {9, 1}},
                           Unavailable{"environments.vm",
                                       "environments.vm.backend",
-                                      "environments.vm.backend = \"microvm\" is not available yet",
+                                      "environments.vm.backend = \"container\" is not available yet",
                                       "c.toml",
                                       {12, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);

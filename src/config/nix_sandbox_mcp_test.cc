@@ -25,7 +25,7 @@ TEST(NixSandboxMetadataTest, ReadsTheWholeConfiguration) {
       R"({"environments": {"python": {"backend": "jail", "exec": ")" + prefix.path() + kStorePath +
           R"(/bin/run", "session_exec": "/evil", "timeout_seconds": 5, "memory_mb": 64},
           "shell": {"exec": "/tmp/evil"},
-          "vm": {"backend": "microvm", "exec": "/x", "interpreter_type": "bash"}},
+          "vm": {"backend": "container", "exec": "/x", "interpreter_type": "bash"}},
           "project": {"path": ".", "mount_point": "/src", "use_flake": false,
                       "inherit_env": {"vars": ["A"]}},
           "session": {"idle_timeout_seconds": 10}})",

@@ -83,7 +83,8 @@ class Guest {
     event.text_size = static_cast<uint32_t>(strlen(event.text));
     if (ports_[kLaunchPort] < 0) {
       // Nobody but the console can hear it.
-      dprintf(2, "igloo: stage %u, '%s': %s\n", static_cast<unsigned>(stage), what, strerror(errno));
+      dprintf(2, "igloo: stage %u, '%s': %s\n", static_cast<unsigned>(stage), what,
+              strerror(errno));
       End();
     }
     Tell(event);
@@ -137,9 +138,8 @@ class Guest {
     const int port = ports_[kLaunchPort];
     if (!kernel::ReadAll(port, &launch_, sizeof launch_)) Fail(Stage::kOrders);
     errno = EPROTO;
-    if (launch_.magic != kMagic || launch_.extra > kMaxExtra ||
-        launch_.mounts_bytes > kMaxMounts || launch_.request_bytes > kMaxRequest ||
-        launch_.request_bytes < sizeof(ops::Request)) {
+    if (launch_.magic != kMagic || launch_.extra > kMaxExtra || launch_.mounts_bytes > kMaxMounts ||
+        launch_.request_bytes > kMaxRequest || launch_.request_bytes < sizeof(ops::Request)) {
       Fail(Stage::kOrders);
     }
     if (!kernel::ReadAll(port, g_mounts, launch_.mounts_bytes)) Fail(Stage::kOrders);

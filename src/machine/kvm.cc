@@ -41,7 +41,8 @@ class Trial {
 #ifdef __x86_64__
   bool RunOne(int device, int machine) {
     constexpr unsigned char kHalt = 0xf4;
-    void* const memory = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return Fail("there is no memory");
     memset(memory, kHalt, kPage);
     const kvm_userspace_memory_region region{.slot = 0,
@@ -55,13 +56,14 @@ class Trial {
   }
 
   bool RunPage(int device, int machine, const kvm_userspace_memory_region& region) {
-    if (ioctl(machine, KVM_SET_USER_MEMORY_REGION, &region) != 0) return Fail("KVM takes no memory");
+    if (ioctl(machine, KVM_SET_USER_MEMORY_REGION, &region) != 0)
+      return Fail("KVM takes no memory");
     const kernel::ScopedFd processor(ioctl(machine, KVM_CREATE_VCPU, 0));
     if (!processor) return Fail("KVM makes no processor");
     const int size = ioctl(device, KVM_GET_VCPU_MMAP_SIZE, 0);
     if (size < static_cast<int>(sizeof(kvm_run))) return Fail("KVM has no state");
-    void* const shared = mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED,
-                              processor.get(), 0);
+    void* const shared = mmap(nullptr, static_cast<size_t>(size), PROT_READ | PROT_WRITE,
+                              MAP_SHARED, processor.get(), 0);
     if (shared == MAP_FAILED) return Fail("KVM shows no state");
     const bool ran = RunProcessor(processor.get(), *static_cast<const kvm_run*>(shared));
     munmap(shared, static_cast<size_t>(size));

@@ -1,8 +1,8 @@
 #pragma once
 
 // What igloo, the relay beside the emulator and the first process of a virtual machine say to each
-// other while the machine starts. Freestanding. igloo and the relay take what comes out of a machine
-// as hostile.
+// other while the machine starts. Freestanding. igloo and the relay take what comes out of a
+// machine as hostile.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,14 @@
 namespace igloo::machine {
 
 /// Ports of the machine's serial device, by their place; those of extra descriptors follow.
-enum Port : unsigned { kLaunchPort, kControlPort, kInputPort, kOutputPort, kErrorPort, kFirstExtraPort };
+enum Port : unsigned {
+  kLaunchPort,
+  kControlPort,
+  kInputPort,
+  kOutputPort,
+  kErrorPort,
+  kFirstExtraPort
+};
 
 inline constexpr unsigned kMaxExtra = 6;
 inline constexpr unsigned kMaxPorts = kFirstExtraPort + kMaxExtra;
@@ -36,8 +43,9 @@ inline constexpr uint32_t kMaxRequest = ops::kMaxBytes + sizeof(ops::Request);
 /// Which way bytes of an extra descriptor go.
 enum class Way : uint8_t { kNone = 0, kInto = 1, kOut = 2, kBoth = 3 };
 
-/// What igloo sends first. Behind it: `mounts_bytes` of mounts, each of four texts that a NUL closes
-/// (type, source, place, options); then a request of the launcher (ops::Request and its lists).
+/// What igloo sends first. Behind it: `mounts_bytes` of mounts, each of four texts that a NUL
+/// closes (type, source, place, options); then a request of the launcher (ops::Request and its
+/// lists).
 struct Launch {
   uint32_t magic;
   uint32_t extra;  ///< how many

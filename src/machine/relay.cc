@@ -21,8 +21,8 @@ namespace igloo::machine {
 namespace {
 
 constexpr int kMaxWords = 256;
-/// A machine on KVM is up long before; one that is not is started again without it.
-constexpr uint64_t kPatienceMicros = 20'000'000;
+/// A machine is up long before, on KVM and without; one on KVM that is not is started again.
+constexpr uint64_t kPatienceMicros = 30'000'000, kLongPatienceMicros = 180'000'000;
 
 /// The last bytes of something that may go on for ever.
 class Tail {
@@ -75,9 +75,12 @@ class Relay {
     bool kvm = TryKvm(trial.text, sizeof trial.text);
     if (kvm && StartEmulator(true)) {
       Tell(trial);
-      if (AwaitUp()) return Carry();
+      if (AwaitUp(kPatienceMicros)) return Carry();
+      char words[160] = {};
+      said_.Copy(words, sizeof words - 1);
       EndEmulator();
-      snprintf(trial.text, sizeof trial.text, "a machine on KVM did not start");
+      snprintf(trial.text, sizeof trial.text, "a machine on KVM did not start; it said last: %s",
+               words);
     }
     trial.kind = EventKind::kEmulated;
     Tell(trial, strlen(trial.text));
@@ -86,7 +89,7 @@ class Relay {
       Tell(failed);
       return 1;
     }
-    return Carry();
+    return AwaitUp(kLongPatienceMicros) ? Carry() : TellLoss();
   }
 
  private:
@@ -171,7 +174,8 @@ class Relay {
   /// Whole events, and only those of a machine. False: it is gone, or says what it must not.
   bool TakeEvents() {
     auto* const bytes = reinterpret_cast<unsigned char*>(&event_);
-    const ssize_t count = read(ports_[kLaunchPort], bytes + event_size_, sizeof event_ - event_size_);
+    const ssize_t count =
+        read(ports_[kLaunchPort], bytes + event_size_, sizeof event_ - event_size_);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (count <= 0) return false;
     event_size_ += static_cast<size_t>(count);
@@ -196,8 +200,8 @@ class Relay {
     if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) console_over_ = true;
   }
 
-  bool AwaitUp() {
-    const uint64_t end = kernel::NowMicros() + kPatienceMicros;
+  bool AwaitUp(uint64_t patience) {
+    const uint64_t end = kernel::NowMicros() + patience;
     while (!up_) {
       const uint64_t now = kernel::NowMicros();
       if (now >= end) return false;
@@ -243,8 +247,8 @@ class Relay {
       g_orders.sent = 0;
     }
     if (g_orders.sent == g_orders.size) return;
-    const ssize_t count = write(ports_[kLaunchPort], g_orders.bytes + g_orders.sent,
-                                g_orders.size - g_orders.sent);
+    const ssize_t count =
+        write(ports_[kLaunchPort], g_orders.bytes + g_orders.sent, g_orders.size - g_orders.sent);
     if (count > 0) g_orders.sent += static_cast<size_t>(count);
   }
 

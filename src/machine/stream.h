@@ -6,9 +6,9 @@
 
 namespace igloo::machine {
 
-// A port of a machine is never closed while the machine lives, so streams travel in pieces: a length
-// of four bytes, big end first, then so many bytes. A length of 0 is the end of the stream. Both
-// sides of a port use this: the relay beside the emulator, and the machine's first process.
+// A port of a machine is never closed while the machine lives, so streams travel in pieces: a
+// length of four bytes, big end first, then so many bytes. A length of 0 is the end of the stream.
+// Both sides of a port use this: the relay beside the emulator, and the machine's first process.
 
 inline constexpr size_t kPiece = 32u << 10;
 

@@ -112,11 +112,22 @@ asio::awaitable<void> Run::State::WaitForEnd() {
   auto drain_end = deadline;
   // Version 2 ends the whole group itself. A short run never pays for the first look.
   if (io.group && io.group->leaf().kind() == cgroup::Kind::kV1) next_look = Clock::now() + kLook;
-  if (time_ms != 0) {
+  const auto begin_time = [&] {
     const std::uint64_t total = time_ms + plan.payload.grace_ms + kInitMarginMs;
-    deadline = Clock::now() + std::chrono::milliseconds(total);
+    if (time_ms != 0) deadline = Clock::now() + std::chrono::milliseconds(total);
+  };
+  bool making = making_ms != 0;
+  if (making) {
+    deadline = Clock::now() + std::chrono::milliseconds(making_ms);
+  } else {
+    begin_time();
   }
   while (!Settled()) {
+    if (making && built) {
+      making = false;
+      deadline = Clock::time_point::max();
+      begin_time();
+    }
     const bool draining = report.has_value();
     // A slow reader gets the rest in its own time; nobody else can be writing any more.
     if (draining) {
@@ -136,7 +147,9 @@ asio::awaitable<void> Run::State::WaitForEnd() {
     if (error || Clock::now() < deadline) continue;
     if (draining) co_return;
     box->sandbox().Kill();
-    FailWith({Errc::kTimeout, "the sandbox did not end at its time limit and was killed",
+    FailWith({Errc::kTimeout,
+              making ? "the sandbox was not built in time"
+                     : "the sandbox did not end at its time limit and was killed",
               "this should not happen; please report it", 0});
   }
 }

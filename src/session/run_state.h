@@ -45,7 +45,8 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
         feed(l),
         pumps{OutputPump(l, PumpOptions(0)), OutputPump(l, PumpOptions(1))},
         changed(l),
-        time_ms(p.payload.time_ms) {
+        time_ms(p.payload.time_ms),
+        making_ms(b.MakingMs()) {
     if (!io.network || !io.network->wanted.connected()) return;
     proxy = std::make_unique<Proxy>(l, std::move(io.network->proxy));
     io.connection = std::make_shared<Connection>(l, *proxy, std::move(io.network->wanted));
@@ -100,10 +101,11 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed
   int open_outputs = 0;
-  std::uint64_t time_ms;   ///< 0: it has no limit
-  bool built = false;      ///< its igloo-init runs
-  bool waiting = false;    ///< for its code, and nothing of that has run
-  bool abandoned = false;  ///< the caller wants an end, not the rest of the output
+  std::uint64_t time_ms;    ///< 0: it has no limit
+  std::uint64_t making_ms;  ///< until it is built, if that is no part of the time
+  bool built = false;       ///< its igloo-init runs
+  bool waiting = false;     ///< for its code, and nothing of that has run
+  bool abandoned = false;   ///< the caller wants an end, not the rest of the output
   bool out_of_memory = false;
   bool vanished = false;  ///< ended without a report
   std::optional<wire::Report> report = {};

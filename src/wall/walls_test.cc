@@ -33,16 +33,16 @@ TEST(Walls, AnUnknownNameIsAnErrorThatListsThem) {
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().code, Errc::kInvalidArgument);
   EXPECT_EQ(chosen.error().what, "there is no backend 'paper'");
-  EXPECT_EQ(chosen.error().hint, "choose jail or bubblewrap");
+  EXPECT_EQ(chosen.error().hint, "choose jail, bubblewrap or microvm");
   EXPECT_EQ(Choose("jial").error().hint, "did you mean 'jail'?");
   EXPECT_EQ(Choose("").error().code, Errc::kInvalidArgument);
 }
 
 TEST(Walls, AKnownOneThatIsNotServedSaysSo) {
-  const auto chosen = Choose("microvm");
+  const auto chosen = Choose("container");
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().code, Errc::kFailedPrecondition);
-  EXPECT_THAT(chosen.error().what, HasSubstr("'microvm' is not available yet"));
+  EXPECT_THAT(chosen.error().what, HasSubstr("'container' is not available yet"));
 }
 
 TEST(Walls, AnotherListHasItsOwnNames) {
@@ -54,9 +54,9 @@ TEST(Walls, AnotherListHasItsOwnNames) {
 
 TEST(Walls, TextsAreMadeOfTheRows) {
   EXPECT_EQ(kNames, "jail bubblewrap container microvm");
-  EXPECT_EQ(kServedNames, "jail bubblewrap");
-  EXPECT_EQ(kLaterNames, "container microvm");
-  EXPECT_EQ(kOptionText, "the wall: jail (default) or bubblewrap");
+  EXPECT_EQ(kServedNames, "jail bubblewrap microvm");
+  EXPECT_EQ(kLaterNames, "container");
+  EXPECT_EQ(kOptionText, "the wall: jail (default), bubblewrap or microvm");
 }
 
 TEST(Walls, OneIsFoundByTheWordThatPrintsItsCommand) {

@@ -168,7 +168,7 @@ TEST_F(BadConfig, HasAliasesThatLeadNowhere) {
 TEST_F(BadConfig, WhatIsNotAvailableIsRefusedWhereItIsUsedAndNothingStandsIn) {
   Write(kUsual,
         "[environments.web]\npreset = 'shell'\nsessions = false\n[environments.vm]\n"
-        "preset = 'shell'\nbackend = 'microvm'\n");
+        "preset = 'shell'\nbackend = 'container'\n");
   for (const char* name : {"web", "vm"}) {
     const Outcome outcome = Run({"run", "--env", name, "echo ran"});
     EXPECT_EQ(outcome.status, 125) << name;

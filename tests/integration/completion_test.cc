@@ -49,7 +49,8 @@ TEST(Completion, OffersCommandsFlagsAndValues) {
               IsSupersetOf({"run", "shell", "env", "doctor", "completion", "man", "--help"}));
   EXPECT_THAT(Offered({"igloo", "do"}), ElementsAre("doctor"));
   EXPECT_THAT(Offered({"igloo", "run", "--me"}), ElementsAre("--memory"));
-  EXPECT_THAT(Offered({"igloo", "run", "--backend", ""}), ElementsAre("jail", "bubblewrap"));
+  EXPECT_THAT(Offered({"igloo", "run", "--backend", ""}),
+              ElementsAre("jail", "bubblewrap", "microvm"));
   EXPECT_THAT(Offered({"igloo", "run", "--backend", "=", "b"}), ElementsAre("bubblewrap"));
   EXPECT_THAT(Offered({"igloo", "env", ""}), IsSupersetOf({"list", "show", "--json"}));
   EXPECT_THAT(Offered({"igloo", "completion", "f"}), ElementsAre("fish"));

@@ -118,7 +118,7 @@ in
   relativePath = says "is relative" (igloo { settings.project.path = "code"; });
   bubblewrap = says "/usr/bin/bwrap" (igloo { settings.defaults.backend = "bubblewrap"; });
   bubblewrapOfOne = says "/usr/bin/bwrap" (igloo { settings.environments.a = { preset = "python"; backend = "bubblewrap"; }; });
-  notYet = says "settings.defaults.backend: this igloo does not have it yet" (igloo { settings.defaults.backend = "microvm"; });
+  notYet = says "settings.defaults.backend: this igloo does not have it yet" (igloo { settings.defaults.backend = "container"; });
   network = fine (igloo { settings.defaults.network = "internet"; });
   fileAndSettings = says "configFile replaces" (igloo { configFile = "/etc/igloo.toml"; settings.audit.code = true; });
   root = says "no rights of root" (igloo { user = "root"; });
@@ -169,7 +169,7 @@ in
   homeEnvFileOfDesktop = says "claude-desktop reads no such file" (home { igloo = { enable = true; envFile = "/run/keys/env"; clients.claude-desktop.enable = true; }; });
   homeEnvFileInStore = says "programs.igloo.envFile: everybody" (home { igloo = { enable = true; envFile = "/nix/store/${hash}-env"; }; });
   homeUnknownClient = fails (home { igloo = { enable = true; clients.emacs.enable = true; }; }).programs.igloo.clients;
-  homeNotYet = says "programs.igloo.settings.environments.a.backend" (home { igloo = { enable = true; settings.environments.a = { preset = "shell"; backend = "microvm"; }; }; });
+  homeNotYet = says "programs.igloo.settings.environments.a.backend" (home { igloo = { enable = true; settings.environments.a = { preset = "shell"; backend = "container"; }; }; });
   homeBubblewrap = fine (home { igloo = { enable = true; settings.defaults.backend = "bubblewrap"; }; });
   homeSandboxMcp = let config = home { sandbox-mcp = { enable = true; settings.theme = "dark"; }; }; in
     fine config && builtins.fromTOML config.xdg.configFile."igloo/config.toml".source.text == { }

@@ -35,7 +35,9 @@ void Running::Write(std::string_view text) {
 bool Running::ReadMore() {
   if (!out_ && !err_) return false;
   std::array<pollfd, 2> fds = {{{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}}};
-  constexpr int kPatienceMs = 30'000;
+  // Far more than anything here takes: an emulated machine starts in seconds, beside others in a
+  // minute.
+  constexpr int kPatienceMs = 120'000;
   if (::poll(fds.data(), fds.size(), kPatienceMs) <= 0) return false;
   if (fds[0].revents != 0) Drain(out_, outcome_.out);
   if (fds[1].revents != 0) Drain(err_, outcome_.err);

@@ -145,8 +145,7 @@ class Divider {
     return {};
   }
   Result<void> Put(const step::FromBase& s, std::vector<sandbox::Step>& to) {
-    IGLOO_ASSIGN(std::string place,
-                 Show(base_ + "/" + s.path, s.fact, Access::kReadOnly, false));
+    IGLOO_ASSIGN(std::string place, Show(base_ + "/" + s.path, s.fact, Access::kReadOnly, false));
     to.emplace_back(step::Bind{.source = std::move(place), .target = s.target, .fact = s.fact});
     return {};
   }

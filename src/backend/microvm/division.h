@@ -12,7 +12,7 @@ namespace igloo::backend::microvm {
 
 /// A directory of the jail around the emulator that the machine mounts.
 struct Share {
-  std::string tag = {};       ///< by which the machine finds it
+  std::string tag = {};        ///< by which the machine finds it
   std::string directory = {};  ///< in the jail, and in the machine
   bool writable = false;
   bool operator==(const Share&) const = default;

@@ -41,13 +41,11 @@ const HostTree& Outside(const Division& division, std::size_t index) {
 }
 
 TEST(Divide, TreesOfTheEnvironmentAreOneShareByTheirOwnPaths) {
-  const Division division =
-      DivisionOf(PlanOf({step::Overlay{.source = "/usr",
-                                       .target = "/usr",
-                                       .fact = kDirectory,
-                                       .access = Access::kReadOnly},
-                         step::Bind{.source = "/etc/ssl", .target = "/etc/ssl", .fact = kDirectory},
-                         step::Copy{"/etc/localtime", "/etc/localtime", kFile}}));
+  const Division division = DivisionOf(PlanOf(
+      {step::Overlay{
+           .source = "/usr", .target = "/usr", .fact = kDirectory, .access = Access::kReadOnly},
+       step::Bind{.source = "/etc/ssl", .target = "/etc/ssl", .fact = kDirectory},
+       step::Copy{"/etc/localtime", "/etc/localtime", kFile}}));
   ASSERT_EQ(division.outside.size(), 3U);
   EXPECT_EQ(Outside(division, 0).source, "/usr");
   EXPECT_EQ(Outside(division, 0).target, "/host/usr");
@@ -63,9 +61,9 @@ TEST(Divide, TreesOfTheEnvironmentAreOneShareByTheirOwnPaths) {
 }
 
 TEST(Divide, PathsOfAStoreAreShownOneByOne) {
-  const Division division = DivisionOf(PlanOf({step::Base{"/nix/store", kDirectory},
-                                               step::FromBase{"aaa", "/nix/store/aaa", kDirectory},
-                                               step::FromBase{"bbb", "/nix/store/bbb", kDirectory}}));
+  const Division division = DivisionOf(PlanOf(
+      {step::Base{"/nix/store", kDirectory}, step::FromBase{"aaa", "/nix/store/aaa", kDirectory},
+       step::FromBase{"bbb", "/nix/store/bbb", kDirectory}}));
   ASSERT_EQ(division.outside.size(), 2U) << "never the whole store";
   EXPECT_EQ(Outside(division, 1).source, "/nix/store/bbb");
   EXPECT_EQ(Outside(division, 1).target, "/host/nix/store/bbb");
@@ -82,20 +80,17 @@ TEST(Divide, AProjectIsAShareOfItsOwnWithThePlansMode) {
     EXPECT_TRUE(Outside(division, 0).map_owner);
     EXPECT_THAT(division.shares,
                 ElementsAre(Share{"share0", "/shares/0", access == Access::kReadWrite}));
-    const std::vector<Step> inside = {step::Bind{.source = "/shares/0",
-                                                 .target = "/project",
-                                                 .access = access,
-                                                 .fact = kDirectory}};
+    const std::vector<Step> inside = {step::Bind{
+        .source = "/shares/0", .target = "/project", .access = access, .fact = kDirectory}};
     EXPECT_EQ(division.inside.run, inside);
   }
 }
 
 TEST(Divide, ACopyOnWriteProjectIsReadOnlyOutside) {
-  const Division division =
-      DivisionOf(PlanOf({}, {step::Overlay{.source = "/home/ada/x",
-                                           .target = "/project",
-                                           .capacity = {.bytes = 4096},
-                                           .fact = kDirectory}}));
+  const Division division = DivisionOf(PlanOf({}, {step::Overlay{.source = "/home/ada/x",
+                                                                 .target = "/project",
+                                                                 .capacity = {.bytes = 4096},
+                                                                 .fact = kDirectory}}));
   EXPECT_EQ(Outside(division, 0).access, Access::kReadOnly);
   const auto& inside = std::get<step::Overlay>(division.inside.run.at(0));
   EXPECT_EQ(inside.source, "/shares/0");

@@ -30,13 +30,12 @@ void AddShare(const Share& share, std::vector<std::string>& words) {
 }
 
 void AddPort(unsigned number, std::vector<std::string>& words) {
-  words.insert(words.end(),
-               {"-chardev",
-                fmt::format("socket,id=port{},fd={}", number,
-                            machine::kFirstPortFd + static_cast<int>(number)),
-                "-device",
-                fmt::format("virtserialport,chardev=port{},nr={},name=igloo.{}", number, number + 1,
-                            number)});
+  words.insert(words.end(), {"-chardev",
+                             fmt::format("socket,id=port{},fd={}", number,
+                                         machine::kFirstPortFd + static_cast<int>(number)),
+                             "-device",
+                             fmt::format("virtserialport,chardev=port{},nr={},name=igloo.{}",
+                                         number, number + 1, number)});
 }
 
 }  // namespace
@@ -44,34 +43,15 @@ void AddPort(unsigned number, std::vector<std::string>& words) {
 std::vector<std::string> EmulatorWords(const Division& division, const Parts& parts,
                                        std::size_t extra) {
   std::vector<std::string> words = {
-      parts.emulator,
-      "-machine",
-      "pc,usb=off,vmport=off,smm=off,graphics=off",
-      "-nodefaults",
-      "-no-user-config",
-      "-no-reboot",
-      "-display",
-      "none",
-      "-monitor",
-      "none",
+      parts.emulator, "-machine", "pc,usb=off,vmport=off,smm=off", "-nodefaults", "-no-user-config",
+      "-no-reboot", "-display", "none", "-monitor", "none",
       // A second filter, of the emulator's own.
-      "-sandbox",
-      "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
-      "-m",
-      fmt::format("{}M", division.memory_bytes / kMegabyte),
-      "-smp",
-      std::to_string(division.processors),
-      "-kernel",
-      kKernel,
-      "-initrd",
-      kFirstRoot,
-      "-append",
+      "-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny", "-m",
+      fmt::format("{}M", division.memory_bytes / kMegabyte), "-smp",
+      std::to_string(division.processors), "-kernel", kKernel, "-initrd", kFirstRoot, "-append",
       "console=ttyS0 quiet loglevel=3 panic=-1 reboot=t random.trust_cpu=on rdinit=/init",
-      "-chardev",
-      fmt::format("socket,id=console,fd={}", machine::kConsoleFd),
-      "-serial",
-      "chardev:console",
-      "-device",
+      "-chardev", fmt::format("socket,id=console,fd={}", machine::kConsoleFd), "-serial",
+      "chardev:console", "-device",
       fmt::format("virtio-serial-pci,max_ports={}", machine::kMaxPorts + 1)};
   for (unsigned i = 0; i < machine::kFirstExtraPort + extra; ++i) AddPort(i, words);
   for (const Share& share : division.shares) AddShare(share, words);
@@ -83,8 +63,8 @@ sandbox::Policy AroundEmulator(const Division& division, const Parts& parts, std
   auto& common = policy.environment;
   common.emplace_back(sandbox::HostTree{.source = "/usr", .target = "/usr", .own_inodes = true});
   for (const char* name : {"bin", "lib", "lib64"}) {
-    common.emplace_back(sandbox::Link{.path = fmt::format("/{}", name),
-                                      .points_to = fmt::format("usr/{}", name)});
+    common.emplace_back(
+        sandbox::Link{.path = fmt::format("/{}", name), .points_to = fmt::format("usr/{}", name)});
   }
   if (sandbox::IsWithin(parts.emulator, "/nix")) {
     common.emplace_back(sandbox::HostTree{.source = "/nix/store", .target = "/nix/store"});
@@ -94,10 +74,10 @@ sandbox::Policy AroundEmulator(const Division& division, const Parts& parts, std
   for (const char* name : {"null", "urandom"}) common.emplace_back(sandbox::DeviceNode{name});
   auto& own = policy.run;
   if (parts.kvm) own.emplace_back(sandbox::HostNode("/dev/kvm", "/dev/kvm", "virtual machines"));
-  own.emplace_back(sandbox::MemoryTree{
-      .target = kBoot,
-      .capacity = {.bytes = parts.first_root.size() + kMegabyte, .inodes = 16},
-      .access = sandbox::Access::kReadOnly});
+  own.emplace_back(
+      sandbox::MemoryTree{.target = kBoot,
+                          .capacity = {.bytes = parts.first_root.size() + kMegabyte, .inodes = 16},
+                          .access = sandbox::Access::kReadOnly});
   own.emplace_back(sandbox::TextFile{.path = kFirstRoot, .content = parts.first_root});
   own.emplace_back(sandbox::MemoryTree{
       .target = "/tmp", .capacity = {.bytes = kMegabyte, .inodes = 64}, .mode = 01777});

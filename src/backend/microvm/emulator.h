@@ -10,9 +10,9 @@ namespace igloo::backend::microvm {
 
 /// Files of the host that every machine starts with.
 struct Parts {
-  std::string emulator = {};  ///< QEMU
-  std::string relay = {};     ///< igloo-machine
-  std::string kernel = {};    ///< an image
+  std::string emulator = {};    ///< QEMU
+  std::string relay = {};       ///< igloo-machine
+  std::string kernel = {};      ///< an image
   std::string first_root = {};  ///< the content of an archive: igloo's programs and modules
   bool kvm = false;             ///< the host has the device; whether it works, the relay tries
   bool operator==(const Parts&) const = default;

@@ -56,16 +56,15 @@ TEST(EmulatorWords, HaveThePlansSizeAndNothingThatNobodyNamed) {
 TEST(EmulatorWords, AReadOnlyShareIsSoOnTheHostsSide) {
   const auto words = EmulatorWords(Sample(), SampleParts(), 0);
   EXPECT_THAT(words, Contains(AllOf(HasSubstr("id=host,path=/host"), HasSubstr("readonly=on"))));
-  EXPECT_THAT(words, Contains(AllOf(HasSubstr("id=share0,path=/shares/0"),
-                                    Not(HasSubstr("readonly")))));
+  EXPECT_THAT(words,
+              Contains(AllOf(HasSubstr("id=share0,path=/shares/0"), Not(HasSubstr("readonly")))));
 }
 
 TEST(EmulatorWords, EachDescriptorHasAPort) {
   const auto count = [](std::size_t extra) {
     const auto words = EmulatorWords(Sample(), SampleParts(), extra);
-    return std::ranges::count_if(words, [](const std::string& word) {
-      return word.starts_with("virtserialport,");
-    });
+    return std::ranges::count_if(
+        words, [](const std::string& word) { return word.starts_with("virtserialport,"); });
   };
   EXPECT_EQ(count(0), 5);
   EXPECT_EQ(count(3), 8);

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kImage = "vmlinuz-";
 constexpr std::size_t kMaxModule = 32U << 20;
 /// Devices, files of the host, and copies of them that are written to.
-constexpr std::array<std::string_view, 5> kNeeded = {"virtio_pci", "virtio_console",
-                                                     "9pnet_virtio", "9p",        "overlay"};
+constexpr std::array<std::string_view, 5> kNeeded = {"virtio_pci", "virtio_console", "9pnet_virtio",
+                                                     "9p", "overlay"};
 constexpr const char* kInstall =
     "install one: sudo apt install linux-image-amd64 (not -cloud-, which lacks 9p), or name one "
     "with '[backends.microvm] kernel'";

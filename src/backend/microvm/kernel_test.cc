@@ -26,7 +26,8 @@ class Kernels : public ::testing::Test {
     std::filesystem::create_directories(whole.parent_path());
     std::ofstream(whole, std::ios::binary) << content;
   }
-  void AddModule(const std::string& release, const std::string& name, const std::string& needs) const {
+  void AddModule(const std::string& release, const std::string& name,
+                 const std::string& needs) const {
     Write("lib/modules/" + release + "/kernel/" + name + ".ko",
           std::string("ELF\0license=GPL\0depends=", 24) + needs + std::string("\0name=x\0", 8));
   }

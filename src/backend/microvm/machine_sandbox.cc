@@ -67,8 +67,7 @@ Result<void> MachineSandbox::TellInit() {
   told_ = true;
   if (cpu_group_) IGLOO_TRY(jail_->EnterCpuGroup(cpu_group_.get()));
   cpu_group_.Reset();
-  IGLOO_ASSIGN(const std::string start,
-               wire::EncodeStart(StartMessage(outside_.payload, nonce_)));
+  IGLOO_ASSIGN(const std::string start, wire::EncodeStart(StartMessage(outside_.payload, nonce_)));
   // A few thousand bytes into a socket that is empty.
   const ssize_t sent = ::send(control_.get(), start.data(), start.size(), MSG_NOSIGNAL);
   if (sent == static_cast<ssize_t>(start.size())) return {};
@@ -186,8 +185,7 @@ Error MachineSandbox::WhyGone() {
   if (::poll(&ready, 1, kLastWordsMs) == 1) {
     if (auto read = ReadReport(); !read) return std::move(read).error();
   }
-  return {Errc::kFailedPrecondition,
-          "the sandbox in the virtual machine ended without a report",
+  return {Errc::kFailedPrecondition, "the sandbox in the virtual machine ended without a report",
           "out of memory? 'memory_mb' gives it more", 0};
 }
 

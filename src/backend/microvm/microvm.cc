@@ -23,6 +23,8 @@ namespace igloo::backend::microvm {
 namespace {
 
 constexpr std::size_t kMaxProgram = 64U << 20;
+/// More than the relay's own patience, twice: on KVM, and then without it.
+constexpr std::uint64_t kMakingMs = 300'000;
 constexpr const char* kInstallEmulator = "install it: sudo apt install qemu-system-x86";
 #ifdef __x86_64__
 constexpr const char* kEmulator = "qemu-system-x86_64";
@@ -120,6 +122,7 @@ class MicrovmBackend : public Backend {
   Result<HostIds> host_ids() override { return around_->host_ids(); }
   bool EntersCpuGroup() const override { return true; }
   bool CountsMemory() const override { return true; }
+  std::uint64_t MakingMs() const override { return kMakingMs; }
 
   Result<std::unique_ptr<Sandbox>> Start(const sandbox::Plan& plan, Channels channels) override {
     if (channels.extra.size() > machine::kMaxExtra) {

@@ -17,9 +17,8 @@ void AddMount(const Share& share, std::string& mounts) {
   const std::string_view options =
       share.writable ? "rw,trans=virtio,version=9p2000.L,msize=512000,access=any,cache=mmap"
                      : "ro,trans=virtio,version=9p2000.L,msize=512000,access=any,cache=loose";
-  for (const std::string_view text :
-       {std::string_view("9p"), std::string_view(share.tag), std::string_view(share.directory),
-        options}) {
+  for (const std::string_view text : {std::string_view("9p"), std::string_view(share.tag),
+                                      std::string_view(share.directory), options}) {
     mounts += text;
     mounts += '\0';
   }

@@ -43,7 +43,8 @@ TEST(EncodeOrders, HoldMountsAndOneRequestOfTheLauncher) {
   ops::Request request{};
   std::memcpy(&request, orders->data() + sizeof launch + launch.mounts_bytes, sizeof request);
   EXPECT_EQ(request.magic, ops::kMagic);
-  EXPECT_EQ(request.fd_count, 7) << "the answer, the channel, three streams and two of the program's";
+  EXPECT_EQ(request.fd_count, 7)
+      << "the answer, the channel, three streams and two of the program's";
   EXPECT_EQ(request.init_fds, 6U);
   EXPECT_EQ(request.run_bytes, sandbox::Encode(division.inside.run).size());
   EXPECT_EQ(launch.request_bytes, sizeof request + request.run_bytes);

@@ -250,7 +250,8 @@ Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& 
                                                 : agent::BoxRegistry::Name::kExactly));
   IGLOO_ASSIGN(const auto programs, service::FindPrograms());
   Wall wall(programs, false);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.configured.backend, prepared.configured.kernel, console));
+  IGLOO_ASSIGN(backend::Backend * backend,
+               wall.Choose(*prepared.configured.backend, prepared.configured.kernel, console));
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{
       .network = session::OwnNetwork{prepared.network,

@@ -38,8 +38,7 @@ void Append(std::vector<Finding>& all, std::vector<Finding> more) {
 }
 
 /// Without a configuration that can be read nothing runs, so it is as needed as a wall.
-std::vector<Finding> FindEnvironments(const ParsedArgs& args, Console& console) {
-  const auto config = ReadConfig(args, ProjectUse::kNames, console);
+std::vector<Finding> FindEnvironments(const Result<config::Config>& config) {
   if (!config) return {Missing("configuration", config.error(), true)};
   std::vector<Finding> findings = {
       {.name = "configuration",
@@ -108,7 +107,9 @@ std::vector<Finding> ProbeCold(const wall::Wall& wall, const backend::Programs& 
 
 std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   const cgroup::Found groups = cgroup::Find();
-  const auto programs = service::FindPrograms();
+  const auto config = ReadConfig(args, ProjectUse::kNames, console);
+  auto programs = service::FindPrograms();
+  if (programs && config) programs->kernel = config->kernel;
   const Prepared prepared = MakePrepared(programs);
   const Ids ids = prepared ? (*prepared)->host_ids() : std::unexpected(prepared.error());
   std::vector<Finding> all = SayWeaknesses(groups, ids);
@@ -118,7 +119,7 @@ std::vector<Finding> FindAll(const ParsedArgs& args, Console& console) {
   const char* path = std::getenv("PATH");
   Append(all,
          LookAtMachine({.search_path = path != nullptr ? path : "", .is_root = ::geteuid() == 0}));
-  Append(all, FindEnvironments(args, console));
+  Append(all, FindEnvironments(config));
   if (!programs) {
     all.push_back(Missing("programs", programs.error(), true));
     return all;

@@ -24,6 +24,7 @@ struct Finding {
 /// What one sandbox showed of its walls.
 struct Seen {
   std::string inside = {};   ///< "name value" lines that the probe printed
+  bool own_kernel = false;   ///< the wall promises one
   std::string uid_map = {};  ///< of the code, read outside: inside it hides who its parent maps to
   uid_t caller = 0;          ///< who started it
   std::uint32_t first_free_id = 0;  ///< ids from here on are no account's

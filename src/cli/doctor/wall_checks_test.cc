@@ -56,6 +56,17 @@ TEST(WallChecksTest, EveryLineThatIsWrongOrMissingIsFound) {
   }
 }
 
+TEST(WallChecksTest, AKernelOfItsOwnIsSeenByItsId) {
+  Seen seen = Whole();
+  seen.own_kernel = true;
+  seen.uid_map = "";
+  EXPECT_THAT(Troubles(seen), ElementsAre("x: kernel")) << "it did not say";
+  seen.inside += "boot " + ReadFile("/proc/sys/kernel/random/boot_id", 64).value_or("") + "\n";
+  EXPECT_THAT(Troubles(seen), ElementsAre("x: kernel")) << "the host's";
+  seen.inside += "boot 00000000-0000-4000-8000-000000000000\n";
+  EXPECT_THAT(Troubles(seen), IsEmpty()) << "another one's, and nobody asks for its namespaces";
+}
+
 TEST(WallChecksTest, ANamespaceOfTheHostsIsNamed) {
   Seen seen = Whole();
   const std::string line = "ns-net net:[1]";

@@ -55,8 +55,8 @@ Result<Prepared> Prepare(const ParsedArgs& args, Inherit inherit, Console& conso
   const std::string missing =
       session::MissingDevice(plan.network, request.resolver, *chosen.backend);
   if (!missing.empty()) console.Note(missing);
-  return Prepared{std::move(plan), chosen.backend, std::move(request.network), chosen.resolver,
-                  chosen.kernel,   chosen.audit};
+  return Prepared{std::move(plan), chosen.backend, std::move(request.network),
+                  chosen.resolver, chosen.kernel,  chosen.audit};
 }
 
 Result<int> Start(const ParsedArgs& args, Console& console) {
@@ -75,7 +75,8 @@ Result<int> Start(const ParsedArgs& args, Console& console) {
   Wall wall(programs, false);
   IGLOO_ASSIGN(const Prepared prepared, Prepare(args, Inherit::kValues, console));
   WarnOfRights(prepared.network, console);
-  IGLOO_ASSIGN(backend::Backend * backend, wall.Choose(*prepared.backend, prepared.kernel, console));
+  IGLOO_ASSIGN(backend::Backend * backend,
+               wall.Choose(*prepared.backend, prepared.kernel, console));
   cgroup::Groups groups(cgroup::Find());
   session::RunIo io{.network = session::OwnNetwork{prepared.network,
                                                    service::ProxyFor(programs, prepared.resolver)}};

@@ -23,9 +23,8 @@ Result<backend::Backend*> Wall::Choose(const wall::Wall& wall, const std::string
                                        Console& console) {
   if (!wall.caveat.empty()) console.Note("note: " + std::string(wall.caveat));
   programs_.kernel = kernel;
-  IGLOO_TRY(Make(wall, [&console](std::string_view text) {
-    console.Note("note: " + std::string(text));
-  }));
+  IGLOO_TRY(Make(
+      wall, [&console](std::string_view text) { console.Note("note: " + std::string(text)); }));
   return backend_.get();
 }
 
