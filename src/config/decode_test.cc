@@ -260,28 +260,29 @@ mounts = ["/srv:/data"]
 preset = "node"
 backend = "container"
 )");
-  EXPECT_THAT(config.unavailable,
-              ElementsAre(Unavailable{"backends",
-                                      "backends.microvm.hypervisor",
-                                      "backends.microvm.hypervisor = \"firecracker\" is not "
-                                      "available yet",
-                                      "c.toml",
-                                      {2, 1}},
-                          Unavailable{"environments.web",
-                                      "environments.web.sessions",
-                                      "'environments.web.sessions' is not available yet",
-                                      "c.toml",
-                                      {5, 1}},
-                          Unavailable{"environments.data",
-                                      "environments.data.mounts",
-                                      "'environments.data.mounts' is not available yet",
-                                      "c.toml",
-                                      {9, 1}},
-                          Unavailable{"environments.vm",
-                                      "environments.vm.backend",
-                                      "environments.vm.backend = \"container\" is not available yet",
-                                      "c.toml",
-                                      {12, 1}}));
+  EXPECT_THAT(
+      config.unavailable,
+      ElementsAre(Unavailable{"backends",
+                              "backends.microvm.hypervisor",
+                              "backends.microvm.hypervisor = \"firecracker\" is not "
+                              "available yet",
+                              "c.toml",
+                              {2, 1}},
+                  Unavailable{"environments.web",
+                              "environments.web.sessions",
+                              "'environments.web.sessions' is not available yet",
+                              "c.toml",
+                              {5, 1}},
+                  Unavailable{"environments.data",
+                              "environments.data.mounts",
+                              "'environments.data.mounts' is not available yet",
+                              "c.toml",
+                              {9, 1}},
+                  Unavailable{"environments.vm",
+                              "environments.vm.backend",
+                              "environments.vm.backend = \"container\" is not available yet",
+                              "c.toml",
+                              {12, 1}}));
   EXPECT_EQ(config.environments.at("web").limits.processes, 3U);
 }
 

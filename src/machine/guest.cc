@@ -39,10 +39,13 @@ constinit char g_mounts[kMaxMounts] = {};
 
 /// A stream that a machine lacks is over from the start.
 constexpr size_t kOut = 3 + kMaxExtra, kIn = 2 + kMaxExtra;
+/// Answers first, then what a program prints: see Order.
+constexpr size_t kFirstOutput = 1 + kMaxExtra;
 
 ToPort* OutStream(size_t i) {
-  ToPort* const named[] = {&g_streams.control_out, &g_streams.output, &g_streams.error};
-  return i < 3 ? named[i] : &g_streams.extra_out[i - 3];
+  if (i == 0) return &g_streams.control_out;
+  if (i < kFirstOutput) return &g_streams.extra_out[i - 1];
+  return i == kFirstOutput ? &g_streams.output : &g_streams.error;
 }
 FromPort* InStream(size_t i) {
   FromPort* const named[] = {&g_streams.control_in, &g_streams.input};
@@ -335,7 +338,8 @@ class Guest {
       }
       if (fds[2 * kAll + 1].revents != 0) End();
       if (fds[2 * kAll].revents != 0) TakeAnswer();
-      for (size_t i = 0; i < kOut; ++i) {
+      const bool wait = order_.AnswersWait(fds + 2 * kFirstOutput, fds + 2 * (kFirstOutput + 1));
+      for (size_t i = wait ? kFirstOutput : 0; i < kOut; ++i) {
         if (!OutStream(i)->Move(fds + 2 * i)) End();
       }
       for (size_t i = 0; i < kIn; ++i) {
@@ -348,6 +352,7 @@ class Guest {
   unsigned char* request_ = nullptr;
   int ports_[kMaxPorts] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
   int launcher_ = -1, answers_ = -1;
+  Order order_ = {};
 };
 static_assert(kMaxPorts == 11);
 

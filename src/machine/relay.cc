@@ -49,10 +49,13 @@ struct Streams {
 };
 constinit Streams g_streams = {};
 constexpr size_t kOut = 3 + kMaxExtra, kIn = 2 + kMaxExtra;
+/// Answers first, then what a program prints: see Order.
+constexpr size_t kFirstOutput = 1 + kMaxExtra;
 
 FromPort* OutStream(size_t i) {
-  FromPort* const named[] = {&g_streams.control_out, &g_streams.output, &g_streams.error};
-  return i < 3 ? named[i] : &g_streams.extra_out[i - 3];
+  if (i == 0) return &g_streams.control_out;
+  if (i < kFirstOutput) return &g_streams.extra_out[i - 1];
+  return i == kFirstOutput ? &g_streams.output : &g_streams.error;
 }
 ToPort* InStream(size_t i) {
   ToPort* const named[] = {&g_streams.control_in, &g_streams.input};
@@ -253,10 +256,7 @@ class Relay {
   }
 
   static bool AllArrived() {
-    for (size_t i = 0; i < 3; ++i) {
-      if (!OutStream(i)->over()) return false;
-    }
-    return true;
+    return g_streams.control_out.over() && g_streams.output.over() && g_streams.error.over();
   }
 
   /// One round; false: the machine is gone, or no machine of ours.
@@ -275,7 +275,10 @@ class Relay {
     if (own[3].revents != 0) TakeConsole();
     bool alive = own[2].revents == 0 || TakeEvents();
     MoveOrders(own);
-    for (size_t i = 0; i < kOut; ++i) alive = OutStream(i)->Move(fds + 2 * i) && alive;
+    const bool wait = order_.AnswersWait(fds + 2 * kFirstOutput, fds + 2 * (kFirstOutput + 1));
+    for (size_t i = wait ? kFirstOutput : 0; i < kOut; ++i) {
+      alive = OutStream(i)->Move(fds + 2 * i) && alive;
+    }
     for (size_t i = 0; i < kIn; ++i) alive = InStream(i)->Move(fds + 2 * (kOut + i)) && alive;
     return alive;
   }
@@ -317,6 +320,7 @@ class Relay {
   Event event_ = {};
   size_t event_size_ = 0;
   Tail said_ = {};
+  Order order_ = {};
 };
 
 }  // namespace

@@ -117,4 +117,11 @@ void FromPort::CloseLocal() {
   local_ = -1;
 }
 
+bool Order::AnswersWait(const pollfd* output, const pollfd* error) {
+  const bool moves =
+      (output[0].revents | output[1].revents | error[0].revents | error[1].revents) != 0;
+  rounds_ = moves && rounds_ < kMostRounds ? rounds_ + 1 : 0;
+  return rounds_ != 0;
+}
+
 }  // namespace igloo::machine

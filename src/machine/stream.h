@@ -55,4 +55,18 @@ class FromPort {
 
 void SetNonBlocking(int fd);
 
+/// Keeps the order between streams that one program writes: what it printed arrives before what it
+/// answered afterwards. Whoever polls looks at answers first, and at output behind them: an answer
+/// that is seen then has its output in front of it, which moves first.
+class Order {
+ public:
+  /// `output`, `error`: what a poll said of these two. Whether answers have to wait for another
+  /// round. They do not wait for output that cannot move, nor for one that never ends.
+  bool AnswersWait(const pollfd* output, const pollfd* error);
+
+ private:
+  static constexpr unsigned kMostRounds = 256;
+  unsigned rounds_ = 0;
+};
+
 }  // namespace igloo::machine

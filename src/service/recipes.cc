@@ -32,7 +32,7 @@ Result<session::Recipe> Plan(const Order& order) {
   request.files.clear();
   request.time_ms = 0;
   request.extra_descriptors = order.driver == nullptr ? 0 : language::kDescriptors;
-  request.hand_out = true;
+  request.hand_out = order.where.backend->can.hands_out;
   const std::uint64_t kept = order.where.environment.room.output_bytes;
   session::Recipe recipe{.wall = order.where.backend,
                          .awaits_code = order.driver == nullptr,

@@ -76,8 +76,11 @@ Result<Runner::WallInUse*> Runner::WallFor(const wall::Wall& wall, const std::st
   IGLOO_ASSIGN(auto made, backend::Make(wall, std::move(options), options_.factories));
   auto pool = std::make_unique<session::Pool>(
       loop_, *made, groups_,
-      session::Pool::Options{
-          .roomy = {}, .note = options_.note, .copier = programs_.copier, .proxy = &proxy_});
+      session::Pool::Options{.roomy = {},
+                             .note = options_.note,
+                             // igloo-copy works on processes of the host's kernel.
+                             .copier = wall.can.own_kernel ? std::string() : programs_.copier,
+                             .proxy = &proxy_});
   WallInUse in_use{.backend = std::move(made), .pool = std::move(pool)};
   return &walls_in_use_.emplace(&wall, std::move(in_use)).first->second;
 }

@@ -39,6 +39,13 @@ asio::awaitable<Result<void>> Sessions::Prepare(Found entry, const Asked& asked)
     }
   }
   if (entry->stop.requested()) co_return Fail(Errc::kTimeout, "the call was stopped");
+  if (!asked.files.empty() && entry->inside->workspace() < 0) {
+    co_return Fail(Errc::kFailedPrecondition,
+                   "sessions of environment '" + entry->environment +
+                       "' take no files: its backend "
+                       "cannot pass them in",
+                   "write them with code, or leave 'session' out");
+  }
   for (const environment::GivenFile& file : asked.files) {
     auto stamp = session::WriteBelow(entry->inside->workspace(), file);
     if (!stamp) co_return std::unexpected(std::move(stamp).error());

@@ -45,6 +45,11 @@ class PooledInterpreter : public SessionInterpreter {
   }
 
   Result<std::unique_ptr<SessionInterpreter>> Sibling() override {
+    if (workspace() < 0) {
+      return Fail(Errc::kFailedPrecondition,
+                  "sessions behind " + std::string(open_->recipe->wall->name) + " cannot be forked",
+                  "begin another session and run the same code there");
+    }
     if (driver_.fork == language::Fork::kNone) {
       const language::Language* of = language::Find(driver_.interpreter);
       return Fail(Errc::kFailedPrecondition,

@@ -68,7 +68,7 @@ inline constexpr Wall kWalls[] = {
     {.name = "microvm",
      .description = "a virtual machine with a kernel of its own, made by QEMU",
      .served = true,
-     .can = {.own_kernel = true, .fine_memory_limits = true, .views = true}},
+     .can = {.sessions = true, .own_kernel = true, .fine_memory_limits = true, .views = true}},
 };
 
 inline constexpr const Wall& kDefault = kWalls[0];

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "support/configured.h"
 #include "support/host.h"
+#include "support/mcp.h"
 #include "support/running.h"
 
 namespace igloo::testing {
@@ -217,6 +218,28 @@ TEST_F(Microvm, WithoutAKernelItSaysWhatToInstall) {
   EXPECT_EQ(outcome.status, 125);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot read the kernel"),
                                  HasSubstr("sudo apt install linux-image-amd64")));
+}
+
+TEST_F(Microvm, ASessionKeepsItsStateAndWhatItPrintsComesBeforeItsAnswer) {
+  Configure("[environments.python]\npreset = 'python'\nbackend = 'microvm'\nwarm = 0\n");
+  McpClient client({.args = {"mcp", "--config", Path(kConfig)},
+                    .env = {"PATH=/usr/bin:/bin", "HOME=" + Path("")}});
+  client.Initialize();
+  const JsonObject in_session = {{"session", "s"}};
+  EXPECT_THAT(TextOf(client.Run("python", "x = 41", in_session)), Not(HasSubstr("Error")));
+  for (int round = 0; round < 20; ++round) {
+    // Output that came after its call had ended would be missing here, and told with the next one.
+    EXPECT_THAT(TextOf(client.Run("python", "print('begin')\nprint('y' * 3000)\nprint('end', x)",
+                                  in_session)),
+                AllOf(StartsWith("begin\n"), HasSubstr("\nend 41\n")));
+  }
+  const JsonObject late =
+      client.Run("python", "import time; time.sleep(100)", {{"session", "s"}, {"timeout", 1}});
+  EXPECT_TRUE(IsError(late));
+  EXPECT_THAT(TextOf(client.Run("python", "x + 1", in_session)), StartsWith("42\n"))
+      << "an interrupt, and the state survives";
+  EXPECT_THAT(TextOf(client.Run("python", "x", {{"session", "t"}, {"fork_of", "s"}})),
+              HasSubstr("cannot be forked"));
 }
 
 TEST_F(Microvm, WhatItCannotDoYetIsRefusedAndNeverLeftOut) {

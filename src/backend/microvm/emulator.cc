@@ -51,8 +51,11 @@ std::vector<std::string> EmulatorWords(const Division& division, const Parts& pa
       std::to_string(division.processors), "-kernel", kKernel, "-initrd", kFirstRoot, "-append",
       "console=ttyS0 quiet loglevel=3 panic=-1 reboot=t random.trust_cpu=on rdinit=/init",
       "-chardev", fmt::format("socket,id=console,fd={}", machine::kConsoleFd), "-serial",
-      "chardev:console", "-device",
-      fmt::format("virtio-serial-pci,max_ports={}", machine::kMaxPorts + 1)};
+      "chardev:console",  // Without ioeventfd each port is served at once, so that what is written
+                          // to one after another
+      // arrives in that order.
+      "-device",
+      fmt::format("virtio-serial-pci,max_ports={},ioeventfd=off", machine::kMaxPorts + 1)};
   for (unsigned i = 0; i < machine::kFirstExtraPort + extra; ++i) AddPort(i, words);
   for (const Share& share : division.shares) AddShare(share, words);
   return words;

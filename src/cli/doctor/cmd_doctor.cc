@@ -94,13 +94,21 @@ std::vector<Finding> ProbeCold(const wall::Wall& wall, const backend::Programs& 
                                const cgroup::Found& groups) {
   const bool required = &wall == &wall::kDefault;
   const std::string name(wall.name);
-  const auto cold = backend::Make(wall, {.programs = programs});
+  std::string said;
+  const auto cold = backend::Make(
+      wall, {.programs = programs, .note = [&said](std::string_view text) { said = text; }});
   if (!cold) return {Missing(name, cold.error(), required)};
   std::vector<Finding> all = ProbeWalls(name + ": ", **cold, wall.can, required);
   if (required) all.push_back(ProbeGroups(**cold, groups));
   if (wall.can.views) {
-    all.push_back(ProbeView(**cold));
-    all.push_back(ProbeOverlay(**cold));
+    for (Finding each : {ProbeView(**cold), ProbeOverlay(**cold)}) {
+      if (!required) each.name.insert(0, name + ": ");
+      all.push_back(std::move(each));
+    }
+  }
+  if (!said.empty()) {
+    all.push_back(
+        {.name = name, .state = State::kMissing, .detail = std::move(said), .required = false});
   }
   return all;
 }

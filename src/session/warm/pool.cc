@@ -159,6 +159,7 @@ Result<std::unique_ptr<OpenInterpreter>> Pool::Make(const std::shared_ptr<const 
                              .note = options_.note};
   // Restoring takes milliseconds; who waits for it longer is better off without.
   if (checkpoint) options.start_limit = checkpoint->ready() ? kRestoreLimit : kLoadLimit;
+  options.start_limit += std::chrono::milliseconds(backend_.MakingMs());
   options.connection = open->connection;
   IGLOO_ASSIGN(options.group, TakeGroup(groups_, recipe->plan, cgroup::OutOfMemory::kEndsOne));
   open->interpreter =
