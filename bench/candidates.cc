@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "bench/artifacts.h"
+#include "bench/boxes.h"
 #include "bench/launcher_runs.h"
 #include "bench/mcp.h"
 #include "bench/network.h"
@@ -56,6 +57,7 @@ struct Field::Shared {
   LauncherRuns prepared, timed, cold;
   std::optional<McpServers> mcp = {};
   std::optional<NetworkRuns> network = {};
+  std::optional<BoxRuns> boxes = {};
   std::deque<ReadyRuns> ready = {};  // two of each language; candidates point to elements
   std::optional<ReadyRuns> session = {};
   std::deque<ReadyRuns> forks = {};  // the same; one for each amount of data
@@ -79,6 +81,7 @@ Result<std::unique_ptr<Field>> Field::Make(std::string cache, Words mcp) {
   for (const std::size_t packages : {10, 100, 600}) field->AddClosure(packages);
   field->AddArtifacts();
   field->AddNetwork();
+  field->AddBoxes();
   field->AddReady();
   field->AddOutput();
   field->AddMcp(std::move(mcp));
@@ -342,6 +345,18 @@ void Field::AddArtifacts() {
 
 void Field::AddNetwork() {
   NetworkRuns& runs = shared_->network.emplace(shared_->ground.programs());
+  for (Candidate& each : runs.Candidates()) candidates_.push_back(std::move(each));
+}
+
+void Field::AddBoxes() {
+  auto made = BoxRuns::Make(shared_->ground.programs());
+  if (!made) {
+    candidates_.push_back({.key = "box",
+                           .name = "box, to the agent's first instruction",
+                           .failure = made.error().what});
+    return;
+  }
+  const BoxRuns& runs = shared_->boxes.emplace(*std::move(made));
   for (Candidate& each : runs.Candidates()) candidates_.push_back(std::move(each));
 }
 

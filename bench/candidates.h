@@ -34,6 +34,7 @@ struct Candidate {
 
 const Candidate* Find(const std::vector<Candidate>& candidates, std::string_view key);
 
+class BoxRuns;
 class McpServers;
 class NetworkRuns;
 
@@ -71,6 +72,7 @@ class Field {
   void AddClosure(std::size_t packages);
   void AddArtifacts();
   void AddNetwork();
+  void AddBoxes();
 
   std::unique_ptr<Shared> shared_;
   std::vector<Candidate> candidates_ = {};

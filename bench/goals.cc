@@ -6,7 +6,7 @@
 namespace igloo::bench {
 namespace {
 
-constexpr std::array<Goal, 37> kGoals = {{
+constexpr std::array<Goal, 44> kGoals = {{
     {"one shot, in T", "one_shot_report", "T", Bar::kAtMost, 3.6},
     {"one shot, in T (stretch)", "one_shot_report", "T", Bar::kAtMost, 3.1},
     {"one shot, of bwrap", "one_shot_report", "bwrap", Bar::kAtMost, 0.75},
@@ -50,6 +50,15 @@ constexpr std::array<Goal, 37> kGoals = {{
      1.5},
     {"a request, added, left to the kernel, of haproxy", "net_hop", "net_hop_haproxy", Bar::kAtMost,
      1.5},
+    {"box start, in T", "box", "T", Bar::kAtMost, 4},
+    {"box start, of claudebox's bwrap", "box", "box_claudebox", Bar::kAtMost, 0.8},
+    {"box start, of claude-sandbox's bwrap", "box", "box_claude_sandbox", Bar::kAtMost, 0.8},
+    {"box start without a network, in T", "box_closed", "T", Bar::kAtMost, 4},
+    {"box start without a network, of claudebox's bwrap", "box_closed", "box_claudebox",
+     Bar::kAtMost, 0.8},
+    {"box start without a network, of claude-sandbox's bwrap", "box_closed", "box_claude_sandbox",
+     Bar::kAtMost, 0.8},
+    {"1,000 small processes in a box, of outside", "loop_box", "loop_outside", Bar::kAtMost, 1.05},
     {"1 GB of output, of cat", "output_igloo", "output_cat", Bar::kAtMost, 1.3},
 }};
 

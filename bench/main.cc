@@ -28,7 +28,8 @@ constexpr const char* kUsage =
     "  --quick      8 rounds, and short ones of all else\n"
     "  --only KEYS  only these candidates (keys as in the JSON, with commas), and T and bwrap;\n"
     "               'sustained' for two workers without a pause, 'mcp' for the MCP server,\n"
-    "               'ready' for interpreters that wait ready, 'ready_mcp' for these through it\n"
+    "               'ready' for interpreters that wait ready, 'ready_mcp' for these through it,\n"
+    "               'network' for igloo-proxy, 'boxes' for boxes around a project\n"
     "  --peers DIR  where bench/install-peers put peers from npm\n"
     "  --mcp WORDS  the command of an MCP server to measure instead of igloo's (blanks between)\n"
     "  --json FILE  write the results there, too\n";
@@ -102,12 +103,17 @@ bool IsNetwork(std::string_view key) {
   return key.starts_with("net_") || key == "one_shot_allow" || key == "one_shot";
 }
 
+bool IsBox(std::string_view key) {
+  return key == "box" || key.starts_with("box_") || key.starts_with("loop_");
+}
+
 bool Wanted(const Candidate& candidate, const std::string& only) {
   const bool sustained = candidate.key == "one_shot" || candidate.key == "bwrap_python";
   return only.empty() || candidate.key == "T" || candidate.key == "bwrap" ||
          (sustained && Named("sustained", only)) || Named(candidate.key, only) ||
          (candidate.key.starts_with("mcp_") && Named("mcp", only)) ||
          (IsNetwork(candidate.key) && Named("network", only)) ||
+         (IsBox(candidate.key) && Named("boxes", only)) ||
          (IsReady(candidate.key) && Named("ready", only));
 }
 

@@ -30,9 +30,10 @@ std::vector<char*> Pointers(const Words& strings) {
 }
 
 std::vector<char*> Environment(const Words& more) {
+  // Of two that have one name, the first counts.
   std::vector<char*> pointers = Pointers(more);
   for (const char* each : kEnvironment) {
-    pointers.insert(pointers.begin(), const_cast<char*>(each));
+    pointers.insert(pointers.end() - 1, const_cast<char*>(each));
   }
   return pointers;
 }

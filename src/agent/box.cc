@@ -8,8 +8,9 @@
 #include <set>
 
 #include "agent/machine.h"
+#include "agent/managed.h"
 #include "agent/notice.h"
-#include "base/spawn.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
 #include "network/secret.h"
 #include "sandbox/entry.h"
@@ -60,15 +61,19 @@ class Composer {
     box_.home = owner_.home;
     box_.network = request_.network;
     box_.grants = request_.grants;
+    box_.notice = request_.notice;
     box_.memory_bytes = UsualMemory();
     box_.processes = UsualProcesses();
+    box_.millicpus = UsualMillicpus();
     IGLOO_TRY(FindProgram());
     IGLOO_TRY(AddProject());
-    AddOwnDirectories();
+    IGLOO_TRY(AddOwnDirectories());
     IGLOO_TRY(AddHomeDirectories());
+    AddGivenTrees();
     AddVariables();
     AddArguments();
     AddFiles();
+    if (profile() != nullptr) IGLOO_TRY(AddManagedSettings(*profile(), owner_, box_));
     return std::move(box_);
   }
 
@@ -83,89 +88,126 @@ class Composer {
     IGLOO_ASSIGN(box_.program,
                  ResolveProgram(name, search, profile() ? profile()->install : "", TheHost()));
     box_.title = profile() != nullptr ? std::string(profile()->title) : name;
+    if (request_.beside_agent) AddProfilesProgram(search);
     for (const ProgramTree& tree : box_.program.trees) {
       AddMount(tree.path, Access::kReadOnly, tree.reason);
     }
     return {};
   }
 
+  /// The agent itself can be started by hand in a box that runs a shell, if it is installed.
+  void AddProfilesProgram(const ProgramSearch& search) {
+    const auto found = ResolveProgram(profile()->program, search, "", TheHost());
+    if (found) AddNeeds(*found, box_.program);
+  }
+
   Result<void> AddProject() {
-    IGLOO_ASSIGN(box_.work_tree, FindWorkTree(request_.project));
-    const std::string git = igloo::FindInPath("git");
-    box_.identity = ReadGitIdentity(git, owner_.home);
+    IGLOO_ASSIGN(box_.work_tree, environment::FindWorkTree(request_.project));
+    box_.identity = ReadGitIdentity(owner_.home);
     const GitIdentity& fallback = request_.fallback_identity;
     if (box_.identity.name.empty()) box_.identity.name = fallback.name;
     if (box_.identity.email.empty()) box_.identity.email = fallback.email;
-    box_.committer = IdentityIn(box_.work_tree, git, owner_.home, box_.identity);
+    box_.committer = IdentityIn(box_.work_tree, box_.identity);
     // Of a copy nothing reaches the host's git before a person applies it.
-    const bool copied = !request_.changes.empty();
-    if (copied && box_.work_tree.linked()) {
-      return Fail(Errc::kFailedPrecondition,
-                  "'" + Printable(request_.project) +
-                      "' is a linked work tree, whose repository "
-                      "lies elsewhere: there would be no copy of it",
-                  "start the agent in the main work tree, or without --propose");
+    if (!request_.changes.empty()) {
+      if (box_.work_tree.elsewhere) {
+        box_.repository = environment::Repository{.path = box_.work_tree.common,
+                                                  .changes = request_.repository_changes};
+      }
+      return HideSecrets();
     }
-    if (copied) return HideSecrets();
-    for (sandbox::Entry& entry : GuardWorkTree(request_.project, box_.work_tree)) {
+    for (sandbox::Entry& entry : GuardWorkTree(request_.project, box_.work_tree, owner_.home)) {
       const auto& tree = std::get<sandbox::HostTree>(entry);
       const bool guard = tree.access == Access::kReadOnly;
-      const std::string reason = guard ? "your git runs what it names" : "the repository";
-      if (IsThere(tree.source)) box_.mounts.push_back({std::move(entry), reason});
+      if (IsThere(tree.source)) box_.mounts.push_back({std::move(entry), ReasonOf(tree, guard)});
     }
     IGLOO_TRY(HideSecrets());
     if (!box_.work_tree.common.empty() && !IsThere(box_.work_tree.common + "/hooks")) {
       box_.remarks.emplace_back(
-          "the repository has no directory 'hooks': your git would run what the agent puts there");
+          "the repository has no directory 'hooks': what the agent puts there is taken away when "
+          "it ends; until then your git would run it");
     }
     return {};
   }
 
-  /// What is hidden in the repository is hidden in its own mount. Its configuration without
-  /// credentials takes the place of the one that is shown read-only.
+  std::string ReasonOf(const sandbox::HostTree& tree, bool guard) const {
+    if (!guard) return tree.target == box_.work_tree.common ? "the repository" : "part of it";
+    return IsDirectory(tree.source) && !tree.target.ends_with("/hooks")
+               ? "another work tree of the repository"
+               : "your git runs what it names";
+  }
+
+  /// What is hidden in the repository is hidden in the mount of its own that it lies in. A
+  /// configuration without credentials takes the place of the one that is shown read-only.
   Result<void> HideSecrets() {
-    IGLOO_ASSIGN(std::vector<sandbox::Hidden> all,
-                 environment::FindHidden(request_.project, request_.hide));
-    const auto of_repository = [](const sandbox::Hidden& each) {
-      return each.path.starts_with(".git/");
-    };
-    for (Mount& mount : box_.mounts) {
-      auto& tree = std::get<sandbox::HostTree>(mount.entry);
-      if (tree.target != request_.project + "/.git" || tree.access != Access::kReadWrite) continue;
-      for (const sandbox::Hidden& each : all) {
-        if (!of_repository(each)) continue;
-        tree.hidden.push_back(each);
-        tree.hidden.back().path = each.path.substr(std::string_view(".git/").size());
-      }
+    IGLOO_ASSIGN(box_.hidden, environment::FindHidden(request_.project, request_.hide));
+    if (box_.work_tree.common.empty()) return {};
+    if (!box_.work_tree.elsewhere) {
+      MoveIntoMounts(request_.project, box_.hidden);
+      return {};
     }
-    std::erase_if(box_.mounts, [&](const Mount& mount) {
-      const std::string target = sandbox::TargetOf(mount.entry);
-      return std::ranges::any_of(all, [&](const sandbox::Hidden& each) {
-        return of_repository(each) && target == request_.project + "/" + each.path;
-      });
-    });
-    if (request_.changes.empty()) std::erase_if(all, of_repository);
-    box_.hidden = std::move(all);
+    IGLOO_ASSIGN(
+        std::vector<sandbox::Hidden> all,
+        environment::FindHidden(box_.work_tree.common, environment::InRepository(request_.hide)));
+    if (box_.repository) {
+      box_.repository->hidden = std::move(all);
+    } else {
+      MoveIntoMounts(box_.work_tree.common, all);
+    }
     return {};
+  }
+
+  /// Takes out of `all`, whose paths lie in `top`, what lies in mounts beneath it, and hides it
+  /// there.
+  void MoveIntoMounts(const std::string& top, std::vector<sandbox::Hidden>& all) {
+    const auto take = [&](sandbox::Hidden& each) {
+      const std::string path = top + "/" + each.path;
+      // The cover of a file takes the place of the mount of it.
+      std::erase_if(box_.mounts,
+                    [&](const Mount& mount) { return sandbox::TargetOf(mount.entry) == path; });
+      sandbox::HostTree* deepest = nullptr;
+      for (Mount& mount : box_.mounts) {
+        auto* tree = std::get_if<sandbox::HostTree>(&mount.entry);
+        if (tree == nullptr || tree->target == path || !sandbox::IsWithin(path, tree->target) ||
+            !sandbox::IsWithin(tree->target, box_.work_tree.common)) {
+          continue;
+        }
+        if (deepest == nullptr || tree->target.size() > deepest->target.size()) deepest = tree;
+      }
+      if (deepest == nullptr) return false;
+      each.path = path.substr(deepest->target.size() + 1);
+      deepest->hidden.push_back(std::move(each));
+      return true;
+    };
+    std::erase_if(all, take);
   }
 
   void AddMount(const std::string& path, Access access, std::string reason) {
     box_.mounts.push_back({sandbox::HostTree{.source = path,
                                              .target = path,
                                              .access = access,
+                                             .links = sandbox::Links::kRefused,
                                              .map_owner = true,
                                              .covering = sandbox::Covering::kIntended},
                            std::move(reason)});
   }
 
+  Result<void> CheckPlace(const std::string& path, const std::string& what) const {
+    return CheckShown(
+        path, {.home = owner_.home, .project = request_.project, .state = owner_.state}, what);
+  }
+
   /// What the agent needs of the user's home, as far as it is there.
-  void AddOwnDirectories() {
-    if (profile() == nullptr) return;
+  Result<void> AddOwnDirectories() {
+    if (profile() == nullptr) return {};
     for (const std::string_view each : profile()->home) {
       const std::string path = owner_.home + "/" + std::string(each);
       if (TheHost().real_path(path) != path || !IsDirectory(path)) continue;
+      IGLOO_TRY(CheckPlace(path, "the configuration of '" + std::string(profile()->name) +
+                                     "' cannot show"));
       AddMount(path, Access::kReadWrite, "named in your configuration");
     }
+    return {};
   }
 
   Result<void> AddHomeDirectories() {
@@ -178,9 +220,23 @@ class Composer {
                     "'" + Printable(path) + "' is no directory below your home",
                     "name one without links in its path, relative to home: --home .cache/pip");
       }
+      IGLOO_TRY(CheckPlace(path, "'--home' cannot show"));
       AddMount(path, Access::kReadWrite, "you named it (--home)");
     }
     return {};
+  }
+
+  void AddGivenTrees() {
+    box_.own_trees = request_.own_trees;
+    for (const OwnTree& each : request_.own_trees) {
+      box_.mounts.push_back({sandbox::HostTree{.source = each.source,
+                                               .target = each.target,
+                                               .access = Access::kReadWrite,
+                                               .map_owner = true,
+                                               .covering = sandbox::Covering::kIntended},
+                             each.reason});
+    }
+    box_.mounts.insert(box_.mounts.end(), request_.mounts.begin(), request_.mounts.end());
   }
 
   /// What is set later counts.
@@ -219,6 +275,7 @@ class Composer {
     for (const std::string& each : box_.program.path_directories) add(each);
     const auto own = environment_.variables.find("PATH");
     add(own != environment_.variables.end() ? own->second : "/usr/local/bin:/usr/bin:/bin");
+    for (const std::string& each : request_.late_directories) add(each);
     return path;
   }
 
@@ -235,13 +292,14 @@ class Composer {
       }
       for (const std::string_view name : profile()->variables) Pass(name, Origin::kCaller);
     }
+    for (const std::string& name : request_.key_variables) Pass(name, Origin::kCaller);
     for (const std::string& name : request_.extra_variables) Pass(name, Origin::kNamed);
     for (const Variable& each : request_.set_variables) Set(each.name, each.value, each.origin);
   }
 
   void AddArguments() {
     box_.argv.push_back(box_.program.path);
-    if (profile() != nullptr) {
+    if (profile() != nullptr && !request_.beside_agent) {
       for (const std::string_view word : profile()->arguments) {
         box_.argv.push_back(Expanded(word));
       }
@@ -310,6 +368,7 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
   root.limits.cpu_seconds = 0;
   root.limits.memory_bytes = box.memory_bytes;
   root.limits.processes = box.processes;
+  root.limits.millicpus = box.millicpus;
   root.limits.open_files = kOpenFiles;
   root.limits.file_bytes = 0;
   request.what = environment::Program{box.argv};
@@ -319,7 +378,8 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
                                                        : environment::ProjectMode::kOverlay,
                            .mount_point = box.project,
                            .hidden = box.hidden,
-                           .changes = box.changes};
+                           .changes = box.changes,
+                           .repository = box.repository};
   for (const Variable& each : box.variables) {
     // What the network sets (proxies, placeholders) is there already and stays.
     request.variables.emplace(each.name, each.value);
@@ -335,9 +395,19 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
                                               .map_owner = true,
                                               .covering = sandbox::Covering::kIntended});
   }
-  // What is no mount and lies in a home of the host's was put there (FillHome).
+  // Memory is not shown where a directory of the host's takes its place.
+  std::erase_if(policy.run, [&](const sandbox::Entry& entry) {
+    const bool memory = std::holds_alternative<sandbox::MemoryTree>(entry);
+    return memory && std::ranges::any_of(box.own_trees, [&](const OwnTree& each) {
+             return each.target == sandbox::TargetOf(entry);
+           });
+  });
+  // What is no mount and lies in a directory of igloo's on the host was put there (FillHome).
   const auto is_there = [&](const std::string& path) {
-    return own_home && sandbox::IsWithin(path, box.home);
+    return (own_home && sandbox::IsWithin(path, box.home)) ||
+           std::ranges::any_of(box.own_trees, [&](const OwnTree& each) {
+             return sandbox::IsWithin(path, each.target);
+           });
   };
   for (const Mount& mount : box.mounts) {
     const bool made = !sandbox::IsMount(mount.entry) && is_there(sandbox::TargetOf(mount.entry));

@@ -8,6 +8,7 @@
 
 #include "agent/notice.h"
 #include "base/temp_dir.h"
+#include "sandbox/entry.h"
 
 namespace igloo::agent {
 namespace {
@@ -67,6 +68,34 @@ TEST_F(Composed, RunsTheAgentWithItsOwnArgumentsBeforeTheUsers) {
   EXPECT_EQ(box->argv.front(), place_ + "/home/bin/claude");
   EXPECT_THAT(box->argv, Contains("--dangerously-skip-permissions"));
   EXPECT_EQ(box->argv.back(), "hello");
+}
+
+TEST_F(Composed, AnotherProgramBesideTheAgentGetsNoneOfItsArgumentsAndFindsIt) {
+  request_.program = "sh";
+  request_.beside_agent = true;
+  request_.arguments = {"-c", "true"};
+  owner_.path += ":/usr/bin:/bin";
+  const auto box = Compose();
+  ASSERT_TRUE(box) << box.error().what;
+  EXPECT_THAT(box->argv, ElementsAre(HasSubstr("sh"), "-c", "true"));
+  EXPECT_THAT(box->mounts, Contains(::testing::Truly([&](const Mount& each) {
+                return sandbox::TargetOf(each.entry) == place_ + "/home/bin/claude";
+              })));
+  EXPECT_EQ(ValueOf(*box, "IS_SANDBOX"), "1");
+}
+
+TEST_F(Composed, ItsOwnTreesTakeThePlaceOfMemory) {
+  request_.own_trees = {{.source = place_ + "/home/.cache", .target = "/tmp", .reason = "kept"}};
+  request_.late_directories = {"/last"};
+  const auto box = Compose();
+  ASSERT_TRUE(box) << box.error().what;
+  EXPECT_THAT(ValueOf(*box, "PATH"), ::testing::EndsWith(":/last"));
+  environment::RunRequest run{.place = {.home = owner_.home, .directory = owner_.home}};
+  const auto policy = PolicyForBox(*box, {.name = "shell", .interpreter = {"sh"}}, run);
+  ASSERT_TRUE(policy) << policy.error().what;
+  const auto at_tmp = std::ranges::count_if(
+      policy->run, [](const sandbox::Entry& entry) { return sandbox::TargetOf(entry) == "/tmp"; });
+  EXPECT_EQ(at_tmp, 1);
 }
 
 TEST_F(Composed, TellsTheAgentWhereItIs) {

@@ -28,21 +28,27 @@ std::string ErrorLine(const Error& error) {
          "\n";
 }
 
-/// The words of {"do": "enter", "argv": [...]}.
-Result<std::vector<std::string>> ReadRequest(std::string_view line) {
+struct Request {
+  std::string what = {};
+  std::vector<std::string> argv = {};  ///< of "enter"
+};
+
+Result<Request> ReadRequest(std::string_view line) {
   boost::system::error_code error;
   const json::value value = json::parse(line, error);
-  const json::object* request = error ? nullptr : value.if_object();
-  const json::value* what = request != nullptr ? request->if_contains("do") : nullptr;
-  const json::value* argv = request != nullptr ? request->if_contains("argv") : nullptr;
-  std::vector<std::string> words;
-  const bool sound = what != nullptr && *what == "enter" && argv != nullptr && argv->is_array();
-  for (std::size_t i = 0; sound && i < argv->get_array().size(); ++i) {
+  const json::object* object = error ? nullptr : value.if_object();
+  const json::value* what = object != nullptr ? object->if_contains("do") : nullptr;
+  const json::value* argv = object != nullptr ? object->if_contains("argv") : nullptr;
+  Request request;
+  if (what != nullptr && what->is_string()) request.what = what->get_string();
+  const bool words = argv != nullptr && argv->is_array();
+  for (std::size_t i = 0; words && i < argv->get_array().size(); ++i) {
     const json::string* word = argv->get_array()[i].if_string();
     if (word == nullptr) return Fail(Errc::kInvalidArgument, "a word of the program is no text");
-    words.emplace_back(*word);
+    request.argv.emplace_back(*word);
   }
-  if (sound && !words.empty()) return words;
+  const bool plain = request.what == "pause" || request.what == "resume";
+  if (plain || (request.what == "enter" && !request.argv.empty())) return request;
   return Fail(Errc::kInvalidArgument, "the box does not understand this",
               "use the igloo that started it");
 }
@@ -77,13 +83,21 @@ class Client : public std::enable_shared_from_this<Client> {
 
  private:
   void Answer(const std::string& line, UniqueFd terminal) {
-    auto argv = ReadRequest(line);
-    if (argv && !terminal) argv = Fail(Errc::kInvalidArgument, "no terminal came along");
-    if (!argv) return Say(ErrorLine(argv.error()));
-    actions_->enter(*argv, std::move(terminal), [self = shared_from_this()](Result<int> code) {
-      self->Say(code ? json::serialize(json::object{{"exit", *code}}) + "\n"
-                     : ErrorLine(code.error()));
-    });
+    auto request = ReadRequest(line);
+    if (!request) return Say(ErrorLine(request.error()));
+    if (request->what != "enter") {
+      const auto done = request->what == "pause" ? actions_->pause() : actions_->resume();
+      return SayEnd(done ? Result<int>(0) : std::unexpected(done.error()));
+    }
+    if (!terminal) {
+      return SayEnd(Fail(Errc::kInvalidArgument, "no terminal came along"));
+    }
+    actions_->enter(request->argv, std::move(terminal),
+                    [self = shared_from_this()](const Result<int>& code) { self->SayEnd(code); });
+  }
+
+  void SayEnd(const Result<int>& code) {
+    Say(code ? json::serialize(json::object{{"exit", *code}}) + "\n" : ErrorLine(code.error()));
   }
 
   /// A line is small: a socket that has no room for it has nobody at its other end.
@@ -125,6 +139,13 @@ Result<UniqueFd> AskToEnter(const std::string& path, const std::vector<std::stri
   const int passed[] = {terminal};
   IGLOO_TRY(SendWithFds(socket.get(), line, passed));
   return socket;
+}
+
+Result<void> AskFor(const std::string& path, std::string_view what) {
+  IGLOO_ASSIGN(const UniqueFd socket, ConnectToOwn(path));
+  IGLOO_TRY(WriteAll(socket.get(), json::serialize(json::object{{"do", what}}) + "\n"));
+  IGLOO_TRY(ReadExit(socket.get()));
+  return {};
 }
 
 Result<int> ReadExit(int connection) {

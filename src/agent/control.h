@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -19,12 +20,14 @@ struct BoxActions {
   std::function<void(const std::vector<std::string>& argv, UniqueFd terminal,
                      std::function<void(Result<int>)> ended)>
       enter;
+  /// Stops all of its processes, or lets them go on.
+  std::function<Result<void>()> pause, resume;
 };
 
-/// The socket of a box, beside its lock. A request is one line of JSON, {"do": "enter", "argv":
-/// [...]} with the terminal as a descriptor; the answer is one line, {"exit": N} or {"error":
-/// {"what", "hint"}}. One request a connection. SECURITY: the socket is 0600 in a directory of mode
-/// 0700, and the kernel says who calls.
+/// The socket of a box, beside its lock. A request is one line of JSON: {"do": "enter", "argv":
+/// [...]} with the terminal as a descriptor, {"do": "pause"} or {"do": "resume"}. The answer is one
+/// line, {"exit": N} or {"error": {"what", "hint"}}. One request a connection. SECURITY: the socket
+/// is 0600 in a directory of mode 0700, and the kernel says who calls.
 class BoxControl {
  public:
   /// `actions` are called on the loop; all of them outlive it.
@@ -45,5 +48,7 @@ Result<UniqueFd> AskToEnter(const std::string& path, const std::vector<std::stri
                             int terminal);
 /// The answer, once it can be read.
 Result<int> ReadExit(int connection);
+/// Asks it for something else, and waits until that is done: "pause", "resume".
+Result<void> AskFor(const std::string& path, std::string_view what);
 
 }  // namespace igloo::agent

@@ -8,11 +8,19 @@
 #include <array>
 
 #include "agent/grants/grant.h"
+#include "sandbox/entry.h"
 
 namespace igloo::agent {
 namespace {
 
-constexpr std::array<GrantRow, 12> kGrants = {{
+constexpr std::array<GrantRow, 15> kGrants = {{
+    // The first three before the keys: what is in these directories is not shown once more.
+    {Grant::kGitFiles, "git settings", "the user's own git settings",
+     "code can read your git settings, and tokens that stand in them"},
+    {Grant::kGitHubFiles, "gh settings", "the settings of `gh`, with its token",
+     "code can do all that the token of your gh may, and keep it"},
+    {Grant::kSshFiles, "~/.ssh", "`~/.ssh`, with its keys",
+     "code can read every private key in it that has no passphrase, and keep it"},
     {Grant::kSshAgent, "--with-ssh", "signatures with keys of the user's ssh-agent",
      "code can log in with these keys wherever you can, while the box runs"},
     {Grant::kSshKey, "--ssh-key", "a private key in `~/.ssh`",
@@ -66,8 +74,23 @@ Apply FunctionOf(Grant grant) {
       return GrantNix;
     case Grant::kMount:
       return GrantMounts;
+    case Grant::kGitFiles:
+      return GrantGitFiles;
+    case Grant::kGitHubFiles:
+      return GrantGitHubFiles;
+    case Grant::kSshFiles:
+      return GrantSshFiles;
   }
   return nullptr;
+}
+
+/// A right that the box also does without.
+void ApplyIfThere(Grant grant, const GrantContext& context) {
+  Box before = context.box;
+  auto applied = FunctionOf(grant)(context);
+  if (applied) return;
+  context.box = std::move(before);
+  context.Miss(grant, std::move(applied).error());
 }
 
 }  // namespace
@@ -84,7 +107,11 @@ Result<void> ApplyGrants(const GrantRequest& request, const GrantPlaces& places,
   }
   const GrantContext context{request, places, caller, box};
   for (const GrantRow& row : kGrants) {
-    if (request.asked.contains(row.grant)) IGLOO_TRY(FunctionOf(row.grant)(context));
+    if (request.asked.contains(row.grant)) {
+      IGLOO_TRY(FunctionOf(row.grant)(context));
+    } else if (request.usual.contains(row.grant)) {
+      ApplyIfThere(row.grant, context);
+    }
   }
   return {};
 }
@@ -95,6 +122,18 @@ std::string GrantContext::Variable(const std::string& name) const {
 
 void GrantContext::Show(Grant grant, std::string what) const {
   box.granted.push_back({grant, std::move(what)});
+}
+
+void GrantContext::Miss(Grant grant, Error why) const {
+  box.not_granted.push_back({grant, std::move(why)});
+}
+
+bool GrantContext::Shows(const std::string& target) const {
+  return std::ranges::any_of(box.mounts, [&](const Mount& each) {
+    const bool tree = std::holds_alternative<sandbox::HostTree>(each.entry) ||
+                      std::holds_alternative<sandbox::OverlayTree>(each.entry);
+    return tree && sandbox::TargetOf(each.entry) == target;
+  });
 }
 
 void GrantContext::Remark(std::string sentence) const {

@@ -28,12 +28,16 @@ enum class Grant {
   kBrowser,
   kNix,
   kMount,
+  // Only claude-sandbox has these, as it had them before.
+  kGitFiles,
+  kGitHubFiles,
+  kSshFiles,
 };
 
 /// One of them, as the command line names it and as the summary explains it.
 struct GrantRow {
   Grant grant;
-  std::string_view option;  ///< "--with-ssh"
+  std::string_view option;  ///< "--with-ssh"; a name without dashes: no option gives it
   std::string_view shown;   ///< what the box has by it, for the agent
   std::string_view risk;    ///< what code can do with it, for the launch summary
 };
@@ -45,6 +49,7 @@ const GrantRow& RowOf(Grant grant);
 /// What somebody asks for.
 struct GrantRequest {
   std::set<Grant> asked = {};
+  std::set<Grant> usual = {};  ///< granted where the host has it (Box::not_granted says where not)
   std::vector<std::string> ssh_keys = {};         ///< paths
   std::vector<std::string> ssh_key_filters = {};  ///< fingerprints or comments; none: all keys
   std::vector<std::string> mounts = {};           ///< DIR, DIR:ro or DIR:rw

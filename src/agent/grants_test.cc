@@ -26,12 +26,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 /// A caller with a home, a project and a desktop of the test's own.
 class Granting : public ::testing::Test {
  protected:
   Granting() : place_(fs::canonical(temp_.path()).string()) {
-    for (const char* each : {"home/.ssh", "p/sub", "own", "state", "run/pulse", "x11", "other"}) {
+    for (const char* each : {"home/.ssh", "p/sub", "own", "state", "run/pulse", "x11", "other",
+                             "more/sub"}) {
       fs::create_directories(place_ + "/" + each);
     }
     places_ = {.own = place_ + "/own", .state = place_ + "/state", .working = place_};
@@ -41,7 +44,7 @@ class Granting : public ::testing::Test {
     places_.nix_store = place_ + "/store";
     places_.nix_socket = place_ + "/run/nix";
     variables_["XDG_RUNTIME_DIR"] = place_ + "/run";
-    caller_ = {.owner = {.home = place_ + "/home"},
+    caller_ = {.owner = {.home = place_ + "/home", .state = place_ + "/state"},
                .lookup = [this](const std::string& name) -> std::optional<std::string> {
                  const auto found = variables_.find(name);
                  return found == variables_.end() ? std::nullopt : std::optional(found->second);
@@ -107,6 +110,46 @@ TEST_F(Granting, WhatNobodyAskedForIsNotThere) {
   EXPECT_THAT(Shown(), IsEmpty());
   EXPECT_EQ(box_.variables.size(), 1U);
   EXPECT_THAT(box_.granted, IsEmpty());
+}
+
+TEST_F(Granting, WhatIsUsualIsThereWhereTheHostHasItAndSaidWhereNot) {
+  Listen("run/pipewire-0");
+  request_.usual = {Grant::kAudio, Grant::kX11, Grant::kSystemBus};
+  ASSERT_TRUE(ApplyGrants(request_, places_, caller_, box_));
+  EXPECT_THAT(Shown(), ElementsAre(Pair(HasSubstr("pipewire-0"), place_ + "/run/pipewire-0")));
+  ASSERT_EQ(box_.granted.size(), 1U);
+  EXPECT_EQ(box_.granted[0].grant, Grant::kAudio);
+  ASSERT_EQ(box_.not_granted.size(), 2U);
+  EXPECT_EQ(box_.not_granted[0].grant, Grant::kX11);
+  EXPECT_THAT(box_.not_granted[0].why.what, HasSubstr("DISPLAY is not set"));
+}
+
+TEST_F(Granting, FilesOfTheUsersOwnAreViews) {
+  Write("home/.gitconfig", "x");
+  Write("home/.ssh/known_hosts", "x");
+  fs::create_directories(place_ + "/dotfiles/gh");
+  fs::create_directories(place_ + "/home/.config");
+  fs::create_directory_symlink(place_ + "/dotfiles/gh", place_ + "/home/.config/gh");
+  request_.usual = {Grant::kGitFiles, Grant::kGitHubFiles, Grant::kSshFiles, Grant::kSshAgent};
+  ASSERT_TRUE(ApplyGrants(request_, places_, caller_, box_));
+  const std::string home = place_ + "/home";
+  EXPECT_THAT(Shown(), UnorderedElementsAre(Pair(home + "/.gitconfig", home + "/.gitconfig"),
+                                            Pair(home + "/.config/gh", place_ + "/dotfiles/gh"),
+                                            Pair(home + "/.ssh", home + "/.ssh")));
+  for (const Mount& each : box_.mounts) {
+    const auto* view = std::get_if<sandbox::OverlayTree>(&each.entry);
+    const auto* file = std::get_if<sandbox::HostTree>(&each.entry);
+    ASSERT_TRUE(view != nullptr || file != nullptr) << "and nothing is made in ~/.ssh";
+    EXPECT_EQ(view != nullptr ? view->access : file->access, sandbox::Access::kReadOnly);
+  }
+}
+
+TEST_F(Granting, ALinkToAllOfTheHomeShowsNothing) {
+  fs::remove_all(place_ + "/home/.ssh");
+  fs::create_directory_symlink(place_ + "/home", place_ + "/home/.ssh");
+  request_.usual = {Grant::kSshFiles};
+  ASSERT_TRUE(ApplyGrants(request_, places_, caller_, box_));
+  EXPECT_THAT(Shown(), IsEmpty());
 }
 
 TEST_F(Granting, WithoutAnAgentSshIsARemarkAndTheBoxGoesOn) {
@@ -315,7 +358,7 @@ TEST_F(Granting, WithoutNixThereIsNone) {
 }
 
 TEST_F(Granting, ADirectoryIsShownAsAViewUnlessItIsToBeWritten) {
-  request_.mounts = {place_ + "/other", "p/sub/:rw"};
+  request_.mounts = {place_ + "/other", "more/sub/:rw"};
   ASSERT_TRUE(Apply(Grant::kMount));
   ASSERT_EQ(box_.mounts.size(), 2U);
   const auto* view = std::get_if<sandbox::OverlayTree>(&box_.mounts[0].entry);
@@ -324,7 +367,7 @@ TEST_F(Granting, ADirectoryIsShownAsAViewUnlessItIsToBeWritten) {
   const auto* tree = std::get_if<sandbox::HostTree>(&box_.mounts[1].entry);
   ASSERT_NE(tree, nullptr);
   EXPECT_EQ(tree->access, sandbox::Access::kReadWrite);
-  EXPECT_EQ(tree->target, place_ + "/p/sub");
+  EXPECT_EQ(tree->target, place_ + "/more/sub");
 }
 
 TEST_F(Granting, BehindAWallWithoutViewsADirectoryIsShownItselfAndItIsSaid) {
@@ -343,6 +386,7 @@ TEST_F(Granting, NoDirectoryThatHoldsMoreThanItSays) {
   for (const std::string& bad :
        {std::string("/"), place_, place_ + "/home", place_ + "/p", place_ + "/state",
         place_ + "/state/x", place_ + "/link", place_ + "/file", place_ + "/none", std::string(),
+        place_ + "/p/sub",
         std::string("/proc"), std::string("/dev"), std::string("/run"), std::string("home"),
         std::string("p/..")}) {
     fs::create_directories(place_ + "/state/x");

@@ -12,12 +12,13 @@ namespace igloo::agent {
 /// Where an agent keeps the conversations of one project, apart from those of all others.
 struct History {
   std::string path = {};    ///< below the home directory, as the agent knows it
-  std::string source = {};  ///< the directory on the host that is shown there
+  std::string source = {};  ///< the directory on the host that is shown there; empty: none yet
+  UniqueFd lock = {};       ///< as long as a box shows it, it is not collected
 };
 
-/// igloo's own directory for the conversations of a project (the work trees of one repository share
-/// it), below `place`. A new one begins with what the user's own has of this project.
-Result<History> OpenHistory(const Profile& profile, const std::string& place,
+/// A directory below `histories` for the conversations of a project, which the work trees of one
+/// repository share. A new one begins with what the user's own has of this project.
+Result<History> OpenHistory(const Profile& profile, const std::string& histories,
                             const std::string& home, const std::string& project);
 
 /// The directories of an agent that its box shares with the host, or sees read-only.
@@ -25,7 +26,8 @@ std::vector<Mount> MountsOfState(const AgentFiles& files, const BoxOrder& order,
                                  const std::string& home, const std::optional<History>& history);
 
 /// Puts into `directory`, which becomes the home of a box, what igloo itself has for it: git's
-/// configuration, names of programs, and a place for each mount. Nothing of the box runs yet.
+/// configuration, names of programs, and a place for each mount; and into the box's own trees the
+/// same, as far as it lies in them. Nothing of the box runs yet.
 Result<void> FillHome(const std::string& directory, const Box& box);
 
 }  // namespace igloo::agent

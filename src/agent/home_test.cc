@@ -47,7 +47,7 @@ TEST_F(Home, HistoryIsThatOfTheProjectAndBeginsWithTheUsersOwn) {
   Write("home/.claude/projects/" + name + "/a.jsonl", "old");
   Write("home/.claude/projects/other/b.jsonl", "of another project");
   const auto history =
-      OpenHistory(*FindProfile("claude"), place_ + "/histories", place_ + "/home", project);
+      OpenHistory(*FindProfile("claude"), place_ + "/histories/claude", place_ + "/home", project);
   ASSERT_TRUE(history) << history.error().what;
   EXPECT_EQ(history->path, ".claude/projects");
   EXPECT_EQ(Read(history->source + "/" + name + "/a.jsonl"), "old");
@@ -55,7 +55,7 @@ TEST_F(Home, HistoryIsThatOfTheProjectAndBeginsWithTheUsersOwn) {
   // Once: what the user's own gets later is not brought over again.
   Write("home/.claude/projects/" + name + "/c.jsonl", "new");
   const auto again =
-      OpenHistory(*FindProfile("claude"), place_ + "/histories", place_ + "/home", project);
+      OpenHistory(*FindProfile("claude"), place_ + "/histories/claude", place_ + "/home", project);
   EXPECT_EQ(again->source, history->source);
   EXPECT_FALSE(fs::exists(history->source + "/" + name + "/c.jsonl"));
 }
@@ -67,7 +67,7 @@ TEST_F(Home, MountsDirectoriesThatAreThereAndNoLinks) {
   fs::create_directory_symlink(place_ + "/elsewhere", place_ + "/home/.claude/plugins");
   const std::string home = place_ + "/home";
   const BoxOrder order{.box = "b", .agent = "claude", .home = home};
-  const History history{".claude/projects", place_ + "/histories"};
+  const std::optional<History> history = History{".claude/projects", place_ + "/histories"};
   const auto mounts = MountsOfState(*FindAgentFiles("claude"), order, home, history);
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadOnly), Contains(home + "/.claude/commands"));
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadWrite), Contains(home + "/.claude/todos"));
@@ -97,6 +97,52 @@ TEST_F(Home, HasAPlaceForEachMountAndNothingOutside) {
   EXPECT_EQ(fs::read_symlink(made + "/bin/x"), "/usr/bin/x");
   EXPECT_THAT(Read(made + "/.gitconfig"), ::testing::HasSubstr("[safe]"));
   EXPECT_FALSE(fs::exists(made + place_));
+}
+
+TEST_F(Home, APlaceInATreeOfTheBoxsOwnIsMadeThere) {
+  fs::create_directories(place_ + "/own/share");
+  Write("home/.local/share/claude/versions/1", "ELF");
+  const std::string home = place_ + "/home", program = home + "/.local/share/claude/versions/1";
+  Box box{.project = place_ + "/project", .home = home};
+  box.own_trees = {{.source = place_ + "/own/share", .target = home + "/.local/share"}};
+  box.mounts = {
+      {sandbox::HostTree{.source = place_ + "/own/share", .target = home + "/.local/share"},
+       "test"},
+      {sandbox::HostTree{.source = program, .target = program}, "test"}};
+  box.program.links = {{home + "/.local/share/link", "/usr/bin/x"}};
+  const std::string made = place_ + "/made";
+  fs::create_directories(made);
+  ASSERT_TRUE(FillHome(made, box));
+  EXPECT_TRUE(fs::is_directory(made + "/.local/share"));
+  EXPECT_TRUE(fs::is_empty(made + "/.local/share"));
+  EXPECT_TRUE(fs::is_regular_file(place_ + "/own/share/claude/versions/1"));
+  EXPECT_EQ(fs::read_symlink(place_ + "/own/share/link"), "/usr/bin/x");
+  box.program.links = {{home + "/.local/share/link", "/usr/bin/y"}};
+  ASSERT_TRUE(FillHome(made, box)) << "again, with another version";
+  EXPECT_EQ(fs::read_symlink(place_ + "/own/share/link"), "/usr/bin/y");
+}
+
+TEST_F(Home, NothingIsMadeThroughALinkThatABoxPutIntoItsTree) {
+  fs::create_directories(place_ + "/own");
+  fs::create_directories(place_ + "/victim");
+  fs::create_directory_symlink(place_ + "/victim", place_ + "/own/claude");
+  const std::string home = place_ + "/home";
+  Box box{.project = place_ + "/project", .home = home};
+  box.own_trees = {{.source = place_ + "/own", .target = home + "/.local/share"}};
+  box.mounts = {
+      {sandbox::HostTree{.source = "/usr", .target = home + "/.local/share/claude/x"}, ""}};
+  const std::string made = place_ + "/made";
+  fs::create_directories(made);
+  const auto filled = FillHome(made, box);
+  ASSERT_FALSE(filled);
+  EXPECT_THAT(filled.error().what, ::testing::HasSubstr("cannot make a place for"));
+  EXPECT_TRUE(fs::is_empty(place_ + "/victim"));
+  // Nor at its end.
+  box.mounts = {
+      {sandbox::HostTree{.source = "/etc/passwd", .target = home + "/.local/share/file"}, ""}};
+  fs::create_symlink(place_ + "/victim/file", place_ + "/own/file");
+  EXPECT_FALSE(FillHome(made, box));
+  EXPECT_TRUE(fs::is_empty(place_ + "/victim"));
 }
 
 }  // namespace

@@ -13,9 +13,18 @@ std::uint64_t UsualMemory() {
   return pages * page / 4 * 3 / kMegabyte * kMegabyte;
 }
 
+namespace {
+
+std::uint64_t Processors() {
+  return static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+}  // namespace
+
+std::uint64_t UsualMillicpus() { return std::max<std::uint64_t>(1000, 750 * Processors()); }
+
 std::uint64_t UsualProcesses() {
-  const auto processors = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  return std::clamp<std::uint64_t>(512 * processors, 1024, 8192);
+  return std::clamp<std::uint64_t>(512 * Processors(), 1024, 8192);
 }
 
 }  // namespace igloo::agent

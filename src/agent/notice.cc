@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 namespace igloo::agent {
-namespace {
 
 std::string NetworkLine(const network::Wanted& wanted) {
   switch (wanted.level) {
@@ -21,7 +20,7 @@ std::string NetworkLine(const network::Wanted& wanted) {
   return {};
 }
 
-/// What the user added: an agent that is told that keys are missing would not use them.
+// An agent that is told that keys are missing would not use those that it has.
 std::string GrantedLine(const Box& box) {
   if (box.grants.empty()) return {};
   std::string text =
@@ -33,9 +32,8 @@ std::string GrantedLine(const Box& box) {
   return text + "\n";
 }
 
-}  // namespace
-
 std::string NoticeText(const Box& box) {
+  if (box.notice) return box.notice(box);
   return fmt::format(
       "# Sandbox\n\n"
       "You run inside a sandbox that igloo made for one project.\n\n"
@@ -43,7 +41,9 @@ std::string NoticeText(const Box& box) {
       "- `{}` and `/tmp` are in memory and are gone when you end. Other projects and files of the "
       "user's are not here, and neither are `~/.ssh`, keys, cloud credentials or the user's shell "
       "settings. Do not look for them.\n"
-      "- Programs are read-only. There is no root, no `sudo` and no Docker.\n"
+      "- Programs are read-only. `Read-only file system` and `Permission denied` outside of the "
+      "project mean that the sandbox refused it: do not try to get around it. There is no root, no "
+      "`sudo` and no Docker.\n"
       "- {}\n"
       "- Git works: commit as usual. `.git/hooks` and `.git/config` are read-only, because the "
       "user's own git runs what they name. To push, prefer HTTPS, or ask the user.\n"

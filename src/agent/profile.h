@@ -71,6 +71,11 @@ struct Profile {
   std::string_view history = {};
   /// What it needs of the network, as rules: what --network allow opens.
   std::span<const std::string_view> domains = {};
+  /// Where the administrator of a machine has settings for it: a directory of /etc. They hold
+  /// inside as well.
+  std::string_view managed = {};
+  /// Why they do not, said if there are any.
+  std::string_view managed_lacks = {};
   /// Said in the launch summary: what of the agent's own is switched off inside, and why.
   std::string_view remark = {};
 };

@@ -197,4 +197,15 @@ Result<ResolvedProgram> ResolveProgram(std::string_view name, const ProgramSearc
   return resolver.Finish(std::move(real));
 }
 
+void AddNeeds(const ResolvedProgram& more, ResolvedProgram& program) {
+  const auto add = [](const auto& from, auto& to) {
+    for (const auto& each : from) {
+      if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+    }
+  };
+  add(more.trees, program.trees);
+  add(more.links, program.links);
+  add(more.path_directories, program.path_directories);
+}
+
 }  // namespace igloo::agent

@@ -30,6 +30,9 @@ struct ResolvedProgram {
   std::vector<std::string> path_directories = {};  ///< of PATH inside, before the environment's
 };
 
+/// Adds what another program needs to what one needs.
+void AddNeeds(const ResolvedProgram& more, ResolvedProgram& program);
+
 /// What can be asked about the host's files. Tests bring their own.
 struct HostFiles {
   /// The path behind all links; empty: it is not there.

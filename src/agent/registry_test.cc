@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 
@@ -111,8 +112,67 @@ TEST_F(Boxes, WithABrokenDescriptionStopNobody) {
   EXPECT_FALSE(registry.Find("a"));
 }
 
+TEST_F(Boxes, TellWhatChangesWhileTheyRun) {
+  const BoxRegistry registry = Open();
+  auto box = registry.Enter({.name = "a", .agent = "claude"}, kExactly);
+  ASSERT_TRUE(box);
+  BoxInfo info = box->info();
+  info.paused = true;
+  info.hits = {"memory"};
+  info.name = "another";
+  ASSERT_TRUE(box->Update(info));
+  const auto found = registry.Find("a");
+  ASSERT_TRUE(found) << "a name stays";
+  EXPECT_TRUE(found->paused);
+  EXPECT_EQ(found->hits, std::vector<std::string>{"memory"});
+  EXPECT_EQ(found->process, ::getpid());
+}
+
+TEST_F(Boxes, OfAProjectAreFoundByItsPath) {
+  const BoxRegistry registry = Open();
+  const auto late = registry.Enter({.name = "a", .project = "/p", .started = 20}, kExactly);
+  const auto early = registry.Enter({.name = "b", .project = "/p", .started = 10}, kExactly);
+  const auto other = registry.Enter({.name = "c", .project = "/p/q", .started = 5}, kExactly);
+  const auto boxes = registry.OfProject("/p");
+  ASSERT_THAT(*boxes, SizeIs(2));
+  EXPECT_EQ(boxes->front().name, "b") << "the oldest";
+}
+
+TEST_F(Boxes, OfManyThatWantToJoinOneStartsTheBoxAndAllOthersFindIt) {
+  const BoxRegistry registry = Open();
+  constexpr int kMany = 16;
+  auto pipe = MakePipe();
+  std::vector<pid_t> children;
+  for (int i = 0; i < kMany; ++i) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    auto found = registry.JoinOrStart("/p", "claude");
+    char said = found && found->box ? 'j' : '!';
+    std::optional<BoxRegistry::Place> box;
+    if (found && found->turn) {
+      auto entered = registry.Enter({.name = "a", .agent = "claude", .project = "/p"}, kOrNext);
+      if (entered) box.emplace(*std::move(entered));
+      said = box && box->name() == "a" ? 's' : '!';
+      found->turn.Reset();
+    }
+    (void)!::write(pipe->second.get(), &said, 1);
+    for (;;) ::pause();
+  }
+  std::string all(kMany, '\0');
+  for (char& each : all) ASSERT_EQ(::read(pipe->first.get(), &each, 1), 1);
+  EXPECT_EQ(std::ranges::count(all, 's'), 1) << all;
+  EXPECT_EQ(std::ranges::count(all, 'j'), kMany - 1) << all;
+  const auto of_another = registry.JoinOrStart("/p", "codex");
+  EXPECT_TRUE(of_another && !of_another->box) << "an agent joins its like";
+  for (const pid_t child : children) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
 TEST(CheckBoxName, RefusesPathsAndCommands) {
-  for (const char* name : {"", "..", ".a", "a/b", "-x", "a b", "list", "stop", "a\n"}) {
+  for (const char* name : {"", "..", ".a", "a/b", "-x", "a b", "list", "stop", "a\n", "attach",
+                           "pause", "gc", "a.sock", "a.lock", "a.tmux"}) {
     EXPECT_FALSE(CheckBoxName(name)) << name;
   }
   EXPECT_FALSE(CheckBoxName(std::string(65, 'a')));

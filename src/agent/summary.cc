@@ -41,6 +41,9 @@ std::string ReasonOf(const Box& box, const std::string& target) {
   if (target == box.project) {
     return box.changes.empty() ? "the project" : "a copy of the project; its changes are kept";
   }
+  if (box.repository && target == box.repository->path) {
+    return "a copy of the repository; commits in it are kept";
+  }
   if (target == box.home) return "its home: copies of the agent's files, gone when it ends";
   const auto mount = std::ranges::find_if(box.mounts, [&](const Mount& each) {
     return sandbox::IsMount(each.entry) && sandbox::TargetOf(each.entry) == target;
@@ -56,6 +59,8 @@ SummarySection Mounts(const Box& box, const sandbox::Plan& plan) {
   for (const sandbox::Step& step : plan.run) {
     std::visit(Overloaded{
                    [&](const sandbox::step::Bind& s) {
+                     // Where the changes of the copy below are kept: seen by nobody inside.
+                     if (s.target == sandbox::kChangesPlace) return;
                      const bool write = s.access == sandbox::Access::kReadWrite;
                      add(!s.granted.empty() ? "use"
                          : write            ? "write"
@@ -228,8 +233,9 @@ std::vector<SummarySection> Summarize(const Box& box, const sandbox::Plan& plan,
   what.rows.push_back({"runs", words, {}});
   what.rows.push_back({"in", Printable(plan.payload.cwd), {}});
   what.rows.push_back({"limits",
-                       fmt::format("{} of memory, {} processes",
-                                   HumanBytes(plan.payload.memory_bytes), box.processes),
+                       fmt::format("{} of memory, {} processes, {:g} processors",
+                                   HumanBytes(plan.payload.memory_bytes), box.processes,
+                                   static_cast<double>(plan.payload.millicpus) / 1000.0),
                        {}});
   for (const std::string& remark : box.remarks)
     what.rows.push_back({"note", remark, {}, Kind::kRemark});

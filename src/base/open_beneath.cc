@@ -23,4 +23,11 @@ UniqueFd OpenBeneath(int directory, const std::string& path, int flags, mode_t m
   return UniqueFd(static_cast<int>(fd));
 }
 
+UniqueFd OpenWithoutLinks(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
 }  // namespace igloo

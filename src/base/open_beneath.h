@@ -14,4 +14,8 @@ namespace igloo {
 /// links of all kinds, also if they are made at this moment.
 UniqueFd OpenBeneath(int directory, const std::string& path, int flags, mode_t mode = 0);
 
+/// A file by its absolute path, only to look at it (O_PATH). Not valid if there is none, or if a
+/// link stands anywhere in the path.
+UniqueFd OpenWithoutLinks(const std::string& path);
+
 }  // namespace igloo

@@ -36,7 +36,7 @@ Result<void> SetAttributes(int fd, const FileAttributes& attributes) {
 }
 
 Result<void> ReplaceFile(const std::string& path, std::string_view bytes,
-                         const FileAttributes& attributes) {
+                         const FileAttributes& attributes, Sync sync) {
   std::string temporary = path + ".XXXXXX";
   // mkostemp makes it 0600 and never opens what is there already.
   const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
@@ -55,7 +55,8 @@ Result<void> ReplaceFile(const std::string& path, std::string_view bytes,
     return Wrap("'" + path + "'", std::move(set).error());
   }
   // Without the sync a crash may leave the new name with the content of neither.
-  if (::fsync(fd.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if ((sync == Sync::kYes && ::fsync(fd.get()) != 0) ||
+      ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot write '" + path + "'");
   }

@@ -5,16 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 
 #include "base/file.h"
+#include "cgroup/freezer.h"
 
 namespace igloo::cgroup {
 namespace {
 
 /// More than anybody runs at once; the search ends somewhere.
 constexpr unsigned kMaxLeaves = 1024;
+constexpr std::size_t kMostText = 4U << 20;
 
 /// Small files of the kernel; empty when one cannot be read.
 std::string ReadAt(int directory, const char* name) {
@@ -85,6 +88,11 @@ Result<Leaf> Leaf::Make(const Found& found, unsigned number) {
   } else if (!leaf.IsEmpty()) {
     // igloo's lock goes with igloo, a moment before the last of its sandbox.
     leaf.directory_.Reset();
+  } else if (found.kind == Kind::kV2) {
+    // Its igloo was killed while they stood.
+    if (ReadAt(leaf.directory_.get(), "cgroup.freeze") == "1\n") {
+      WriteAt(leaf.directory_.get(), "cgroup.freeze", "0");
+    }
   } else if (found.kind == Kind::kV1) {
     leaf.tasks_.Reset(::openat(leaf.directory_.get(), "tasks", O_WRONLY | O_CLOEXEC));
     if (!leaf.tasks_) return fail("cannot open the entrance of the cgroup");
@@ -185,6 +193,26 @@ Result<void> Leaf::Limit(const Limits& limits) {
   }
   before_ = ReadCounts();
   return {};
+}
+
+Result<void> Leaf::LimitCpusOfRunning(std::uint64_t millicpus) {
+  if (!cpus_) return {};
+  IGLOO_TRY(LimitCpus(millicpus));
+  return BringAll(*this, cpus_directory_.get());
+}
+
+std::string Leaf::Processes() const {
+  const UniqueFd fd(::openat(directory_.get(), "cgroup.procs", O_RDONLY | O_CLOEXEC));
+  return fd ? ReadAll(fd.get(), kMostText).value_or("") : std::string();
+}
+
+bool Leaf::IsFullOfProcesses() const {
+  const std::uint64_t most = limits_ ? limits_->processes : 0;
+  if (kind_ != Kind::kV1 || most == 0) return false;
+  const UniqueFd fd(::openat(directory_.get(), "tasks", O_RDONLY | O_CLOEXEC));
+  const std::string tasks = fd ? ReadAll(fd.get(), kMostText).value_or("") : std::string();
+  // igloo-init is one of them, and it counts like the others.
+  return static_cast<std::uint64_t>(std::ranges::count(tasks, '\n')) >= most;
 }
 
 bool Leaf::IsEmpty() const { return ReadAt(directory_.get(), "cgroup.procs").empty(); }

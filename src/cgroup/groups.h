@@ -67,14 +67,27 @@ class Leaf {
   /// Nothing of the last sandbox is left; what it had in memory goes with it.
   bool IsEmpty() const;
   bool locked() const { return static_cast<bool>(directory_); }
+  int directory() const { return directory_.get(); }
+  /// Its name, the same in every tree.
+  std::string number() const { return place_.substr(place_.rfind('/') + 1); }
+  /// The numbers of the processes in it, a line each.
+  std::string Processes() const;
   Result<void> Limit(const Limits& limits);
   /// kV1: the file that a process enters by writing 0. kV2: the directory to be born into.
   int entrance() const { return kind_ == Kind::kV2 ? directory_.get() : tasks_.get(); }
   /// kV1: the file that limits processors, to write a process's number to; -1: there is no such
   /// limit, or the entrance leads there as well.
   int cpu_entrance() const { return limits_ && limits_->millicpus != 0 ? cpu_tasks_.get() : -1; }
+  /// kV1: limits the processors of what is in it by now, and of all that this starts. Bringing
+  /// running processes there takes milliseconds, which a sandbox that stays need not wait for.
+  Result<void> LimitCpusOfRunning(std::uint64_t millicpus);
+  OutOfMemory out_of_memory() const {
+    return limits_ ? limits_->out_of_memory : OutOfMemory::kEndsAll;
+  }
   /// Since the last Limit() or ForgetHits().
   Hits ReadHits() const;
+  /// kV1, where nobody counts that: whether there are as many processes and threads as may be.
+  bool IsFullOfProcesses() const;
   /// What was hit until now counts no more.
   void ForgetHits() { before_ = ReadCounts(); }
 

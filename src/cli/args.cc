@@ -23,7 +23,9 @@ Result<const Flag*> FindFlag(const Command& command, std::string_view name) {
 }
 
 std::string FlagLine(std::string_view name, std::string_view value, std::string_view description) {
-  const std::string left = fmt::format("{}{}{}", name, value.empty() ? "" : " ", value);
+  const std::string left = value.starts_with('[')
+                               ? fmt::format("{}[={}", name, value.substr(1))
+                               : fmt::format("{}{}{}", name, value.empty() ? "" : " ", value);
   return fmt::format("  {:<24} {}\n", left, description);
 }
 
@@ -69,6 +71,8 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
       }
     } else if (equals != std::string_view::npos) {
       value = word.substr(equals + 1);
+    } else if (!flag->needs_value()) {
+      value.clear();
     } else if (i + 1 < words.size() && words[i + 1] != "--") {
       value = words[++i];
     } else {
@@ -82,6 +86,21 @@ Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string
     }
   }
   return parsed;
+}
+
+std::vector<std::string> WordsOf(const Command& command, const ParsedArgs& args) {
+  std::vector<std::string> words = args.words;
+  for (const Flag& flag : command.flags) {
+    const std::string name(flag.name);
+    for (const std::string& value : args.All(name)) words.push_back(name + "=" + value);
+    const auto value = args.Get(name);
+    if (value) words.push_back(flag.value.empty() ? name : name + "=" + *value);
+  }
+  if (args.rest) {
+    words.emplace_back("--");
+    words.insert(words.end(), args.rest->begin(), args.rest->end());
+  }
+  return words;
 }
 
 Result<std::string_view> TakeWord(const Command& command, const ParsedArgs& args) {

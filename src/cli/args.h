@@ -22,13 +22,21 @@ enum class Times { kOnce, kOften };
 
 /// One option of a command. The same row parses, prints help, completes and stands in the manual.
 /// In the order in which rows are written; there are few enough of them.
-struct Flag {              // NOLINT(clang-analyzer-optin.performance.Padding)
-  std::string_view name;   ///< "--timeout"
-  std::string_view value;  ///< "SECONDS", or empty for a switch
+struct Flag {             // NOLINT(clang-analyzer-optin.performance.Padding)
+  std::string_view name;  ///< "--timeout"
+  /// "SECONDS", or empty for a switch; "[FILE]" can be left out, and stands behind "=" alone.
+  std::string_view value;
   std::string_view description;
   Values values = Values::kAny;
   std::string_view choices = {};  ///< of kChoices, with spaces between
   Times times = Times::kOnce;
+
+  constexpr bool may_have_value() const { return value.starts_with('['); }
+  constexpr bool needs_value() const { return !value.empty() && !may_have_value(); }
+  /// "SECONDS" of either.
+  constexpr std::string_view value_name() const {
+    return may_have_value() ? value.substr(1, value.size() - 2) : value;
+  }
 };
 
 /// A first word that a command understands ("list"), and what may follow it.
@@ -65,6 +73,9 @@ struct Command {
 
 /// Parses the words behind the command's name. Accepts "--flag value" and "--flag=value".
 Result<ParsedArgs> ParseArgs(const Command& command, std::span<const std::string> words);
+
+/// Words that ParseArgs reads as `args`, for whoever starts the same command once more.
+std::vector<std::string> WordsOf(const Command& command, const ParsedArgs& args);
 
 /// The word that a command with words of its own was given; says what there is otherwise.
 Result<std::string_view> TakeWord(const Command& command, const ParsedArgs& args);

@@ -13,6 +13,7 @@ using ::testing::Pair;
 
 constexpr Flag kFlags[] = {{"--timeout", "SECONDS", "how long it may run"},
                            {"--dry-run", "", "print the plan and stop"},
+                           {"--learn", "[FILE]", "write down what it uses", Values::kFile},
                            {.name = "--allow",
                             .value = "RULE",
                             .description = "what it may reach",
@@ -51,6 +52,16 @@ TEST(ParseArgsTest, ValuesComeBehindASpaceOrAnEqualsSign) {
   }
   EXPECT_EQ(Parse({"--timeout="})->Get("--timeout"), "");
   EXPECT_EQ(Parse({"--timeout=a=b"})->Get("--timeout"), "a=b");
+}
+
+TEST(ParseArgsTest, AValueThatCanBeLeftOutComesBehindAnEqualsSignAlone) {
+  const auto alone = Parse({"--learn", "word"});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->Get("--learn"), "");
+  EXPECT_THAT(alone->words, ElementsAre("word"));
+  EXPECT_EQ(Parse({"--learn=l.toml"})->Get("--learn"), "l.toml");
+  EXPECT_EQ(Parse({"--learn"})->Get("--learn"), "");
+  EXPECT_FALSE(Parse({"--learn", "--learn=x"}));
 }
 
 TEST(ParseArgsTest, SomeOptionsAreGivenOften) {
@@ -125,6 +136,7 @@ TEST(HelpTest, ComesFromTheSameTable) {
             "Options:\n"
             "  --timeout SECONDS        how long it may run\n"
             "  --dry-run                print the plan and stop\n"
+            "  --learn[=FILE]           write down what it uses\n"
             "  --allow RULE             what it may reach\n"
             "  --help                   show this\n"
             "\n"

@@ -45,7 +45,7 @@ std::string BashValues(Values values, std::string_view choices) {
 
 void BashCases(const Command& command, std::string& out) {
   for (const Flag& flag : command.flags) {
-    if (flag.value.empty()) continue;
+    if (!flag.needs_value()) continue;
     const std::string action = BashValues(flag.values, flag.choices);
     out += fmt::format("    {}:{}) {}return ;;\n", command.name, flag.name,
                        action.empty() ? "" : action + "; ");
@@ -96,9 +96,11 @@ void ZshCase(const Command& command, std::string& out) {
     const std::string value =
         flag.value.empty()
             ? ""
-            : fmt::format(":{}:{}", ZshText(flag.value), ZshValues(flag.values, flag.choices));
-    const std::string spec = fmt::format("{}{}[{}]{}", flag.name, flag.value.empty() ? "" : "=",
-                                         ZshText(flag.description), value);
+            : fmt::format("{}:{}:{}", flag.may_have_value() ? ":" : "", ZshText(flag.value_name()),
+                          ZshValues(flag.values, flag.choices));
+    const std::string_view joint = flag.value.empty() ? "" : flag.may_have_value() ? "=-" : "=";
+    const std::string spec =
+        fmt::format("{}{}[{}]{}", flag.name, joint, ZshText(flag.description), value);
     out += " \\\n        " + Quoted(spec);
   }
   out += " \\\n        '--help[show help]'";
@@ -262,7 +264,7 @@ std::string FishCompletion(std::span<const Command* const> commands) {
     }
     for (const Flag& flag : command->flags) {
       out += fmt::format("{} -l {}{} -d {}\n", seen, flag.name.substr(2),
-                         flag.value.empty() ? "" : FishValues(flag.values, flag.choices),
+                         flag.needs_value() ? FishValues(flag.values, flag.choices) : "",
                          FishQuoted(flag.description));
     }
   }

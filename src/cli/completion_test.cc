@@ -57,6 +57,21 @@ TEST(CompletionTest, OffersWhatMayFollowAWord) {
   EXPECT_THAT(FishCompletion(table), HasSubstr("__fish_seen_subcommand_from add' -x -a 'a b'\n"));
 }
 
+TEST(CompletionTest, AValueThatCanBeLeftOutIsNoWordOfItsOwn) {
+  static constexpr Flag kLearn[] = {{"--learn", "[FILE]", "write it down", Values::kFile}};
+  static const Command command{.name = "agent",
+                               .summary = "start",
+                               .usage = "",
+                               .flags = kLearn,
+                               .words = {},
+                               .details = "",
+                               .run = nullptr};
+  const std::vector<const Command*> table = {&command};
+  EXPECT_THAT(BashCompletion(table), Not(HasSubstr("agent:--learn)")));
+  EXPECT_THAT(ZshCompletion(table), HasSubstr("'--learn=-[write it down]::FILE:_files'"));
+  EXPECT_THAT(FishCompletion(table), HasSubstr("-l learn -d 'write it down'"));
+}
+
 TEST(CompletionTest, OffersChangesWhereTheirNameIsTheFirstWord) {
   static const Command command{.name = "apply",
                                .summary = "apply",

@@ -10,6 +10,7 @@
 #include "cli/become.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/personalities/claude_sandbox.h"
 #include "cli/personalities/claudebox.h"
 #include "cli/personalities/nix_sandbox_mcp.h"
 #include "cli/personalities/sandbox_mcp.h"
@@ -61,6 +62,9 @@ int Main(std::string_view program, std::span<const std::string> words,
   const std::string_view name = program.substr(program.rfind('/') + 1);
   if (name == kSandboxMcp) return SandboxMcpMain(words, console);
   if (name == kClaudebox) return ClaudeboxMain(words, console);
+  if (const auto* launcher = claude_sandbox::FindLauncher(name)) {
+    return ClaudeSandboxMain(*launcher, words, console);
+  }
   if (name == kNixSandboxMcp) return NixSandboxMcpMain(words, console);
   // A client that starts igloo by a name alone, as with 'nix run FLAKE', wants the server.
   const std::string serve = "mcp";

@@ -33,7 +33,11 @@ std::string Section(const Command& command) {
   std::string out = fmt::format(".SS igloo {}\n{}.\n.PP\n.B igloo {}\n{}\n", Roff(command.name),
                                 Roff(command.summary), Roff(command.name), Roff(command.usage));
   for (const Word& word : command.words) out += Item(word.name, "", word.description);
-  for (const Flag& flag : command.flags) out += Item(flag.name, flag.value, flag.description);
+  for (const Flag& flag : command.flags) {
+    out += flag.may_have_value()
+               ? Item(fmt::format("{}[={}]", flag.name, flag.value_name()), "", flag.description)
+               : Item(flag.name, flag.value, flag.description);
+  }
   if (!command.details.empty()) out += ".PP\n.nf\n" + Roff(command.details) + ".fi\n";
   return out;
 }

@@ -76,19 +76,25 @@ std::string TerminalType() {
 }
 
 Result<RawMode> RawMode::Enter(int fd) {
-  termios before{};
-  if (::tcgetattr(fd, &before) == 0) {
-    termios raw = before;
+  RawMode mode(fd);
+  IGLOO_TRY(mode.Return());
+  return mode;
+}
+
+Result<void> RawMode::Return() {
+  if (raw_) return {};
+  if (::tcgetattr(fd_, &before_) == 0) {
+    termios raw = before_;
     ::cfmakeraw(&raw);
-    if (::tcsetattr(fd, TCSADRAIN, &raw) == 0) return RawMode(fd, before);
+    raw_ = ::tcsetattr(fd_, TCSADRAIN, &raw) == 0;
   }
+  if (raw_) return {};
   const int saved_errno = errno;
   return FailSys(saved_errno, "cannot set up the terminal");
 }
 
 void RawMode::Leave() {
-  if (fd_ >= 0) ::tcsetattr(fd_, TCSADRAIN, &before_);
-  fd_ = -1;
+  if (std::exchange(raw_, false)) ::tcsetattr(fd_, TCSADRAIN, &before_);
 }
 
 }  // namespace igloo::cli

@@ -26,16 +26,20 @@ std::string TerminalType();
 class RawMode {
  public:
   static Result<RawMode> Enter(int fd);
-  RawMode(RawMode&& other) noexcept : fd_(std::exchange(other.fd_, -1)), before_(other.before_) {}
+  RawMode(RawMode&& other) noexcept
+      : fd_(other.fd_), before_(other.before_), raw_(std::exchange(other.raw_, false)) {}
   RawMode& operator=(RawMode&&) = delete;
   ~RawMode() { Leave(); }
   /// Back to what it was; also done at the end of life.
   void Leave();
+  /// Raw once more, after Leave(). What the terminal is now is what it goes back to.
+  Result<void> Return();
 
  private:
-  RawMode(int fd, const termios& before) : fd_(fd), before_(before) {}
+  explicit RawMode(int fd) : fd_(fd) {}
   int fd_;
-  termios before_;
+  termios before_ = {};
+  bool raw_ = false;
 };
 
 }  // namespace igloo::cli

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/seal.h"
 #include "base/text.h"
 #include "checkpoint/format.h"
 #include "copy/restore_calls.h"
@@ -363,14 +364,12 @@ Result<Header> Writer::MakeHeader() const {
 }
 
 Result<UniqueFd> Writer::Seal(const std::string& window) {
-  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
   const bool written =
       ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0 &&
       ::pwrite(file_.get(), window.data(), window.size(), 0) == static_cast<ssize_t>(window.size());
+  if (!written) return std::unexpected(Fails("finish the file"));
   // SECURITY: one who gets it cannot change what the next one gets.
-  if (!written || ::fcntl(file_.get(), F_ADD_SEALS, kSeals) != 0) {
-    return std::unexpected(Fails("finish the file"));
-  }
+  IGLOO_TRY(SealFile(file_.get(), "cannot seal the file of a checkpoint"));
   return std::move(file_);
 }
 

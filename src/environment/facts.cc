@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/open_beneath.h"
+#include "base/unique_fd.h"
 
 namespace igloo::environment {
 namespace {
@@ -55,14 +57,18 @@ sandbox::HostFacts GatherFacts(const std::vector<std::string>& paths) {
   sandbox::HostFacts facts;
   for (const std::string& path : paths) {
     struct stat info{};
-    if (::stat(path.c_str(), &info) == 0) {
+    const UniqueFd direct = OpenWithoutLinks(path);
+    const bool there =
+        direct ? ::fstat(direct.get(), &info) == 0 : ::stat(path.c_str(), &info) == 0;
+    if (there) {
       facts[path] = sandbox::PathFact{
           .device = info.st_dev,
           .inode = info.st_ino,
           .type = info.st_mode & S_IFMT,
           .uid = info.st_uid,
           .gid = info.st_gid,
-          .size = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0};
+          .size = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0,
+          .behind_link = !direct};
     } else {
       facts[path] = std::nullopt;
     }

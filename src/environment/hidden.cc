@@ -391,6 +391,18 @@ class Scan {
 
 }  // namespace
 
+HideRules InRepository(const HideRules& rules) {
+  const auto moved = [](std::vector<std::string> globs) {
+    for (std::string& glob : globs) {
+      for (const std::string_view top : {"/.git/", ".git/"}) {
+        if (glob.starts_with(top) && glob.size() > top.size()) glob.replace(0, top.size(), "/");
+      }
+    }
+    return globs;
+  };
+  return {.hide = moved(rules.hide), .show = moved(rules.show)};
+}
+
 Result<std::vector<Hidden>> FindHidden(const std::string& directory, const HideRules& rules,
                                        const HideLimits& limits) {
   return Scan(directory, rules, limits).Run();

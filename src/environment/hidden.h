@@ -16,6 +16,10 @@ struct HideRules {
   bool operator==(const HideRules&) const = default;
 };
 
+/// The same rules, for the repository of a project whose ".git" leads elsewhere: what they say of
+/// ".git/config" is about its "config".
+HideRules InRepository(const HideRules& rules);
+
 /// How much of a project is looked at.
 struct HideLimits {
   std::size_t names = 1'000'000;

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <set>
 
+#include "base/temp_dir.h"
 #include "environment/facts.h"
 #include "language/language.h"
 
@@ -189,6 +191,18 @@ TEST(GatherFactsTest, SaysWhatIsThereAndWhatIsNot) {
   ASSERT_TRUE(facts.at("/dev/null"));
   EXPECT_EQ(facts.at("/dev/null")->type, static_cast<std::uint32_t>(S_IFCHR));
   EXPECT_EQ(facts.at("/nonexistent/x"), std::nullopt);
+}
+
+TEST(GatherFactsTest, SaysWhetherALinkLeadsThere) {
+  const TempDir place;
+  const std::string top = std::filesystem::canonical(place.path()).string();
+  std::filesystem::create_directories(top + "/own/below");
+  std::filesystem::create_directory_symlink("own", top + "/link");
+  const auto facts = GatherFacts({top + "/own/below", top + "/link", top + "/link/below"});
+  EXPECT_FALSE(facts.at(top + "/own/below")->behind_link);
+  EXPECT_TRUE(facts.at(top + "/link")->behind_link);
+  EXPECT_TRUE(facts.at(top + "/link/below")->behind_link);
+  EXPECT_EQ(facts.at(top + "/link/below")->inode, facts.at(top + "/own/below")->inode);
 }
 
 }  // namespace

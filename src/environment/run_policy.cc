@@ -53,7 +53,10 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
   const bool view = project.mode == ProjectMode::kReadOnly && request.views;
   if (project.mode == ProjectMode::kOverlay || view) {
     sandbox::OverlayTree tree{
-        .source = project.path, .target = project.mount_point, .hidden = project.hidden};
+        .source = project.path,
+        .target = project.mount_point,
+        .links = sandbox::Links::kRefused,
+        .hidden = project.hidden};
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
     } else if (!project.changes.empty()) {
@@ -62,6 +65,15 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
       tree.capacity = CapacityFor(request, room.disk_bytes, room.disk_files);
     }
     policy.run.emplace_back(std::move(tree));
+    if (project.repository) {
+      const Repository& repository = *project.repository;
+      policy.run.emplace_back(sandbox::OverlayTree{.source = repository.path,
+                                                   .target = repository.path,
+                                                   .links = sandbox::Links::kRefused,
+                                                   .changes = repository.changes,
+                                                   .covering = sandbox::Covering::kIntended,
+                                                   .hidden = repository.hidden});
+    }
     return;
   }
   policy.run.emplace_back(sandbox::HostTree{.source = project.path,
@@ -69,6 +81,7 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
                                             .access = project.mode == ProjectMode::kReadWrite
                                                           ? sandbox::Access::kReadWrite
                                                           : sandbox::Access::kReadOnly,
+                                            .links = sandbox::Links::kRefused,
                                             .map_owner = true,
                                             .hidden = project.hidden});
 }

@@ -21,6 +21,13 @@ enum class ProjectMode { kReadOnly, kOverlay, kReadWrite };
 /// Where code sees a project unless somebody wants it elsewhere.
 inline constexpr const char* kProjectMount = "/project";
 
+/// The repository of a project whose ".git" leads elsewhere: shown at its own path, copy-on-write.
+struct Repository {
+  std::string path = {};
+  std::vector<sandbox::Hidden> hidden = {};
+  std::string changes = {};  ///< sandbox::OverlayTree::changes
+};
+
 /// A directory of the user's.
 struct Project {
   std::string path = {};
@@ -30,6 +37,7 @@ struct Project {
   std::vector<sandbox::Hidden> hidden = {};  ///< what these say; whoever plans it has looked
   /// Of an overlay: the directory that keeps what is written (sandbox::OverlayTree::changes).
   std::string changes = {};
+  std::optional<Repository> repository = {};  ///< of an overlay that keeps changes
 };
 
 struct Code {

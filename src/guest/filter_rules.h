@@ -117,11 +117,44 @@ inline constexpr DeniedCall kDeniedCalls[] = {
 #undef IGLOO_DENY
 inline constexpr size_t kDeniedCount = sizeof kDeniedCalls / sizeof kDeniedCalls[0];
 
+/// Refused calls that igloo-init is told of where somebody wants to know: few, and of those that
+/// people ask about. `clone` with namespaces and raw sockets belong to them. All answer EPERM.
+inline constexpr uint32_t kToldCalls[] = {
+    SYS_ptrace,     SYS_process_vm_readv, SYS_process_vm_writev, SYS_mount, SYS_umount2,
+    SYS_pivot_root, SYS_chroot,           SYS_unshare,           SYS_setns, SYS_perf_event_open,
+    SYS_bpf,        SYS_userfaultfd,
+};
+
+/// How a call asks for the path that is its argument.
+enum class PathUse : uint8_t {
+  kOpen,   ///< the flags are the argument behind it
+  kMake,   ///< makes a name that is not there yet
+  kProbe,  ///< asks whether it is there
+};
+struct PathCall {
+  uint32_t number;
+  uint8_t path;  ///< the argument's number; of `at` calls, the one before it is a directory
+  bool at;
+  PathUse use;
+};
+inline constexpr uint32_t kSysFaccessat2 = 439;
+/// Calls that igloo-init sees before they are made, where files are watched. The filter allows all
+/// of them, with these arguments, to everybody.
+inline constexpr PathCall kPathCalls[] = {
+    {SYS_openat, 1, true, PathUse::kOpen},     {SYS_mkdirat, 1, true, PathUse::kMake},
+    {SYS_faccessat, 1, true, PathUse::kProbe}, {kSysFaccessat2, 1, true, PathUse::kProbe},
+#ifdef __x86_64__
+    {SYS_open, 0, false, PathUse::kOpen},      {SYS_mkdir, 0, false, PathUse::kMake},
+    {SYS_access, 0, false, PathUse::kProbe},
+#endif
+};
+
 /// What the filter answers to a call: always the same, or by its arguments.
 enum class Rule : uint8_t {
   kAllow,
   kEperm,
   kMissing,  ///< ENOSYS, so that libraries fall back to an older call
+  kAsked,    ///< igloo-init answers: with EPERM, or that the call may be made
   kClone,    ///< processes and threads, no namespaces
   kIoctl,
   kFcntl,

@@ -18,6 +18,7 @@
 
 #include "guest/control.h"
 #include "guest/memory.h"
+#include "guest/observer.h"
 #include "guest/payload.h"
 #include "guest/sockets.h"
 #include "guest/start.h"
@@ -63,15 +64,17 @@ class Watch {
 
   [[noreturn]] void Run() {
     for (;;) {
-      pollfd fds[2] = {{signals_, POLLIN, 0}, {kControlFd, POLLIN, 0}};
-      const int ready = poll(fds, 2, Timeout());
+      pollfd fds[3] = {{signals_, POLLIN, 0}, {kControlFd, POLLIN, 0}, {ObservedFd(), POLLIN, 0}};
+      const int ready = poll(fds, 3, Timeout());
       // SECURITY: an init that cannot hear any more ends, and everything with it.
       if (ready < 0 && errno != EINTR) _exit(125);
       WatchMemory();
       if (deadline_ != 0 && NowMicros() >= deadline_) OnDeadline();
+      if (ObservedDue() != 0 && NowMicros() >= ObservedDue()) TellObserved(g_start.nonce);
       if (ready <= 0) continue;
       if (fds[0].revents != 0) Reap();
       if (fds[1].revents != 0) OnMessage();
+      if (fds[2].revents != 0) AnswerObserved(g_start.watched, g_start.nonce);
     }
   }
 
@@ -111,7 +114,10 @@ class Watch {
   int Timeout() const {
     const uint64_t now = NowMicros();
     uint64_t next = deadline_;
-    if (memory_check_ != 0 && (next == 0 || memory_check_ < next)) next = memory_check_;
+    const uint64_t others[] = {memory_check_, ObservedDue()};
+    for (const uint64_t other : others) {
+      if (other != 0 && (next == 0 || other < next)) next = other;
+    }
     if (next == 0) return -1;
     if (now >= next) return 0;
     const uint64_t left = (next - now) / 1000 + 1;
@@ -185,6 +191,9 @@ class Watch {
         return;
       case wire::ToInit::kNudge:
         Nudge();
+        return;
+      case wire::ToInit::kContinue:
+        if (pid_ > 0) kill(-pid_, SIGCONT);
         return;
       case wire::ToInit::kAgain:
         StartAgain();
@@ -261,8 +270,12 @@ class Watch {
     (void)!read(signals_, &ignored, sizeof ignored);
     int status = 0;
     pid_t pid = 0;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-      if (pid == pid_) {
+    // Only who has a terminal is stopped by a person, who lets it go on.
+    const int stopped = g_start.terminal == wire::Terminal::kOwn ? WUNTRACED : 0;
+    while ((pid = waitpid(-1, &status, WNOHANG | stopped)) > 0) {
+      if (WIFSTOPPED(status)) {
+        if (pid == pid_) ReportWriter(wire::FromInit::kStopped, g_start.nonce).Send();
+      } else if (pid == pid_) {
         Finish(status);
       } else {
         EndJoined(pid, status);
@@ -278,6 +291,7 @@ class Watch {
     kill(-1, SIGKILL);
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
+    TellObserved(g_start.nonce);
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
     const bool signalled = WIFSIGNALED(status);

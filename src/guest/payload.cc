@@ -10,10 +10,13 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "guest/control.h"
+#include "guest/observer.h"
 #include "guest/restore.h"
 #include "guest/seccomp.h"
 #include "kernel/calls.h"
@@ -79,15 +82,16 @@ int MakeRuleset(const StartView& start, int abi) {
   return !terminal || AddRule(ruleset, kFirstPayloadFd, kOfTerminal & handled) ? ruleset : -1;
 }
 
-const Filter& FilterFor(const StartView& start) {
+/// The filters of a payload; those for debuggers are not heard of.
+ToldFilters FiltersFor(const StartView& start) {
   const bool counted = start.memory == wire::MemoryWatch::kCgroup;
-  if (start.seccomp == wire::SeccompProfile::kRawSockets) {
-    return counted ? kCountedRawFilter : kRawFilter;
-  }
   if (start.seccomp == wire::SeccompProfile::kDebug) {
-    return counted ? kCountedDebugFilter : kDebugFilter;
+    const Filter& filter = counted ? kCountedDebugFilter : kDebugFilter;
+    return {filter, filter, filter};
   }
-  return counted ? kCountedFilter : kDefaultFilter;
+  const bool raw = start.seccomp == wire::SeccompProfile::kRawSockets;
+  if (raw) return counted ? kToldFilters<true, true> : kToldFilters<false, true>;
+  return counted ? kToldFilters<true, false> : kToldFilters<false, false>;
 }
 
 /// The second layer: even a hole in the mount table would show nothing writable.
@@ -113,7 +117,8 @@ bool ApplyLimits(const StartView& start) {
   return true;
 }
 
-bool PlaceDescriptors(const StartView& start) {
+/// `kept`: one more that stays until exec, or -1.
+bool PlaceDescriptors(const StartView& start, int kept) {
   // A checkpoint's file comes behind the others; restoring closes it.
   const unsigned checkpoint = start.birth == wire::Birth::kRestored ? 1 : 0;
   const unsigned count = 3 + start.extra_descriptors + checkpoint;
@@ -122,7 +127,8 @@ bool PlaceDescriptors(const StartView& start) {
     if (dup2(kFirstPayloadFd + static_cast<int>(i), static_cast<int>(i)) < 0) return false;
   }
   // SECURITY: the control channel is among those that go.
-  return syscall(SYS_close_range, count, ~0U, 0) == 0;
+  if (kept >= 0 && syscall(SYS_close_range, count, kept - 1, 0) != 0) return false;
+  return syscall(SYS_close_range, kept >= 0 ? static_cast<unsigned>(kept) + 1 : count, ~0U, 0) == 0;
 }
 
 /// A payload without input gets /dev/null from outside, a file that Landlock keeps it from opening
@@ -136,9 +142,25 @@ void UseOwnNull() {
   if (same && fcntl(fd.get(), F_SETFL, 0) == 0) dup2(fd.get(), kFirstPayloadFd);
 }
 
-bool InstallFilter(const Filter& filter) {
+long Install(const Filter& filter, unsigned flags) {
   const sock_fprog program{filter.size, const_cast<sock_filter*>(filter.code)};
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+/// `observer`: where the listener goes, or -1. Both close at exec.
+bool InstallFilter(const StartView& start, int observer) {
+  const ToldFilters filters = FiltersFor(start);
+  if (observer < 0) return Install(filters.plain, 0) == 0;
+  const bool files = start.watched == wire::Watched::kFiles;
+  const Filter& filter = files ? filters.files : filters.calls;
+  constexpr unsigned kListener = SECCOMP_FILTER_FLAG_NEW_LISTENER, kKillable = 1U << 5;
+  // Linux 5.19: once init has a call, no signal takes it back.
+  long listener = Install(filter, kListener | kKillable);
+  if (listener < 0 && errno == EINVAL) listener = Install(filter, kListener);
+  if (listener >= 0) return SendDescriptor(observer, static_cast<int>(listener));
+  // Somebody around this sandbox listens already, and the kernel has one listener: the same wall
+  // without a word. Who wants to learn is told that it cannot be.
+  return !files && Install(filters.plain, 0) == 0;
 }
 
 /// Blocked signals, the umask and the personality (address randomisation switched off) outlive
@@ -186,34 +208,54 @@ void Exec(const StartView& start) {
   errno = best;
 }
 
+/// igloo-init leads the session of a payload with a terminal. The payload is a job in it, as in that
+/// of a shell: only so it can be stopped by a key.
+bool LeadSession(const StartView& start) {
+  if (start.terminal != wire::Terminal::kOwn) return true;
+  return (getsid(0) == getpid() || setsid() >= 0) && ioctl(kFirstPayloadFd, TIOCSCTTY, 0) == 0;
+}
+
+/// The payload's half of it.
+bool BecomeJob() {
+  // Who is not in the foreground yet would be stopped for asking. ResetHabits undoes this.
+  sigset_t background;
+  sigemptyset(&background);
+  sigaddset(&background, SIGTTOU);
+  sigprocmask(SIG_BLOCK, &background, nullptr);
+  return setpgid(0, 0) == 0 && tcsetpgrp(kFirstPayloadFd, getpid()) == 0;
+}
+
 /// Turns this process into the payload. Returns only when that fails: where, errno says why.
 /// `program`: the file to start instead of the one that the arguments name, or null. `terminal`:
-/// what it has instead of the payload's own descriptors, or -1.
+/// what it has instead of the payload's own descriptors, or -1. `observer`: see InstallFilter.
 wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const char* program,
-                             int terminal) {
+                             int terminal, int observer) {
   using wire::InitStep;
+  // Above all that is placed below.
+  if (observer >= 0 && (observer = fcntl(observer, F_DUPFD_CLOEXEC, 64)) < 0) {
+    return InitStep::kDescriptors;
+  }
   for (int i = 0; terminal >= 0 && i < 3; ++i) {
     if (dup2(terminal, kFirstPayloadFd + i) < 0) return InitStep::kDescriptors;
   }
-  if (setsid() < 0) return InitStep::kSession;
+  const bool job = start.terminal == wire::Terminal::kOwn && terminal < 0;
+  if (job ? !BecomeJob() : setsid() < 0) return InitStep::kSession;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Descriptors last touched before anything can be refused by the layers below.
   if (chdir(start.cwd) != 0) return InitStep::kWorkingDirectory;
   UseOwnNull();
   if (!ApplyLandlock(start, landlock_abi)) return InitStep::kLandlock;
-  if (!PlaceDescriptors(start)) return InitStep::kDescriptors;
-  // The payload's session has no terminal yet, and igloo gave this one to nobody else: job control
-  // works, and the caller's own terminal stays out of reach.
-  if (start.terminal == wire::Terminal::kOwn && ioctl(0, TIOCSCTTY, 0) != 0) {
-    return InitStep::kTerminal;
-  }
+  if (!PlaceDescriptors(start, observer)) return InitStep::kDescriptors;
+  // The session has no terminal yet, and igloo gave this one to nobody else: job control works, and
+  // the caller's own terminal stays out of reach.
+  if (terminal >= 0 && ioctl(0, TIOCSCTTY, 0) != 0) return InitStep::kTerminal;
   if (!ApplyLimits(start)) return InitStep::kResourceLimit;
   ResetHabits();
   // It then stops before its first instruction. The filter would deny it.
   if (program != nullptr && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) {
     return InitStep::kRestore;
   }
-  if (!InstallFilter(FilterFor(start))) return InitStep::kSeccomp;
+  if (!InstallFilter(start, observer)) return InitStep::kSeccomp;
   if (program == nullptr) {
     Exec(start);
   } else {
@@ -222,19 +264,40 @@ wire::InitStep BecomePayload(const StartView& start, int landlock_abi, const cha
   return InitStep::kExec;
 }
 
+/// Takes what the child sent, which has the program's own memory by now, or has ended.
+void TakeListener(const int (&way)[2]) {
+  close(way[1]);
+  char byte = 0;
+  int listener = -1;
+  const ssize_t came = Receive(way[0], &byte, sizeof byte, listener);
+  close(way[0]);
+  Observe(listener, came > 0 ? 0 : EBUSY);
+}
+
 /// `program`, `terminal`: see BecomePayload.
 pid_t Start(const StartView& start, int landlock_abi, const char* program, int terminal,
             PayloadFailure& failure) {
+  if (terminal < 0 && !LeadSession(start)) {
+    failure = {wire::InitStep::kTerminal, errno};
+    return -1;
+  }
+  int way[2] = {-1, -1};  // of the listener, from the child to us
+  const bool watched = start.watched != wire::Watched::kNothing;
+  if (watched && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, way) != 0) {
+    failure = {wire::InitStep::kSession, errno};
+    return -1;
+  }
   // vfork: the child borrows this memory until exec, so it reports its failure in place.
   volatile wire::InitStep failed_step = wire::InitStep::kNone;
   volatile int failed_errno = 0;
   const pid_t pid = vfork();
   if (pid == 0) {
-    const wire::InitStep step = BecomePayload(start, landlock_abi, program, terminal);
+    const wire::InitStep step = BecomePayload(start, landlock_abi, program, terminal, way[1]);
     failed_errno = errno;
     failed_step = step;
     _exit(127);
   }
+  if (watched) TakeListener(way);
   failure = {failed_step, failed_errno};
   if (pid < 0) failure = {wire::InitStep::kSession, errno};
   return failure.step == wire::InitStep::kNone ? pid : -1;

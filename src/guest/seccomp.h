@@ -46,6 +46,9 @@ struct FilterRights {
   bool debug = false;    ///< what debuggers need
   bool counted = false;  ///< a cgroup counts memory that no process has mapped; see guest/memory.h
   bool raw_sockets = false;
+  // SECURITY: with these igloo-init answers what the filter would; see guest/observer.h.
+  bool told = false;   ///< of some refused calls
+  bool files = false;  ///< of files that are asked for, too
 };
 
 /// A binary search for the call's number, then the code of its rule. The kernel evaluates the
@@ -59,6 +62,8 @@ class FilterBuilder {
     Load(offsetof(seccomp_data, nr));
     Emit(BPF_JMP | BPF_JGT | BPF_K, kLastKnownCall, 0, 1);  // x32 numbers are far above, too
     ReturnErrno(ENOSYS);
+    refused_ = rights.told ? SECCOMP_RET_USER_NOTIF : Errno(EPERM);
+    opened_ = rights.files ? SECCOMP_RET_USER_NOTIF : kAllow;
     FindRanges(rights);
     EmitSearch(0, ranges_ - 1);
     for (uint32_t i = 0; i < static_cast<uint32_t>(Rule::kCount); ++i) {
@@ -87,7 +92,8 @@ class FilterBuilder {
     Emit(BPF_JMP | BPF_JSET | BPF_K, bits, jt, jf);
   }
   constexpr void Return(uint32_t action) { Emit(BPF_RET | BPF_K, action); }
-  constexpr void ReturnErrno(uint32_t error) { Return(SECCOMP_RET_ERRNO | error); }
+  static constexpr uint32_t Errno(uint32_t error) { return SECCOMP_RET_ERRNO | error; }
+  constexpr void ReturnErrno(uint32_t error) { Return(Errno(error)); }
 
   struct Range {
     uint32_t first;
@@ -102,6 +108,12 @@ class FilterBuilder {
     for (const RuledCall& call : kRuledCalls) {
       const bool uncounted = call.rule == Rule::kMemoryFile || call.rule == Rule::kSharedMemory;
       rules[call.number] = uncounted && !rights.counted ? Rule::kMissing : call.rule;
+    }
+    for (const uint32_t call : kToldCalls) {
+      if (rights.told && rules[call] == Rule::kEperm) rules[call] = Rule::kAsked;
+    }
+    for (const PathCall& call : kPathCalls) {
+      if (rights.files && rules[call.number] == Rule::kAllow) rules[call.number] = Rule::kAsked;
     }
     for (uint32_t number = 0; number <= kLastKnownCall; ++number) {
       if (ranges_ == 0 || range_[ranges_ - 1].rule != rules[number]) {
@@ -127,6 +139,7 @@ class FilterBuilder {
     if (rule == Rule::kAllow) return Return(kAllow);
     if (rule == Rule::kEperm) return ReturnErrno(EPERM);
     if (rule == Rule::kMissing) return ReturnErrno(ENOSYS);
+    if (rule == Rule::kAsked) return Return(SECCOMP_RET_USER_NOTIF);
     waiting_[waiting_count_++] = {filter_.size, rule};
     Emit(BPF_JMP | BPF_JA, 0);  // EmitRule says where to
   }
@@ -146,10 +159,11 @@ class FilterBuilder {
       case Rule::kAllow:
       case Rule::kEperm:
       case Rule::kMissing:
+      case Rule::kAsked:
       case Rule::kCount:
         return;
       case Rule::kClone:
-        return RefuseBits(0, kNewNamespaceFlags, EPERM);
+        return RefuseBits(0, kNewNamespaceFlags, refused_);
       case Rule::kIoctl:
         return RefuseValues(1, {3, {kTiocsti, kTioclinux, kTiocsetd}}, EPERM);
       case Rule::kFcntl:
@@ -157,16 +171,16 @@ class FilterBuilder {
         // and not counted like it, and larger pipes use up what all processes of an id share.
         return RefuseValues(1, {3, {kSetLease, kNotify, kSetPipeSize}}, EPERM);
       case Rule::kSocket:
-        RawSocketRule(rights.raw_sockets ? kAllow : SECCOMP_RET_ERRNO | EPERM);
+        RawSocketRule(rights.raw_sockets ? kAllow : refused_);
         return SocketRule();
       case Rule::kSocketPair:
         return AllowValues(0, {1, {AF_UNIX}}, EAFNOSUPPORT);
       case Rule::kSocketOption:
         return SocketOptionRule();
       case Rule::kMode1:
-        return RefuseBits(1, kSetIdBits, EPERM);
+        return RefuseBits(1, kSetIdBits, Errno(EPERM));
       case Rule::kMode2:
-        return RefuseBits(2, kSetIdBits, EPERM);
+        return RefuseBits(2, kSetIdBits, Errno(EPERM));
       case Rule::kOpen2:
         return OpenRule(2);
       case Rule::kOpen3:
@@ -188,20 +202,20 @@ class FilterBuilder {
         return PriorityRule(1 /* IOPRIO_WHO_PROCESS */, 3 /* IOPRIO_WHO_USER */);
       // No limit counts huge pages. ENOMEM is what a kernel says that has none left.
       case Rule::kMap:
-        return RefuseBits(3, kMapHuge, ENOMEM);
+        return RefuseBits(3, kMapHuge, Errno(ENOMEM));
       // Chromium asks with every flag set whether the call is there, and ends itself over any
       // answer but this one.
       case Rule::kMemoryFile:
-        return RefuseBits(1, kMemoryFileHuge, EINVAL);
+        return RefuseBits(1, kMemoryFileHuge, Errno(EINVAL));
       case Rule::kSharedMemory:
-        return RefuseBits(2, kSharedMemoryHuge, ENOMEM);
+        return RefuseBits(2, kSharedMemoryHuge, Errno(ENOMEM));
     }
   }
 
-  constexpr void RefuseBits(uint32_t argument, uint32_t bits, uint32_t error) {
+  constexpr void RefuseBits(uint32_t argument, uint32_t bits, uint32_t refusal) {
     LoadArgument(argument);
     JumpIfAnyBit(bits, 0, 1);
-    ReturnErrno(error);
+    Return(refusal);
     Return(kAllow);
   }
   struct Values {
@@ -234,7 +248,7 @@ class FilterBuilder {
     LoadArgument(mode_argument);
     JumpIfAnyBit(kSetIdBits, 0, 1);
     ReturnErrno(EPERM);
-    Return(kAllow);
+    Return(opened_);
   }
   /// No set-uid files, no devices, not even the 0:0 that overlayfs takes for a whiteout.
   constexpr void NodeRule(uint32_t mode_argument) {
@@ -312,18 +326,33 @@ class FilterBuilder {
   };
   Waiting waiting_[kRuledCount] = {};  ///< jumps whose rule has no code yet
   size_t waiting_count_ = 0;
+  uint32_t refused_ = 0;  ///< what a refused call that may be told answers
+  uint32_t opened_ = 0;   ///< what an open that is allowed answers
 };
 
-inline constexpr Filter kDefaultFilter = FilterBuilder().Build({});
-inline constexpr Filter kDebugFilter = FilterBuilder().Build({.debug = true});
-inline constexpr Filter kRawFilter = FilterBuilder().Build({.raw_sockets = true});
-inline constexpr Filter kCountedFilter = FilterBuilder().Build({.counted = true});
-inline constexpr Filter kCountedDebugFilter =
-    FilterBuilder().Build({.debug = true, .counted = true});
-inline constexpr Filter kCountedRawFilter =
-    FilterBuilder().Build({.counted = true, .raw_sockets = true});
+/// The filter with these rights, made by the compiler.
+template <FilterRights kRights>
+inline constexpr Filter kFilterOf = [] {
+  constexpr Filter kFilter = FilterBuilder().Build(kRights);
+  static_assert(kFilter.valid);
+  return kFilter;
+}();
 
-static_assert(kDefaultFilter.valid && kDebugFilter.valid && kRawFilter.valid &&
-              kCountedFilter.valid && kCountedDebugFilter.valid && kCountedRawFilter.valid);
+inline constexpr const Filter& kDefaultFilter = kFilterOf<FilterRights{}>;
+inline constexpr const Filter& kDebugFilter = kFilterOf<FilterRights{.debug = true}>;
+inline constexpr const Filter& kCountedDebugFilter =
+    kFilterOf<FilterRights{.debug = true, .counted = true}>;
+
+/// A filter for what igloo-init is told: nothing, refused calls, or files as well.
+struct ToldFilters {
+  const Filter& plain;
+  const Filter& calls;
+  const Filter& files;
+};
+template <bool kCounted, bool kRaw>
+inline constexpr ToldFilters kToldFilters = {
+    kFilterOf<FilterRights{.counted = kCounted, .raw_sockets = kRaw}>,
+    kFilterOf<FilterRights{.counted = kCounted, .raw_sockets = kRaw, .told = true}>,
+    kFilterOf<FilterRights{.counted = kCounted, .raw_sockets = kRaw, .told = true, .files = true}>};
 
 }  // namespace igloo::guest

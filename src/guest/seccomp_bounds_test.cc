@@ -85,7 +85,8 @@ TEST(SeccompBoundsTest, HugePagesCannotBeHad) {
                                MAP_PRIVATE | MAP_FIXED | MAP_STACK | MAP_NORESERVE}) {
     EXPECT_EQ(Verdict({.number = SYS_mmap, .args = {0, 0, 0, flags}}), kAllow);
   }
-  for (const Filter* filter : {&kCountedFilter, &kCountedDebugFilter, &kCountedRawFilter}) {
+  for (const Filter* filter :
+       {&kToldFilters<true, false>.plain, &kCountedDebugFilter, &kToldFilters<true, true>.plain}) {
     const auto verdict = [&](uint64_t number, uint64_t a, uint64_t b, uint64_t c) {
       return Evaluate(*filter, {.number = number, .args = {a, b, c}});
     };

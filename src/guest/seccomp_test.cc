@@ -46,8 +46,7 @@ TEST_P(RuledCallTest, RefusesSomethingInEveryProfile) {
                         {.args = {0, kTiocsti}},
                         {.args = {0, kSetLease}},
                         {.args = {0, SOL_SOCKET, SO_SNDBUF}}};
-  for (const Filter* filter : {&kDefaultFilter, &kDebugFilter, &kRawFilter, &kCountedFilter,
-                               &kCountedDebugFilter, &kCountedRawFilter}) {
+  for (const Filter* filter : kAllFilters) {
     bool refused = false;
     for (Call call : calls) {
       call.number = GetParam().number;
@@ -104,8 +103,11 @@ TEST(SeccompTest, ProfilesDifferExactlyInWhatDebuggersNeed) {
 TEST(SeccompTest, TheRightToRawSocketsIsNoRightToAnythingElse) {
   for (uint32_t number = 0; number <= kLastKnownCall + 10; ++number) {
     const Call call{.number = number, .args = {~0ULL, 1, ~0ULL, 2, 3, 4}};
-    EXPECT_EQ(Evaluate(kRawFilter, call), Evaluate(kDefaultFilter, call)) << number;
-    EXPECT_EQ(Evaluate(kCountedRawFilter, call), Evaluate(kCountedFilter, call)) << number;
+    EXPECT_EQ(Evaluate(kToldFilters<false, true>.plain, call), Evaluate(kDefaultFilter, call))
+        << number;
+    EXPECT_EQ(Evaluate(kToldFilters<true, true>.plain, call),
+              Evaluate(kToldFilters<true, false>.plain, call))
+        << number;
   }
 }
 
@@ -206,7 +208,8 @@ TEST(SeccompTest, SocketsAreUnixInternetOrRouting) {
               .args = {family | kGarbage, type | flags | kGarbage, protocol | kGarbage}};
           EXPECT_EQ(Verdict(call), allowed ? kAllow : refused)
               << family << " " << type << " " << protocol;
-          for (const Filter* filter : {&kRawFilter, &kCountedRawFilter}) {
+          for (const Filter* filter :
+               {&kToldFilters<false, true>.plain, &kToldFilters<true, true>.plain}) {
             EXPECT_EQ(Evaluate(*filter, call), allowed || raw ? kAllow : refused)
                 << family << " " << type << " " << protocol;
           }

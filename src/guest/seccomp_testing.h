@@ -66,6 +66,14 @@ inline std::optional<uint32_t> Evaluate(const Filter& filter, const Call& call) 
   return std::nullopt;
 }
 
+inline constexpr ToldFilters kAllTold[] = {kToldFilters<false, false>, kToldFilters<false, true>,
+                                           kToldFilters<true, false>, kToldFilters<true, true>};
+inline constexpr const Filter* kAllFilters[] = {
+    &kDebugFilter,      &kCountedDebugFilter, &kAllTold[0].plain, &kAllTold[0].calls,
+    &kAllTold[0].files, &kAllTold[1].plain,   &kAllTold[1].calls, &kAllTold[1].files,
+    &kAllTold[2].plain, &kAllTold[2].calls,   &kAllTold[2].files, &kAllTold[3].plain,
+    &kAllTold[3].calls, &kAllTold[3].files};
+
 /// The verdict of both profiles, which must agree.
 inline uint32_t Verdict(const Call& call) {
   const auto verdict = Evaluate(kDefaultFilter, call);

@@ -78,7 +78,8 @@ bool DecodeStart(const void* payload, size_t size, StartView& view) {
   if (!Take(fields, view.terminal, wire::Terminal::kOwn) ||
       !Take(fields, view.life, wire::Life::kStays) ||
       !Take(fields, view.birth, wire::Birth::kRestored) ||
-      !Take(fields, view.sockets, wire::SocketWatch::kOwn)) {
+      !Take(fields, view.sockets, wire::SocketWatch::kOwn) ||
+      !Take(fields, view.watched, wire::Watched::kFiles)) {
     return false;
   }
   view.argv = TakeStrings(fields, room);

@@ -38,6 +38,7 @@ struct StartView {
   wire::Life life;
   wire::Birth birth;
   wire::SocketWatch sockets;
+  wire::Watched watched;
 
   static constexpr size_t kMaxStrings = wire::kMaxStrings;
   const char* const* argv;  ///< closed by a null

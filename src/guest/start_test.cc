@@ -27,6 +27,7 @@ wire::Start Example() {
           .life = wire::Life::kStays,
           .birth = wire::Birth::kRestored,
           .sockets = wire::SocketWatch::kNone,
+          .watched = wire::Watched::kFiles,
           .argv = {"/bin/echo", "", "a b"},
           .env = {"A=1", "B="}};
 }
@@ -49,7 +50,8 @@ wire::Start ValueOf(const StartView& view) {
                     .terminal = view.terminal,
                     .life = view.life,
                     .birth = view.birth,
-                    .sockets = view.sockets};
+                    .sockets = view.sockets,
+                    .watched = view.watched};
   for (uint32_t i = 0; i < view.limit_count; ++i) {
     start.limits.push_back({view.limits[i].resource, view.limits[i].value});
   }
@@ -140,6 +142,14 @@ TEST(DecodeStartTest, KnowsTwoAnswersAboutTheTerminal) {
   }
 }
 
+TEST(DecodeStartTest, KnowsThreeWaysToWatch) {
+  for (const int watched : {0, 1, 2, 3, 255}) {
+    wire::Start start = Example();
+    start.watched = static_cast<wire::Watched>(watched);
+    EXPECT_EQ(Accepts(PayloadOf(start)), watched <= 2) << watched;
+  }
+}
+
 TEST(DecodeStartTest, RefusesAnEmptyCommand) {
   wire::Start start = Example();
   start.argv.clear();
@@ -180,7 +190,7 @@ TEST(DecodeStartTest, RefusesHostileCounts) {
   // Positions of the four counts in a start whose lists are empty but for one argument.
   wire::Start start{.argv = {"x"}};
   const std::string payload = PayloadOf(start);
-  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 8,
+  constexpr std::size_t kLimits = 1 + 16 + 24 + 2, kPaths = kLimits + 4, kArgv = kPaths + 4 + 5 + 9,
                         kEnv = kArgv + 4 + 6;
   ASSERT_EQ(payload.size(), kEnv + 4);
   for (const std::size_t at : {kLimits, kPaths, kArgv, kEnv}) {

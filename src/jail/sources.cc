@@ -31,11 +31,22 @@ int OpenPath(const Op& op) {
   return OpenAt2(AT_FDCWD, op.text(), flags, RESOLVE_NO_MAGICLINKS);
 }
 
+/// The namespace of the last owner: a process makes each, and most trees of a run have one owner.
+struct LastOwner {
+  uint32_t uid = 0, gid = 0;
+  int fd = -1;
+  ~LastOwner() { CloseQuietly(fd); }
+};
+
 /// Started by root, the sandbox's user is nobody the disk knows: its owner's files become its own.
-bool MapOwner(int tree, const Op& op, const SourceOwner& to) {
-  const ScopedFd owners(
-      OwnerNamespace(to.proc_fd, {op.owner_uid, op.owner_gid}, {to.host_id, to.host_id}));
-  return owners && MapOwners(tree, owners.get(), AT_RECURSIVE);
+bool MapOwner(int tree, const Op& op, const SourceOwner& to, LastOwner& last) {
+  if (last.fd < 0 || last.uid != op.owner_uid || last.gid != op.owner_gid) {
+    CloseQuietly(last.fd);
+    last.uid = op.owner_uid;
+    last.gid = op.owner_gid;
+    last.fd = OwnerNamespace(to.proc_fd, {last.uid, last.gid}, {to.host_id, to.host_id});
+  }
+  return last.fd >= 0 && MapOwners(tree, last.fd, AT_RECURSIVE);
 }
 
 /// What was opened becomes a detached mount with its final attributes.
@@ -48,8 +59,8 @@ bool CloneSource(int& source, const Op& op) {
 }
 
 /// Appends the source of one operation.
-bool OpenSource(const Op& op, uint32_t index, const SourceOwner& owner, Sources& sources,
-                Failure& failure) {
+bool OpenSource(const Op& op, uint32_t index, const SourceOwner& owner, LastOwner& last,
+                Sources& sources, Failure& failure) {
   errno = E2BIG;
   if (sources.count == kMaxSources) return Fail(failure, Step::kSource, index);
   // The caller closes it, whatever happens.
@@ -61,7 +72,7 @@ bool OpenSource(const Op& op, uint32_t index, const SourceOwner& owner, Sources&
     return Fail(failure, Step::kSource, index);
   }
   const bool map = owner.map && (op.flags & ops::kFlagMapOwner) != 0;
-  return !map || MapOwner(source, op, owner) || Fail(failure, Step::kSourceMap, index);
+  return !map || MapOwner(source, op, owner, last) || Fail(failure, Step::kSourceMap, index);
 }
 
 }  // namespace
@@ -79,10 +90,11 @@ bool IsSameFile(int fd, const Op& op) {
 bool OpenSources(const List& list, uint32_t& index, const SourceOwner& owner, Sources& sources,
                  Failure& failure) {
   ops::Reader reader(list.bytes, list.size);
+  LastOwner last;
   for (const Op* op = reader.Next(); op != nullptr; op = reader.Next(), ++index) {
     const bool has_source = op->code == Code::kBind || op->code == Code::kOverlay ||
                             op->code == Code::kBase || op->code == Code::kCopy;
-    if (has_source && !OpenSource(*op, index, owner, sources, failure)) return false;
+    if (has_source && !OpenSource(*op, index, owner, last, sources, failure)) return false;
   }
   errno = EBADMSG;
   return reader.ok() || Fail(failure, Step::kDecode, index);

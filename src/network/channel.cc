@@ -9,6 +9,7 @@
 
 #include "base/descriptors.h"
 #include "base/file.h"
+#include "base/seal.h"
 #include "network/control.h"
 
 namespace igloo::network {
@@ -18,7 +19,6 @@ namespace {
 /// The first byte of a message: its text follows, or lies in its first descriptor.
 constexpr char kInline = 'I', kInFile = 'F';
 constexpr std::size_t kLongestInline = 60U << 10;
-constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 /// One more than a message may bring: that of a text in a file.
 using Room = DescriptorRoom<kMostDescriptors + 1>;
@@ -30,16 +30,13 @@ Result<UniqueFd> FileOf(std::string_view text) {
     return FailSys(saved_errno, "cannot make a file for a long message");
   }
   IGLOO_TRY(WriteAll(fd.get(), text));
-  if (::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot seal a long message");
-  }
+  IGLOO_TRY(SealFile(fd.get(), "cannot seal a long message"));
   return fd;
 }
 
 /// SECURITY: sealed, so that what was checked is what is read, and reading never waits.
 Result<std::string> TextOf(int fd) {
-  const off_t size = ::fcntl(fd, F_GET_SEALS) == kSeals ? ::lseek(fd, 0, SEEK_END) : -1;
+  const off_t size = ::fcntl(fd, F_GET_SEALS) == kAllSeals ? ::lseek(fd, 0, SEEK_END) : -1;
   if (size < 0 || static_cast<std::size_t>(size) > kLongestMessage) {
     return Fail(Errc::kProtocol, "a long message is not in a sealed file, or too long");
   }

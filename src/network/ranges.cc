@@ -90,19 +90,28 @@ const Tables& AllTables() {
 
 }  // namespace
 
+std::vector<Address> CarriedAddresses(const Address& address) {
+  std::vector<Address> all;
+  if (address.family == Family::kFour) return all;
+  for (const auto& [network, carrier] : AllTables().carriers) {
+    if (!network.Contains(address)) continue;
+    std::array<std::uint8_t, 4> carried = {};
+    for (unsigned i = 0; i < carried.size(); ++i) {
+      carried[i] = address.bytes[carrier->at + i] ^ carrier->inverted;
+    }
+    all.push_back(FourOf(carried.data()));
+  }
+  return all;
+}
+
 std::string_view ClosedRange(const Address& address) {
   const Tables& tables = AllTables();
   for (const auto& [network, name] : tables.closed) {
     if (network.Contains(address)) return name;
   }
   if (address.family == Family::kFour) return {};
-  for (const auto& [network, carrier] : tables.carriers) {
-    if (!network.Contains(address)) continue;
-    std::array<std::uint8_t, 4> carried = {};
-    for (unsigned i = 0; i < carried.size(); ++i) {
-      carried[i] = address.bytes[carrier->at + i] ^ carrier->inverted;
-    }
-    if (const auto name = ClosedRange(FourOf(carried.data())); !name.empty()) return name;
+  for (const Address& carried : CarriedAddresses(address)) {
+    if (const auto name = ClosedRange(carried); !name.empty()) return name;
   }
   // SECURITY: what nobody has assigned yet may mean anything on some network.
   const bool assigned = tables.unicast.Contains(address) || tables.nat64.Contains(address);

@@ -13,6 +13,9 @@ namespace igloo::network {
 /// Teredo) is as closed as that one.
 std::string_view ClosedRange(const Address& address);
 
+/// The addresses of IPv4 that an address of IPv6 carries: who connects to it, reaches these.
+std::vector<Address> CarriedAddresses(const Address& address);
+
 /// All of them that are of IPv4, as texts: "10.0.0.0/8". None lies in another.
 std::vector<std::string> ClosedNetworksOfFour();
 

@@ -148,9 +148,19 @@ Decision RuleSet::Refused(const Request& request) const {
   return decision;
 }
 
+const Rule* RuleSet::FindDenied(const Request& request) const {
+  if (const Rule* rule = denied_.Find(request)) return rule;
+  const auto* address = std::get_if<Address>(&request.host);
+  if (address == nullptr) return nullptr;
+  for (const Address& carried : CarriedAddresses(*address)) {
+    if (const Rule* rule = denied_.FindAddress(carried, request)) return rule;
+  }
+  return nullptr;
+}
+
 Decision RuleSet::Decide(const Request& request) const {
   const auto* address = std::get_if<Address>(&request.host);
-  if (const Rule* rule = denied_.Find(request)) return Denied(request, *rule);
+  if (const Rule* rule = FindDenied(request)) return Denied(request, *rule);
   if (const Rule* rule = allowed_.Find(request)) {
     return {.basis = address != nullptr ? Decision::Basis::kAddress : Decision::Basis::kName,
             .rule = ToText(*rule)};
@@ -162,7 +172,7 @@ Decision RuleSet::Decide(const Request& request) const {
 
 Decision RuleSet::DecideAddress(const Address& address, std::uint16_t port) const {
   const Request request{.host = address, .port = port};
-  if (const Rule* rule = denied_.FindAddress(address, request)) return Denied(request, *rule);
+  if (const Rule* rule = FindDenied(request)) return Denied(request, *rule);
   if (const Rule* rule = allowed_.FindAddress(address, request)) {
     return {.basis = Decision::Basis::kAddress, .rule = ToText(*rule)};
   }

@@ -93,6 +93,8 @@ class RuleSet {
 
  private:
   Decision Refused(const Request& request) const;
+  /// The rule that denies a place, also one that an address of IPv6 carries.
+  const Rule* FindDenied(const Request& request) const;
 
   Tier tier_ = Tier::kAllow;
   RuleTable allowed_ = {}, denied_ = {};  ///< the second beats the first and the tier

@@ -144,6 +144,12 @@ TEST(RuleSet, WhatIsDeniedStaysClosedWhateverAllowsIt) {
     }
     EXPECT_TRUE(rules.Decide(Tunnel("evil.org", 443)).allowed()) << "the name itself";
     EXPECT_TRUE(rules.Decide(Tunnel("example.com", 443)).allowed());
+    // The same address, carried by one of IPv6.
+    for (const char* carrier : {"64:ff9b::203.0.113.7", "2002:cb00:7107::1", "::ffff:203.0.113.7"}) {
+      const Address address = *ParseAddress(carrier);
+      EXPECT_FALSE(rules.Decide({.host = address, .port = 443}).allowed()) << carrier;
+      EXPECT_FALSE(rules.DecideAddress(address, 443).allowed()) << carrier;
+    }
     // An allowed name that leads there.
     EXPECT_FALSE(rules.DecideAddress(*ParseAddress("203.0.113.9"), 443).allowed());
     EXPECT_TRUE(rules.DecideAddress(*ParseAddress("203.0.112.9"), 443).allowed());

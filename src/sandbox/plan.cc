@@ -102,7 +102,7 @@ class Planner {
   // Each Add says whether the entry is there: optional ones may be absent.
 
   Result<bool> Add(const HostTree& tree, Part part) {
-    IGLOO_ASSIGN(const PathFact* fact, FactOf(tree.source, tree.presence));
+    IGLOO_ASSIGN(const PathFact* fact, FactOf(tree.source, tree.presence, tree.links));
     if (fact == nullptr) return false;
     IGLOO_ASSIGN(const Showing showing, HowToShow(tree, *fact, part));
     IGLOO_TRY(MountAt(tree.target,
@@ -141,7 +141,7 @@ class Planner {
                   "'" + tree.target + "' is copy-on-write, but shared by all runs",
                   "make it part of a run: what one run writes is no other's business");
     }
-    IGLOO_ASSIGN(const PathFact* fact, FactOf(tree.source, Presence::kRequired));
+    IGLOO_ASSIGN(const PathFact* fact, FactOf(tree.source, Presence::kRequired, tree.links));
     if (fact->type != S_IFDIR) {
       return Fail(Errc::kInvalidArgument, "'" + tree.source + "' is not a directory",
                   "only a directory can be shown copy-on-write");
@@ -268,7 +268,8 @@ class Planner {
     return true;
   }
 
-  Result<const PathFact*> FactOf(const std::string& source, Presence presence) const {
+  Result<const PathFact*> FactOf(const std::string& source, Presence presence,
+                                 Links links = Links::kFollowed) const {
     // SECURITY: the kernel would show what the path before it names, which nobody has reviewed.
     if (source.contains('\0')) {
       return Fail(Errc::kInvalidArgument,
@@ -284,7 +285,12 @@ class Planner {
       return Fail(Errc::kNotFound, "'" + source + "' does not exist",
                   "create it, or remove it from the configuration");
     }
-    return found->second ? &*found->second : nullptr;
+    if (!found->second) return nullptr;
+    if (found->second->behind_link && links == Links::kRefused) {
+      return Fail(Errc::kFailedPrecondition, "somebody put a link into the path '" + source + "'",
+                  "try again; if it stays, look at who can write to the directories above it");
+    }
+    return &*found->second;
   }
 
   /// A name of an entry must lie in a place that is its part's own to write to.

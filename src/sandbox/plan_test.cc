@@ -62,6 +62,17 @@ TEST(MakePlanTest, EveryEntryBecomesItsStepInAPlaceThatExists) {
                   step::Directory{"/proc"}));
 }
 
+TEST(MakePlanTest, NoLinkLeadsToWhatWasResolvedBefore) {
+  HostTree tree{.source = "/host/link/dir", .target = "/p"};
+  EXPECT_THAT(RunMiddle(PlanOf(PolicyWith({}, {tree}))),
+              Contains(BindOf("/host/link/dir", "/p", kBehindLink)))
+      << "control: a link is no mistake elsewhere";
+  tree.links = Links::kRefused;
+  EXPECT_THAT(ErrorOf(PolicyWith({}, {tree})).what, HasSubstr("put a link into the path"));
+  OverlayTree view{.source = "/host/link/dir", .target = "/p", .links = Links::kRefused};
+  EXPECT_THAT(ErrorOf(PolicyWith({}, {view})).what, HasSubstr("put a link into the path"));
+}
+
 TEST(MakePlanTest, AnOverlayGetsItsWorkshop) {
   const Plan plan = PlanOf(PolicyWith(
       {}, {OverlayTree{.source = "/host/dir", .target = "/project", .capacity = {.bytes = 5}}}));

@@ -12,6 +12,10 @@ namespace igloo::sandbox {
 
 enum class Access { kReadOnly, kReadWrite };
 enum class Presence { kRequired, kOptional };
+/// Whether a link may stand in the path of a source. SECURITY: somebody who may write to a directory
+/// above a project can put a link into its path after it was looked at, which leads to what only
+/// the caller can read. Where a path was resolved before, no link can be in it.
+enum class Links { kFollowed, kRefused };
 /// Whether programs may be started from a mount.
 enum class Execution { kAllowed, kForbidden };
 /// Whether an entry may cover what an earlier one put there. What it covers is gone from the
@@ -32,6 +36,7 @@ struct PathFact {
   std::uint32_t uid = 0, gid = 0;
   std::uint64_t size = 0;     ///< of a regular file
   bool mounts_below = false;  ///< something is mounted in the directory
+  bool behind_link = false;   ///< a link in its path leads there
   bool operator==(const PathFact&) const = default;
 };
 
@@ -51,6 +56,7 @@ struct HostTree {
   std::string target = {};
   Access access = Access::kReadOnly;
   Presence presence = Presence::kRequired;
+  Links links = Links::kFollowed;
   /// Only trees of the user's own (a project) need their owner mapped when root starts a sandbox.
   bool map_owner = false;
   /// A read-only tree that others use, too. The sandbox sees the same content in inodes of its own:
@@ -69,6 +75,7 @@ struct OverlayTree {
   std::string source = {};
   std::string target = {};
   Access access = Access::kReadWrite;
+  Links links = Links::kFollowed;
   Capacity capacity = {};  ///< of what is written to memory
   /// Instead of memory: a directory of the host with an empty `upper` and an empty `work` in it.
   /// What is written is in `upper` when the sandbox has ended.

@@ -17,11 +17,15 @@ inline constexpr PathFact kDirectory{.device = 1, .inode = 2, .type = S_IFDIR, .
 inline constexpr PathFact kRegular{.device = 1, .inode = 5, .type = S_IFREG};
 inline constexpr PathFact kNull{.device = 6, .inode = 7, .type = S_IFCHR};
 
+inline constexpr PathFact kBehindLink{
+    .device = 1, .inode = 8, .type = S_IFDIR, .behind_link = true};
+
 inline const HostFacts& Facts() {
   static const HostFacts facts = {{"/host/dir", kDirectory},   {"/host/other", kDirectory},
                                   {"/host/file", kRegular},    {"/host/gone", std::nullopt},
                                   {"/dev/null", kNull},        {"/dev/sda", kNull},
-                                  {"/dev/zero", std::nullopt}, {"/dev/full", kRegular}};
+                                  {"/dev/zero", std::nullopt}, {"/dev/full", kRegular},
+                                  {"/host/link/dir", kBehindLink}};
   return facts;
 }
 

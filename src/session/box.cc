@@ -42,11 +42,12 @@ Box::Box(asio::io_context& loop, const sandbox::Plan& plan, backend::Backend& ba
     : plan_(plan), backend_(backend), events_(std::move(events)), control_(loop), setup_(loop) {}
 
 Result<void> Box::Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life,
-                        wire::Birth birth) {
+                        wire::Birth birth, wire::Watched watched) {
   IGLOO_TRY(LetBeOpenedAgain(channels));
   wire::Start message = backend::StartMessage(plan_.payload, nonce_);
   message.life = life_ = life;
   message.birth = birth;
+  message.watched = watched;
   if (std::holds_alternative<sandbox::HostNetwork>(plan_.network)) {
     message.sockets = wire::SocketWatch::kNone;
   }
@@ -232,7 +233,7 @@ asio::awaitable<void> Box::WatchControl() {
       }
       if (events_.reported) events_.reported(*decoded);
       const bool last =
-          !std::holds_alternative<wire::JoinEnded>(*decoded) &&
+          wire::IsLast(*decoded) &&
           (life_ == wire::Life::kOnce || std::holds_alternative<wire::Refused>(*decoded));
       if (last) co_return;
     }

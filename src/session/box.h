@@ -36,7 +36,8 @@ class Box : public std::enable_shared_from_this<Box> {
   /// Starts the sandbox with the payload's ends of everything that it is given, counted in `group`
   /// if there is one.
   Result<void> Start(backend::Channels channels, const cgroup::Lease* group, wire::Life life,
-                     wire::Birth birth = wire::Birth::kStarted);
+                     wire::Birth birth = wire::Birth::kStarted,
+                     wire::Watched watched = wire::Watched::kNothing);
   /// Its network, beyond loopback. Before Start.
   void Connect(std::shared_ptr<Connection> connection) { connection_ = std::move(connection); }
   /// Begins to send orders and to hear reports.

@@ -167,8 +167,8 @@ void Interpreter::State::Take(const wire::Report& came) {
     FailWith(backend::ExplainRefusal(*refused, plan.payload));
     return;
   }
-  if (std::holds_alternative<wire::JoinEnded>(came)) {
-    FailWith({Errc::kProtocol, "the sandbox reported a program that nobody started", {}, 0});
+  if (!wire::IsLast(came)) {
+    FailWith({Errc::kProtocol, "the sandbox reported what nobody asked for", {}, 0});
     return;
   }
   if (under_way) (void)driver->Listen();  // it may have said more than was heard yet

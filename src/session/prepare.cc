@@ -7,6 +7,7 @@
 #include "environment/device.h"
 #include "environment/facts.h"
 #include "environment/hidden.h"
+#include "environment/work_tree.h"
 
 namespace igloo::session {
 
@@ -25,6 +26,17 @@ Result<environment::RunRequest> OnThisMachine(environment::RunRequest request) {
     // Each time: a file that came since the last look must not be shown because of that one.
     IGLOO_ASSIGN(request.project->hidden,
                  environment::FindHidden(request.project->path, request.project->rules));
+    if (auto& repository = request.project->repository) {
+      IGLOO_ASSIGN(repository->hidden,
+                   environment::FindHidden(repository->path,
+                                           environment::InRepository(request.project->rules)));
+      IGLOO_ASSIGN(const auto tree, environment::FindWorkTree(request.project->path));
+      const bool elsewhere = request.project->mount_point != request.project->path;
+      if (auto git =
+              elsewhere ? environment::WholeGitFile(request.project->path, tree) : std::nullopt) {
+        request.project->hidden.push_back(*std::move(git));
+      }
+    }
   }
   return request;
 }
@@ -47,17 +59,34 @@ std::string UnlimitedCpus(const cgroup::Found& found, const sandbox::Plan& plan)
                      static_cast<double>(plan.payload.millicpus) / 1000.0, why);
 }
 
-Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan,
-                                               cgroup::OutOfMemory out_of_memory) {
+namespace {
+
+Result<std::optional<cgroup::Lease>> Take(cgroup::Groups& groups, const sandbox::Plan& plan,
+                                          cgroup::Limits limits) {
   if (groups.kind() == cgroup::Kind::kNone) return std::nullopt;
-  cgroup::Limits limits{.memory_bytes = plan.payload.memory_bytes,
-                        .millicpus = plan.payload.millicpus,
-                        .out_of_memory = out_of_memory};
+  limits.memory_bytes = plan.payload.memory_bytes;
   for (const sandbox::ResourceLimit& limit : plan.payload.limits) {
     if (limit.resource == RLIMIT_NPROC) limits.processes = limit.value;
   }
   IGLOO_ASSIGN(cgroup::Lease lease, groups.Take(limits));
   return std::optional<cgroup::Lease>(std::move(lease));
+}
+
+}  // namespace
+
+Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan,
+                                               cgroup::OutOfMemory out_of_memory) {
+  return Take(groups, plan,
+              {.millicpus = plan.payload.millicpus, .out_of_memory = out_of_memory});
+}
+
+bool LimitsCpusLater(const cgroup::Groups& groups) { return groups.kind() == cgroup::Kind::kV1; }
+
+Result<std::optional<cgroup::Lease>> TakeLastingGroup(cgroup::Groups& groups,
+                                                      const sandbox::Plan& plan) {
+  return Take(groups, plan,
+              {.millicpus = LimitsCpusLater(groups) ? 0 : plan.payload.millicpus,
+               .out_of_memory = cgroup::OutOfMemory::kEndsOne});
 }
 
 }  // namespace igloo::session

@@ -47,7 +47,7 @@ OutputPump::Options Run::State::PumpOptions(std::size_t index) {
           .must_end =
               [this] {
                 changed.cancel();
-                box->Tell(wire::ToInit::kKill);
+                EndAll();
               }};
 }
 
@@ -55,7 +55,8 @@ Result<void> Run::State::Start() {
   backend::Channels channels;
   IGLOO_TRY(io.terminal ? UseTerminal(channels) : UsePipes(channels));
   box->Connect(io.connection);
-  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce);
+  return box->Start(std::move(channels), io.group ? &*io.group : nullptr, wire::Life::kOnce,
+                    wire::Birth::kStarted, io.watched);
 }
 
 Result<void> Run::State::UsePipes(backend::Channels& channels) {
@@ -111,7 +112,10 @@ asio::awaitable<void> Run::State::WaitForEnd() {
   auto next_look = deadline;
   auto drain_end = deadline;
   // Version 2 ends the whole group itself. A short run never pays for the first look.
-  if (io.group && io.group->leaf().kind() == cgroup::Kind::kV1) next_look = Clock::now() + kLook;
+  if (io.group && io.group->leaf().kind() == cgroup::Kind::kV1 &&
+      io.group->leaf().out_of_memory() == cgroup::OutOfMemory::kEndsAll) {
+    next_look = Clock::now() + kLook;
+  }
   const auto begin_time = [&] {
     const std::uint64_t total = time_ms + plan.payload.grace_ms + kInitMarginMs;
     if (time_ms != 0) deadline = Clock::now() + std::chrono::milliseconds(total);
@@ -200,6 +204,7 @@ Result<RunResult> Run::State::Finish() {
   result.output = pumps[0].TakeCaptured();
   result.error = pumps[1].TakeCaptured();
   result.usage = ended;
+  result.hits = outside.group;
   if (io.connection) result.refused = io.connection->TakeRefusals();
   result.timeline = sandbox.timeline();
   result.reported_micros = reported_micros;
@@ -224,6 +229,14 @@ asio::awaitable<std::vector<std::string>> Run::State::PutProjectRight() {
 
 void Run::State::Join(const std::vector<std::string>& argv, UniqueFd terminal,
                       std::function<void(Result<int>)> ended) {
+  if (freezer && freezer->frozen()) {
+    return ended(Fail(Errc::kFailedPrecondition, "it is paused"));
+  }
+  if (!built) {
+    once_built.push_back([this, argv, terminal = std::make_shared<UniqueFd>(std::move(terminal)),
+                          ended = std::move(ended)] { Join(argv, std::move(*terminal), ended); });
+    return;
+  }
   const std::uint32_t number = ++last_joined;
   auto told = box->Join(number, argv, terminal.get());
   if (!told) return ended(std::unexpected(std::move(told).error()));
@@ -246,6 +259,8 @@ void Run::State::EndJoined(const wire::JoinEnded& ended) {
 }
 
 void Run::State::CloseAll() {
+  freezer.reset();
+  once_built.clear();
   for (const auto& [number, program] : std::exchange(joined, {})) {
     program.ended(Fail(Errc::kFailedPrecondition, "the sandbox has ended"));
   }
@@ -307,8 +322,39 @@ void Run::Join(const std::vector<std::string>& argv, UniqueFd terminal,
 
 void Run::Interrupt() { state_->box->Tell(wire::ToInit::kInterrupt); }
 
+Result<void> Run::Pause(const cgroup::FreezerPlace& place) {
+  State& state = *state_;
+  if (!state.freezer) {
+    if (!state.io.group || !state.box->started()) {
+      return Fail(Errc::kFailedPrecondition,
+                  "processes can be stopped together only by a cgroup, and there is none: " +
+                      (place.why.empty() ? std::string("it has not started") : place.why),
+                  "'igloo doctor' says what it found");
+    }
+    IGLOO_ASSIGN(cgroup::Freezer freezer, cgroup::Freezer::Make(place, state.io.group->leaf()));
+    state.freezer.emplace(std::move(freezer));
+  }
+  return state.freezer->Freeze();
+}
+
+Result<void> Run::Resume() { return state_->freezer ? state_->freezer->Thaw() : Result<void>(); }
+
+cgroup::Hits Run::hits() const {
+  if (!state_->io.group) return {};
+  const cgroup::Leaf& leaf = state_->io.group->leaf();
+  cgroup::Hits hits = leaf.ReadHits();
+  hits.processes = hits.processes || leaf.IsFullOfProcesses();
+  return hits;
+}
+
+Result<void> Run::LimitCpusOfRunning(std::uint64_t millicpus) {
+  return state_->io.group ? state_->io.group->leaf().LimitCpusOfRunning(millicpus) : Result<void>();
+}
+
+void Run::Continue() { state_->box->Tell(wire::ToInit::kContinue); }
+
 void Run::Kill() {
-  state_->box->Tell(wire::ToInit::kKill);
+  state_->EndAll();
   state_->abandoned = true;
   state_->changed.cancel();
 }

@@ -14,6 +14,7 @@
 #include "backend/backend.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cgroup/freezer.h"
 #include "cgroup/groups.h"
 #include "session/network/connection.h"
 #include "session/output.h"
@@ -38,6 +39,8 @@ struct RunIo {
   /// Instead of pipes: the program's standard input, output and error are this terminal's inner
   /// end. Whoever holds the other end passes bytes on; `input` and `live` are not used.
   UniqueFd terminal = {};
+  /// Hears that the program was stopped at its terminal; Run::Continue() is to follow.
+  std::function<void()> stopped = {};
   /// Where the sandbox's memory and processes are counted; without one, igloo-init looks after
   /// them.
   std::optional<cgroup::Lease> group = {};
@@ -53,6 +56,10 @@ struct RunIo {
   std::optional<OwnNetwork> network = {};
   /// Called once with the run's loop, before anything starts: for what igloo does meanwhile.
   std::function<void(boost::asio::io_context&, Run&)> beside = {};
+  /// What of the program `seen` hears of, while it runs. SECURITY: igloo-init says it, so it is a
+  /// hostile program's word, and can come without end.
+  wire::Watched watched = wire::Watched::kNothing;
+  std::function<void(const wire::Seen&)> seen = {};
   /// Hears what igloo had to put right in a read-write project when nobody waits for the result.
   Log::Line note = {};
 };
@@ -63,6 +70,7 @@ struct RunResult {
   int signal = 0;
   CappedText output{0}, error{0};
   wire::Ended usage = {};
+  cgroup::Hits hits = {};  ///< the limits that it ran into, as far as a cgroup tells
   Refusals refused = {};  ///< by its network
   /// What igloo had to put right in a read-write project, a sentence each.
   std::vector<std::string> put_right = {};
@@ -110,8 +118,19 @@ class Run {
   void Join(const std::vector<std::string>& argv, UniqueFd terminal,
             std::function<void(Result<int>)> ended);
 
+  /// Stops everything inside until Resume(). It can be ended meanwhile, and nothing can be started
+  /// in it. Fails where that cannot be done, and changes nothing then.
+  Result<void> Pause(const cgroup::FreezerPlace& place);
+  Result<void> Resume();
+  /// The limits that it ran into since it began, as far as a cgroup tells.
+  cgroup::Hits hits() const;
+  /// See cgroup::Leaf::LimitCpusOfRunning.
+  Result<void> LimitCpusOfRunning(std::uint64_t millicpus);
+
   /// Asks the program to stop, as Ctrl-C would.
   void Interrupt();
+  /// Lets a program go on that was stopped at its terminal (RunIo::stopped).
+  void Continue();
   /// Ends everything inside at once.
   void Kill();
   /// The igloo-proxy of this run alone; null: it has none.

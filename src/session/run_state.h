@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "session/asio.h"
@@ -36,6 +39,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
                             [this] {
                               built = true;
                               changed.cancel();
+                              for (const auto& each : std::exchange(once_built, {})) each();
                             },
                         .failed =
                             [this](Error error, bool gone) {
@@ -78,9 +82,22 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   void Join(const std::vector<std::string>& argv, UniqueFd terminal,
             std::function<void(Result<int>)> ended);
   void EndJoined(const wire::JoinEnded& ended);
+  /// Ends everything inside, also what is paused.
+  void EndAll() {
+    box->Tell(wire::ToInit::kKill);
+    if (freezer) (void)freezer->Thaw();
+  }
 
   void Take(const wire::Report& came) {
     if (const auto* ended = std::get_if<wire::JoinEnded>(&came)) return EndJoined(*ended);
+    if (std::holds_alternative<wire::Stopped>(came)) {
+      // Nobody else would let it go on.
+      return io.stopped ? io.stopped() : box->Tell(wire::ToInit::kContinue);
+    }
+    if (const auto* seen = std::get_if<wire::Seen>(&came)) {
+      if (io.seen) io.seen(*seen);
+      return;
+    }
     report = came;
     reported_micros = MonotonicMicros();
     changed.cancel();
@@ -96,6 +113,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   SetIdCheck set_id{plan};
   std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
   RunIo io;
+  std::optional<cgroup::Freezer> freezer = {};  ///< once it was paused
   std::shared_ptr<Box> box;  // shared with the coroutines that watch it
   InputFeed feed;
   std::array<OutputPump, 2> pumps;
@@ -118,6 +136,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   };
   std::map<std::uint32_t, Joined> joined = {};  ///< by number
   std::uint32_t last_joined = 0;
+  std::vector<std::function<void()>> once_built = {};  ///< what came too early
 };
 
 }  // namespace igloo::session

@@ -58,4 +58,9 @@ const Wall* FindShownAs(std::string_view word) {
   return found == std::end(kWalls) || word.empty() ? nullptr : found;
 }
 
+const Wall* FindByLauncher(std::string_view launcher, std::span<const Wall> walls) {
+  const auto found = std::ranges::find(walls, launcher, &Wall::launcher);
+  return found == walls.end() || launcher.empty() ? nullptr : &*found;
+}
+
 }  // namespace igloo::wall

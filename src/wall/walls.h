@@ -38,6 +38,7 @@ struct Wall {
   Capabilities can = {};
   std::string_view shown_as = {};  ///< the word of --as that prints a plan as its command
   std::string_view caveat = {};    ///< what is weaker behind it, said to whoever chooses it
+  std::string_view launcher = {};  ///< the older program that igloo stands in for behind it
 };
 
 /// INVARIANT: the first one is served, and is what counts where nobody names a wall.
@@ -55,7 +56,8 @@ inline constexpr Wall kWalls[] = {
              .timeline = true,
              .tells_start = true,
              .starts_ahead = true,
-             .prepares = true}},
+             .prepares = true},
+     .launcher = "claude-sandbox"},
     {.name = "bubblewrap",
      .description = "namespaces of the kernel, made by /usr/bin/bwrap",
      .served = true,
@@ -64,11 +66,14 @@ inline constexpr Wall kWalls[] = {
          "bubblewrap cannot limit the number of files in memory nor forbid programs in /dev/shm, a "
          "socket that lies in a project can be reached, and code can watch which files of /usr "
          "others use, and lock them"},
-    {.name = "container", .description = "a container that an engine of this machine runs"},
+    {.name = "container",
+     .description = "a container that an engine of this machine runs",
+     .launcher = "claude-sandbox-container"},
     {.name = "microvm",
      .description = "a virtual machine with a kernel of its own, made by QEMU",
      .served = true,
-     .can = {.sessions = true, .own_kernel = true, .fine_memory_limits = true, .views = true}},
+     .can = {.sessions = true, .own_kernel = true, .fine_memory_limits = true, .views = true},
+     .launcher = "claude-sandbox-vm"},
 };
 
 inline constexpr const Wall& kDefault = kWalls[0];
@@ -85,6 +90,8 @@ Result<const Wall*> Choose(std::string_view name, std::span<const Wall> walls = 
 Error NotServed(const Wall& wall, std::span<const Wall> walls = All());
 /// The wall whose command --as WORD prints; nullptr: there is none.
 const Wall* FindShownAs(std::string_view word);
+/// The wall behind an older launcher of this name; nullptr: igloo stands in for no such program.
+const Wall* FindByLauncher(std::string_view launcher, std::span<const Wall> walls = All());
 
 // The names as other tables of constants need them.
 namespace names {

@@ -82,6 +82,14 @@ bool Plausible(const Ended& ended) {
          ended.hits <= (kHitProcesses | kHitDisk);
 }
 
+bool Plausible(const Seen& seen) {
+  const bool file = seen.kind == SeenKind::kRead || seen.kind == SeenKind::kWritten;
+  return seen.kind >= SeenKind::kCall && seen.kind <= SeenKind::kBlind && seen.number <= 4095 &&
+         seen.times > 0 && seen.program.size() <= kMaxSeenProgram &&
+         seen.path.size() <= kMaxSeenPath &&
+         (file ? seen.path.starts_with('/') : seen.path.empty());
+}
+
 }  // namespace
 
 Nonce NewNonce() {
@@ -115,6 +123,7 @@ Result<std::string> EncodeStart(const Start& start) {
   out.U8(static_cast<std::uint8_t>(start.life));
   out.U8(static_cast<std::uint8_t>(start.birth));
   out.U8(static_cast<std::uint8_t>(start.sockets));
+  out.U8(static_cast<std::uint8_t>(start.watched));
   for (const auto* strings : {&start.argv, &start.env}) {
     out.U32(static_cast<std::uint32_t>(strings->size()));
     for (const std::string& text : *strings) out.Text(text);
@@ -180,6 +189,21 @@ std::string EncodeReport(const Report& report) {
                                  out.U8(static_cast<std::uint8_t>(joined.step));
                                  out.U32(joined.sys_errno);
                                  return std::move(out).Finish();
+                               },
+                               [](const Stopped& stopped) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kStopped));
+                                 out.Put(stopped.nonce);
+                                 return std::move(out).Finish();
+                               },
+                               [](const Seen& seen) {
+                                 Writer out(static_cast<std::uint8_t>(FromInit::kSeen));
+                                 out.Put(seen.nonce);
+                                 out.U8(static_cast<std::uint8_t>(seen.kind));
+                                 out.U32(seen.number);
+                                 out.U64(seen.times);
+                                 out.Text(seen.program);
+                                 out.Text(seen.path);
+                                 return std::move(out).Finish();
                                }},
                     report);
 }
@@ -205,6 +229,17 @@ Result<Report> DecodeReport(std::string_view payload) {
         Plausible(joined.step, joined.sys_errno)) {
       return joined;
     }
+  } else if (kind == FromInit::kStopped) {
+    const Stopped stopped{.nonce = TakeNonce(fields)};
+    if (fields.AtEnd()) return stopped;
+  } else if (kind == FromInit::kSeen) {
+    Seen seen{.nonce = TakeNonce(fields)};
+    seen.kind = static_cast<SeenKind>(fields.U8());
+    seen.number = fields.U32();
+    seen.times = fields.U64();
+    seen.program = fields.Text();
+    seen.path = fields.Text();
+    if (fields.AtEnd() && Plausible(seen)) return seen;
   }
   return Fail(Errc::kProtocol, "the sandbox sent a message that makes no sense");
 }

@@ -41,6 +41,7 @@ struct Start {
   Life life = Life::kOnce;
   Birth birth = Birth::kStarted;
   SocketWatch sockets = SocketWatch::kOwn;
+  Watched watched = Watched::kNothing;
   std::vector<std::string> argv = {};
   std::vector<std::string> env = {};
   bool operator==(const Start&) const = default;
@@ -78,6 +79,23 @@ struct JoinEnded {
   bool operator==(const JoinEnded&) const = default;
 };
 
+/// The payload was stopped at its terminal.
+struct Stopped {
+  Nonce nonce = {};
+  bool operator==(const Stopped&) const = default;
+};
+
+/// What the payload was refused, or asked for.
+struct Seen {
+  Nonce nonce = {};
+  SeenKind kind = SeenKind::kCall;
+  std::uint32_t number = 0;  ///< of the call, or the error
+  std::uint64_t times = 0;
+  std::string program = {};  ///< the path of its file; empty: unknown
+  std::string path = {};
+  bool operator==(const Seen&) const = default;
+};
+
 /// One that nobody can guess.
 Nonce NewNonce();
 
@@ -89,7 +107,11 @@ Result<std::string> EncodeJoin(std::uint32_t number, const std::vector<std::stri
 /// A frame for every other kind.
 std::string EncodeSimple(ToInit kind);
 
-using Report = std::variant<Ended, Refused, JoinEnded>;
+using Report = std::variant<Ended, Refused, JoinEnded, Stopped, Seen>;
+/// Whether nothing may follow it from an igloo-init that ends with its payload.
+inline bool IsLast(const Report& report) {
+  return std::holds_alternative<Ended>(report) || std::holds_alternative<Refused>(report);
+}
 /// Decodes one payload from init. Anything unexpected is kProtocol.
 Result<Report> DecodeReport(std::string_view payload);
 

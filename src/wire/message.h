@@ -21,6 +21,7 @@ enum class ToInit : uint8_t {
   /// whose descriptor comes with the frame: u32 number, by which it is reported, u32 n + n x text
   /// argv. It ends with the payload.
   kJoin,
+  kContinue,  ///< SIGCONT to the payload's process group
 };
 
 /// The code of a payload that waits, before it is in its place.
@@ -30,6 +31,8 @@ enum class FromInit : uint8_t {
   kEnded = 1,  ///< the payload ended; last, unless Life is kStays
   kRefused,    ///< init could not build the payload's wall or start it; last
   kJoinEnded,  ///< a program of kJoin ended, or could not be started
+  kStopped,    ///< the payload was stopped at its terminal (Ctrl-Z) and waits for kContinue
+  kSeen,       ///< something that Watched asks for
 };
 
 /// Answers belong to their request: init repeats the nonce it was started with.
@@ -64,6 +67,25 @@ enum class MemoryWatch : uint8_t { kInit = 0, kCgroup = 1 };
 /// Whether igloo-init counts what lies in buffers of sockets: those of the sandbox's own network
 /// namespace, never the host's.
 enum class SocketWatch : uint8_t { kNone = 0, kOwn = 1 };
+
+/// What igloo-init tells of the payload while it runs.
+enum class Watched : uint8_t {
+  kNothing = 0,
+  kCalls = 1,  ///< system calls that the filter refused, of a short list
+  kFiles = 2,  ///< these, and which files are asked for: slower
+};
+
+/// What a kSeen is about.
+enum class SeenKind : uint8_t {
+  kCall = 1,  ///< a refused call: its number, and how often that program was refused it so far
+  // A file that a program asked for, once for each path: 0, or the error number that it got.
+  kRead,
+  kWritten,
+  kBlind,  ///< refused calls cannot be seen: the error number says why
+};
+inline constexpr uint32_t kMaxSeenProgram = 255, kMaxSeenPath = 1023;
+inline constexpr uint32_t kOtherCalls = 4095;  ///< kCall of all that there was no room for
+inline constexpr uint32_t kMaxReport = 2048;   ///< bytes of every frame of igloo-init's
 
 /// Whether the payload's standard input is a terminal that becomes its controlling one.
 enum class Terminal : uint8_t { kNone = 0, kOwn = 1 };
@@ -116,7 +138,7 @@ enum Hit : uint8_t {
 //   u64 memory_limit_bytes, u8 MemoryWatch, u8 seccomp profile,
 //   u32 n + n x (u32 resource, u64 value)        resource limits
 //   u32 n + n x (u8 PathRight, text path)        Landlock rules
-//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u8 Birth, u8 SocketWatch,
+//   text cwd, u32 extra descriptors, u8 Terminal, u8 Life, u8 Birth, u8 SocketWatch, u8 Watched,
 //   u32 n + n x text argv, u32 n + n x text env
 
 }  // namespace igloo::wire

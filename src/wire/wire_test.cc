@@ -25,6 +25,13 @@ constexpr JoinEnded kJoinEndedExample{.nonce = {3, 4},
                                       .step = InitStep::kExec,
                                       .sys_errno = 2};
 
+const Seen kSeenExample{.nonce = {5, 6},
+                        .kind = SeenKind::kWritten,
+                        .number = 30,
+                        .times = 1,
+                        .program = "/bin/touch",
+                        .path = "/usr/x\n"};
+
 /// The payload of a report's frame.
 std::string PayloadOf(const Report& report) { return EncodeReport(report).substr(kHeaderSize); }
 
@@ -68,7 +75,8 @@ TEST(FrameTest, TextsMustBeClosedAndHoldNoNul) {
 }
 
 TEST(ReportTest, SurvivesTheTripHoweverTheStreamIsCut) {
-  for (const Report& report : {Report(kEndedExample), Report(kRefusedExample)}) {
+  for (const Report& report :
+       {Report(kEndedExample), Report(kRefusedExample), Report(kSeenExample)}) {
     const std::string frame = EncodeReport(report);
     for (std::size_t cut = 0; cut <= frame.size(); ++cut) {
       FrameBuffer buffer;
@@ -100,6 +108,29 @@ TEST(ReportTest, ByteByByteIsEnough) {
   }
   EXPECT_THAT(payloads,
               ::testing::ElementsAre(PayloadOf(kEndedExample), PayloadOf(kRefusedExample)));
+}
+
+TEST(ReportTest, WhatInitCannotHaveSeenIsRefused) {
+  const auto refuses = [](auto change) {
+    Seen seen = kSeenExample;
+    change(seen);
+    return Refuses(PayloadOf(seen));
+  };
+  EXPECT_FALSE(refuses([](Seen&) {}));
+  EXPECT_TRUE(refuses([](Seen& s) { s.kind = SeenKind(0); }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.kind = SeenKind(5); }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.number = 4096; }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.times = 0; }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.path = "usr"; }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.path = ""; }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.kind = SeenKind::kCall; })) << "a call has no path";
+  EXPECT_TRUE(refuses([](Seen& s) { s.path = "/" + std::string(kMaxSeenPath, 'x'); }));
+  EXPECT_TRUE(refuses([](Seen& s) { s.program = std::string(kMaxSeenProgram + 1, 'x'); }));
+  // The longest that init may send fits into its frame.
+  Seen longest = kSeenExample;
+  longest.path = "/" + std::string(kMaxSeenPath - 1, 'x');
+  longest.program = std::string(kMaxSeenProgram, 'x');
+  EXPECT_LE(EncodeReport(longest).size(), kMaxReport);
 }
 
 TEST(FrameBufferTest, SeveralFramesInOneReadComeOutOneByOne) {
@@ -198,6 +229,16 @@ TEST(DecodeReportTest, RefusesEndsOfOtherProgramsThatCannotBe) {
   bad = kJoinEndedExample;
   bad.sys_errno = 4096;
   EXPECT_TRUE(Refuses(PayloadOf(bad)));
+}
+
+TEST(DecodeReportTest, AStoppedPayloadIsNotAnEnd) {
+  const Stopped stopped{.nonce = {5, 6}};
+  const auto decoded = DecodeReport(PayloadOf(stopped));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::get<Stopped>(*decoded), stopped);
+  EXPECT_FALSE(IsLast(*decoded));
+  EXPECT_TRUE(IsLast(kRefusedExample));
+  EXPECT_TRUE(Refuses(PayloadOf(stopped) + "x"));
 }
 
 TEST(EncodeJoinTest, RefusesWhatInitHasNoRoomFor) {

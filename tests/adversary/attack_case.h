@@ -45,7 +45,8 @@ inline std::string CaseName(const ::testing::TestParamInfo<std::tuple<Case, Wall
 inline std::string WallName(const ::testing::TestParamInfo<Wall>& info) { return Name(info.param); }
 
 inline auto EveryWall() {
-  return ::testing::Values(Wall::kJail, Wall::kPrepared, Wall::kRestored, Wall::kBubblewrap);
+  return ::testing::Values(Wall::kJail, Wall::kPrepared, Wall::kRestored, Wall::kWatched,
+                           Wall::kBubblewrap);
 }
 /// Those that the program `igloo` offers by name.
 inline auto EveryBackend() { return ::testing::Values(Wall::kJail, Wall::kBubblewrap); }

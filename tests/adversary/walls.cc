@@ -66,6 +66,8 @@ std::string Name(Wall wall) {
       return "prepared";
     case Wall::kRestored:
       return "restored";
+    case Wall::kWatched:
+      return "watched";
     case Wall::kBubblewrap:
       return "bubblewrap";
   }
@@ -99,7 +101,9 @@ Outcome RunPlan(Wall wall, const sandbox::Plan& plan) {
   auto backend = MakeBackend(wall);
   if (!backend) return Refused(backend.error());
   asio::io_context loop(1);
-  session::Run run(loop, plan, **backend, {});
+  session::RunIo io;
+  if (wall == Wall::kWatched) io.watched = wire::Watched::kFiles;
+  session::Run run(loop, plan, **backend, std::move(io));
   std::optional<Result<session::RunResult>> result;
   asio::co_spawn(loop, run.Execute(), [&](std::exception_ptr, Result<session::RunResult> value) {
     result = std::move(value);

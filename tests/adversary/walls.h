@@ -17,6 +17,7 @@ enum class Wall {
   kJail,      ///< built anew for every run, as `igloo run` does
   kPrepared,  ///< the same launcher standing on a prepared environment, as servers do
   kRestored,  ///< there, too: a Python that was restored from a checkpoint becomes the program
+  kWatched,   ///< the jail, with igloo-init hearing of refused calls and of files, as with --learn
   kBubblewrap,
 };
 std::string Name(Wall wall);

@@ -9,10 +9,10 @@ import { igloo, withModel } from '../clients/client.mjs';
 import { kDone } from '../clients/model.mjs';
 
 // Each stands where the agent must not get to, and in no command that it is asked to run.
-const canaries = { key: 'canary-of-the-key-5e1f', project: 'canary-of-the-other-project-77c2', variable: 'canary-of-a-variable-9b04' };
+export const canaries = { key: 'canary-of-the-key-5e1f', project: 'canary-of-the-other-project-77c2', variable: 'canary-of-a-variable-9b04' };
 const kTold = 'You run inside a sandbox that igloo made for one project';
 
-function git(home, directory, ...words) {
+export function git(home, directory, ...words) {
   const env = { HOME: home, PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: '1' };
   const done = spawnSync('git', ['-C', directory, ...words], { env, encoding: 'utf8' });
   check(done.status === 0, `git ${words.join(' ')}: ${done.stderr}`);
@@ -26,7 +26,7 @@ function put(path, text, mode = 0o644) {
 }
 
 /** A home with what a user has, the agent on PATH, and a project that is a git repository. */
-function makeScene({ name, program, files }) {
+export function makeScene({ name, program, files }) {
   const home = mkdtempSync(join(scratch, `${name}-`));
   chmodSync(home, 0o755);
   const project = join(home, 'code/project');
@@ -50,7 +50,7 @@ function makeScene({ name, program, files }) {
 }
 
 /** Path -> what is there, in the whole tree. */
-function treeOf(root, at = '', found = new Map()) {
+export function treeOf(root, at = '', found = new Map()) {
   for (const name of readdirSync(join(root, at)).sort()) {
     const path = join(at, name);
     const info = lstatSync(join(root, path));
@@ -64,7 +64,7 @@ function treeOf(root, at = '', found = new Map()) {
   return found;
 }
 
-const changedPaths = (before, after) =>
+export const changedPaths = (before, after) =>
   [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
 
 /** Starts the agent in a box; `options` are igloo's. */
@@ -83,7 +83,7 @@ const runOnLoopback = (agent, scene, model) =>
   runBox(agent, scene, model, [...kOpen(agent), '--reach', String(model.port)], agent.variables(model.url));
 
 // What the model asks the agent's shell for, and what it must be told about it.
-const steps = [
+export const steps = [
   { ask: "sed -i s/old/new/ tracked.txt && printf 'made by the agent' > made.txt && cat tracked.txt made.txt", told: /new\s+made by the agent/ },
   { ask: `python3 -c '${product.code}'`, told: product.output },
   { ask: 'git add -A && git commit -m "by the agent" && git log -1 --format="%an <%ae>"', told: 'Ann Person <ann@example.org>', never: 'HOOK-RAN' },
@@ -106,7 +106,7 @@ function textsOf(result) {
   return texts.join('\n');
 }
 
-function checkResults(model, expected) {
+export function checkResults(model, expected) {
   check(model.results.length === expected.length, `the model saw ${model.results.length} of ${expected.length} results: ${excerpt(JSON.stringify(model.results))}`);
   expected.forEach(({ ask, told, never }, at) => {
     const seen = textsOf(model.results[at]);
@@ -117,10 +117,10 @@ function checkResults(model, expected) {
 }
 
 /** The first request of the conversation says where the agent is. One without tools asks for a title and the like. */
-function checkTold(model) {
+export function checkTold(model, told = kTold) {
   const first = model.requests.find(({ text }) => text.includes('go-and-work') && /"(additional_)?tools"/.test(text));
   check(first, 'no request of the conversation holds the prompt');
-  checkIncludes(first.text, kTold);
+  checkIncludes(first.text, told);
 }
 
 /** What of the home directory is another one now, but for igloo's own state and the agent's. */

@@ -44,6 +44,89 @@ TEST_F(AgentGit, CommitsInALinkedWorkTree) {
   EXPECT_EQ(Git({"log", "-1", "--format=%s"}, Path("home/code/linked")).out, "linked\n");
 }
 
+TEST_F(AgentGit, WorksOnACopyOfALinkedWorkTreeAndItsRepository) {
+  const std::string linked = Path("home/code/linked");
+  ASSERT_EQ(Git({"worktree", "add", "-q", "-b", "side", linked}).status, 0);
+  const auto before = SnapshotOf(project() + "/.git");
+  Invocation invocation = Script(
+      "git status --short && echo more >more && git add more && git commit -qm inside && "
+      "git log --format=%s",
+      {"--propose", "--name", "copy"});
+  invocation.args[2] = linked;
+  const Outcome outcome = RunProgram(invocation);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "inside\nfirst\n");
+  EXPECT_EQ(SnapshotOf(project() + "/.git"), before);
+  EXPECT_FALSE(fs::exists(linked + "/more"));
+  const Outcome apply = RunProgram(
+      {.program = BinDirectory() + "/igloo", .args = {"apply", "copy"}, .env = Variables()});
+  EXPECT_EQ(apply.status, 0) << apply.err;
+  EXPECT_EQ(apply.out, "applied more\nbranch igloo/copy\n");
+  EXPECT_EQ(Git({"log", "-1", "--format=%s %an", "igloo/copy"}).out, "inside Ann\n");
+}
+
+TEST_F(AgentGit, WorksInASubmodule) {
+  const std::string origin = Path("origin");
+  RunProgram({.program = "/usr/bin/git", .args = {"init", "-q", origin}, .env = Variables()});
+  Git({"commit", "-q", "--allow-empty", "-m", "first"}, origin);
+  ASSERT_EQ(Git({"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", origin, "sub"})
+                .status,
+            0);
+  for (const bool copy : {false, true}) {
+    Invocation invocation = Script(
+        "git commit -q --allow-empty -m inside && git log --format=%s && "
+        "! git config core.pager evil",
+        copy ? std::vector<std::string>{"--propose", "--name", "of-sub"}
+             : std::vector<std::string>());
+    if (copy)
+      invocation.args.back() = "git commit -q --allow-empty -m copy; git log -1 --format=%s";
+    invocation.args[2] = project() + "/sub";
+    const Outcome outcome = RunProgram(invocation);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, copy ? "copy\n" : "inside\nfirst\n") << outcome.err;
+  }
+  EXPECT_EQ(Git({"log", "-1", "--format=%s"}, project() + "/sub").out, "inside\n");
+}
+
+/// A password in an address, as many have it.
+TEST_F(AgentGit, CredentialsOfARepositoryElsewhereAreHidden) {
+  const std::string linked = Path("home/code/linked"), secret = "hunter5";
+  ASSERT_EQ(Git({"worktree", "add", "-q", linked}).status, 0);
+  Git({"remote", "add", "origin", "https://ann:" + secret + "@example.org/x.git"});
+  Write("home/code/project/.git/.env", secret);
+  const std::string look =
+      "cd \"$(git rev-parse --git-common-dir)\"; cat config .env; git remote get-url origin; "
+      "grep -r " +
+      secret + " .; echo looked";
+  for (const bool copy : {false, true}) {
+    Invocation invocation =
+        Script(look, copy ? std::vector<std::string>{"--propose"} : std::vector<std::string>());
+    invocation.args[2] = linked;
+    const Outcome outcome = RunProgram(invocation);
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("https://example.org/x.git"), HasSubstr("looked")));
+    EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr(secret))) << outcome.err;
+  }
+  // Control: it is there.
+  EXPECT_THAT(Git({"remote", "get-url", "origin"}, linked).out, HasSubstr(secret));
+}
+
+/// Git inside does not see the directories of other work trees, and takes them for gone.
+TEST_F(AgentGit, OtherWorkTreesAreNotPruned) {
+  const std::string linked = Path("home/code/linked");
+  ASSERT_EQ(Git({"worktree", "add", "-q", linked}).status, 0);
+  InBox(
+      "git worktree prune --expire=now; git gc -q --prune=now; git worktree remove --force linked");
+  EXPECT_EQ(Git({"status", "--short"}, linked).status, 0);
+  const Outcome gc = InBox("git gc -q");
+  EXPECT_EQ(gc.status, 0) << gc.err;
+  const Outcome bare = RunProgram(
+      {.program = "/bin/bash",
+       .args = {"-c", "mv '" + linked + "' '" + linked + "2' && git -C '" + project() +
+                          "' worktree prune --expire=now && mv '" + linked + "2' '" + linked + "'"},
+       .env = Variables()});
+  EXPECT_NE(Git({"status", "--short"}, linked).status, 0) << "control: " << bare.err;
+}
+
 struct Attack {
   const char* name;
   const char* script;

@@ -142,6 +142,137 @@ TEST_F(Changes, CommitsArriveAsABranch) {
       0);
 }
 
+/// A repository beside the project, which is one of its work trees or has it as a submodule.
+class ChangesElsewhere : public Changes, public ::testing::WithParamInterface<const char*> {
+ protected:
+  ChangesElsewhere() {
+    fs::remove(project_);
+    const std::string main = directory_.path() + "/main";
+    fs::create_directory(main);
+    EXPECT_EQ(Shell(main,
+                    "git init -q -b main && echo one >file && echo 1 >other && git add -A && "
+                    "git commit -qm base && " +
+                        std::string(GetParam())),
+              0);
+    project_ = fs::canonical(project_).string();
+  }
+  int Shell(const std::string& where, const std::string& script) const {
+    const std::string name =
+        "git() { command git -c user.name=a -c user.email=a@b "
+        "-c protocol.file.allow=always \"$@\"; }; ";
+    const std::string words =
+        "cd '" + where + "' && " + name + "PROJECT='" + project_ + "' && " + script;
+    const Outcome outcome =
+        RunProgram({.program = "/bin/bash", .args = {"-c", words}, .env = UsualVariables()});
+    if (outcome.status != 0) std::fprintf(stderr, "%s%s", outcome.out.c_str(), outcome.err.c_str());
+    return outcome.status;
+  }
+  std::string Repository() const {
+    std::string line = Read(".git").substr(std::string_view("gitdir: ").size());
+    line.pop_back();
+    const fs::path own = fs::path(project_) / line;
+    return fs::canonical(fs::exists(own / "commondir") ? own / "../.." : own).string();
+  }
+};
+
+TEST_P(ChangesElsewhere, CommitsArriveAsABranchAndFilesAreMerged) {
+  const auto repository = SnapshotOf(Repository());
+  const std::string git = "git -c user.name=a -c user.email=a@b ";
+  const Outcome run = Run(
+      "cd /project && git status --short && echo two > file && echo new > new && git add new && " +
+      git + "commit -qam second && git checkout -q -b side && " + git +
+      "commit -q --allow-empty -m third && git log --format=%s");
+  EXPECT_EQ(run.out, "third\nsecond\nbase\n") << run.err;
+  EXPECT_EQ(SnapshotOf(Repository()), repository) << "nothing of the host's changes";
+  EXPECT_EQ(Read("file"), "one\n");
+  // The host works on meanwhile: one file of its own, and one that meets the box's.
+  Write("other", "host\n");
+  const Outcome apply = Call({"apply", "work"});
+  EXPECT_EQ(apply.status, 0) << apply.err;
+  EXPECT_EQ(apply.out, "applied file\napplied new\nbranch igloo/work.main\nbranch igloo/work\n");
+  EXPECT_EQ(Read("file"), "two\n");
+  EXPECT_EQ(Read("other"), "host\n");
+  EXPECT_EQ(
+      Shell(project_,
+            "test \"$(git log --format=%s igloo/work | tr '\\n' ' ')\" = 'third second base ' && "
+            "git fsck --strict --no-dangling && git diff --quiet igloo/work -- file"),
+      0);
+}
+
+TEST_P(ChangesElsewhere, AHostThatChangedTheSameFileIsAConflict) {
+  ASSERT_EQ(Run("cd /project && echo inside > file && echo inside > other").status, 0);
+  Write("file", "host\n");
+  const Outcome apply = Call({"apply", "work"});
+  EXPECT_EQ(apply.status, 1);
+  EXPECT_THAT(apply.err, HasSubstr("conflict: file"));
+  EXPECT_EQ(Read("file"), "host\n");
+  EXPECT_EQ(Read("other"), "inside\n");
+}
+
+TEST_P(ChangesElsewhere, NothingOfTheCopysRepositoryIsObeyed) {
+  const std::string ran = directory_.path() + "/ran", repository = Repository();
+  const auto hooks = SnapshotOf(repository + "/hooks");
+  const std::string config = ReadFile(repository + "/config", 1U << 20).value_or("");
+  const Outcome run =
+      Run("cd /project && d=$(git rev-parse --git-common-dir) && g=$(git rev-parse --git-dir) && "
+          "git config core.fsmonitor 'touch " +
+          ran + "' && echo 'touch " + ran +
+          "' >$d/hooks/reference-transaction && chmod +x $d/hooks/reference-transaction && "
+          "echo two > file && git -c core.fsmonitor= -c core.hooksPath=/none -c user.name=a "
+          "-c user.email=a@b commit -qam x && echo /nowhere >$d/objects/info/alternates; "
+          "echo 'gitdir: /etc' >.git; echo made");
+  EXPECT_EQ(run.out, "made\n") << run.err;
+  const Outcome apply = Call({"apply", "work"});
+  EXPECT_THAT(apply.out, HasSubstr("branch igloo/work")) << apply.err;
+  EXPECT_EQ(SnapshotOf(repository + "/hooks"), hooks);
+  EXPECT_EQ(ReadFile(repository + "/config", 1U << 20).value_or(""), config);
+  EXPECT_EQ(Shell(project_, "git status && git log -1 igloo/work"), 0) << "its .git is as it was";
+  EXPECT_FALSE(fs::exists(ran));
+}
+
+TEST_P(ChangesElsewhere, AWorkTreeThatLeadsElsewhereByNowGetsNoCommits) {
+  const std::string git = "git -c user.name=a -c user.email=a@b ";
+  ASSERT_EQ(Run("cd /project && " + git + "commit -q --allow-empty -m x").status, 0);
+  Write(".git", "gitdir: /etc\n");
+  const Outcome apply = Call({"apply", "work"});
+  EXPECT_NE(apply.status, 0);
+  EXPECT_THAT(apply.err, HasSubstr("no longer a work tree"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ChangesElsewhere,
+    ::testing::Values("git worktree add -q -b other \"$PROJECT\" && git branch -m main old && "
+                      "git -C \"$PROJECT\" branch -m main",
+                      "git worktree add -q -b other \"$PROJECT\" && git branch -m main old && "
+                      "git -C \"$PROJECT\" branch -m main && "
+                      "echo 'gitdir: ../main/.git/worktrees/project' >\"$PROJECT/.git\""),
+    [](const auto& each) { return each.index == 0 ? "ByAWholePath" : "ByARelativePath"; });
+
+TEST_F(Changes, OfASubmoduleAreKeptOnlyAtItsOwnPath) {
+  const std::string git = "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always ";
+  ASSERT_EQ(std::system(("cd '" + directory_.path() + "' && git init -q origin && cd origin && " +
+                         git + "commit -q --allow-empty -m x && cd '" + project_ +
+                         "' && git init -q && " + git + "submodule --quiet add ../origin sub")
+                            .c_str()),
+            0);
+  const Outcome run = Call(
+      {"run", "--env", "shell", "--project", project_ + "/sub:overlay", "--keep", "work", "true"});
+  EXPECT_EQ(run.status, 125);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("is a submodule"), HasSubstr("--propose")));
+  EXPECT_THAT(Call({"changes", "list"}).out, HasSubstr("there are no changes"));
+}
+
+TEST_F(Changes, OfAGitFileThatLeadsToWhatDoesNotKnowItAreRefused) {
+  Write(".git", "gitdir: /etc\n");
+  const Outcome run = Run("true");
+  EXPECT_EQ(run.status, 125);
+  EXPECT_THAT(run.err, HasSubstr("no repository that knows this work tree"));
+  fs::remove(project_ + "/.git");
+  fs::create_symlink("/etc", project_ + "/.git");
+  EXPECT_THAT(Run("true").err, HasSubstr("is a symbolic link"));
+  EXPECT_THAT(Call({"changes", "list"}).out, HasSubstr("there are no changes"));
+}
+
 TEST_F(Changes, APatchIsWhatGitTakes) {
   Write("file", "one\ntwo\n");
   ASSERT_EQ(Run("cd /project; echo three >> file; printf 'a\\0b' > binary").status, 0);

@@ -61,6 +61,18 @@ termios Terminal::Habits() const {
   return habits;
 }
 
+void Terminal::HangUp() {
+  inner_.Reset();
+  outer_.Reset();
+}
+
+int Terminal::WaitForEnd() {
+  pollfd end{child_.pidfd(), POLLIN, 0};
+  if (::poll(&end, 1, kPatienceMs) != 1) return -1;
+  const int status = child_.Wait().value();
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 bool Terminal::ReadMore() {
   // The inner end stays open here, so the end is seen at the child.
   std::array<pollfd, 2> fds = {{{outer_.get(), POLLIN, 0}, {child_.pidfd(), POLLIN, 0}}};

@@ -26,6 +26,10 @@ class Terminal {
   void Resize(int rows, int columns);
   /// What the terminal does with keys now: echo, signals, ...
   termios Habits() const;
+  /// The terminal vanishes, as when its window is closed or ssh is cut. Nothing is read any more.
+  void HangUp();
+  /// Waits for the program's end after that: as Finish().
+  int WaitForEnd();
   /// Its path outside.
   const std::string& name() const { return name_; }
 

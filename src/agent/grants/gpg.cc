@@ -68,10 +68,7 @@ Result<void> GrantGpg(const GrantContext& context) {
   context.Set("GNUPGHOME", inside);
   context.Show(Grant::kGpg, "signatures by the gpg-agent of " + home);
 
-  const std::string git = context.caller.find("git");
-  const auto ask = [&](const char* key) {
-    return git.empty() ? std::string() : ReadGitSetting(git, context.caller.owner.home, key);
-  };
+  const auto ask = [&](const char* key) { return ReadGitSetting(context.caller.owner.home, key); };
   const std::string format = ask("gpg.format");
   if (!format.empty() && format != "openpgp") return {};
   const std::string key = ask("user.signingkey");

@@ -52,6 +52,10 @@ struct GrantContext {
   std::string Variable(const std::string& name) const;
   void Show(Grant grant, std::string what) const;
   void Remark(std::string sentence) const;
+  /// Says that the box does not get something, and why.
+  void Miss(Grant grant, Error why) const;
+  /// Whether the box has a file or directory of the host's at this place.
+  bool Shows(const std::string& target) const;
   void Set(std::string name, std::string value) const;
   void PrependPath(const std::string& directory) const;
   /// Adds an entry; `reason` is for the summary.
@@ -84,5 +88,8 @@ Result<void> GrantSystemBus(const GrantContext& context);
 Result<void> GrantBrowser(const GrantContext& context);
 Result<void> GrantNix(const GrantContext& context);
 Result<void> GrantMounts(const GrantContext& context);
+Result<void> GrantGitFiles(const GrantContext& context);
+Result<void> GrantGitHubFiles(const GrantContext& context);
+Result<void> GrantSshFiles(const GrantContext& context);
 
 }  // namespace igloo::agent

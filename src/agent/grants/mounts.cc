@@ -1,18 +1,13 @@
 // Other directories of the user's.
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "agent/grants/grant.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
-#include "sandbox/path.h"
 
 namespace igloo::agent {
 namespace {
-
-/// What the kernel and the system's services show there is no directory of the user's.
-constexpr std::array<const char*, 5> kSystem = {"/proc", "/sys", "/dev", "/run", "/var/run"};
 
 struct Wanted {
   std::string path = {};
@@ -27,15 +22,16 @@ Wanted Split(const std::string& text) {
   return {text};
 }
 
+constexpr const char* kCannotShow = "'--mount' cannot show";
+
 std::unexpected<Error> Refused(const std::string& path, const std::string& why,
                                const std::string& hint) {
   return Fail(Errc::kInvalidArgument,
-              "'--mount' cannot show '" + Printable(Quoted(path)) + "': " + why, hint);
+              std::string(kCannotShow) + " '" + Printable(Quoted(path)) + "': " + why, hint);
 }
 
 /// The directory itself, as it is really called.
 Result<std::string> Check(const GrantContext& context, const std::string& given) {
-  constexpr const char* kSmaller = "name a smaller directory, with its own path";
   namespace fs = std::filesystem;
   fs::path whole =
       given.starts_with('/') ? fs::path(given) : fs::path(context.places.working) / given;
@@ -50,22 +46,11 @@ Result<std::string> Check(const GrantContext& context, const std::string& given)
     return Refused(given, "a link leads from there to '" + Printable(real) + "'",
                    "name that directory itself, if you mean it");
   }
-  if (real == "/" || sandbox::IsWithin(context.caller.owner.home, real)) {
-    return Refused(given, "your home directory is in it", kSmaller);
-  }
-  if (sandbox::IsWithin(context.box.project, real)) {
-    return Refused(given, "the project is in it", kSmaller);
-  }
-  const std::string state = RealPathOf(context.places.state);
-  if (!state.empty() && (sandbox::IsWithin(state, real) || sandbox::IsWithin(real, state))) {
-    return Refused(given, "igloo's own state is there", kSmaller);
-  }
-  for (const char* each : kSystem) {
-    if (sandbox::IsWithin(real, each)) {
-      return Refused(given, "the system's devices and services are there",
-                     "'igloo agent --help' has options for displays, sound and agents");
-    }
-  }
+  IGLOO_TRY(CheckShown(real,
+                       {.home = context.caller.owner.home,
+                        .project = context.box.project,
+                        .state = context.caller.owner.state},
+                       kCannotShow));
   return real;
 }
 
@@ -83,6 +68,7 @@ Result<void> GrantMounts(const GrantContext& context) {
       context.Add(sandbox::OverlayTree{.source = path,
                                        .target = path,
                                        .access = sandbox::Access::kReadOnly,
+                                       .links = sandbox::Links::kRefused,
                                        .covering = sandbox::Covering::kIntended},
                   "you named it (--mount)");
     }

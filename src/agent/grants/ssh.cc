@@ -45,13 +45,11 @@ Result<std::vector<SshKey>> Chosen(const std::vector<SshKey>& keys,
 
 /// Which hosts are known is nothing to change for a box.
 void ShowKnownHosts(const GrantContext& context) {
-  const std::string path = context.caller.owner.home + "/.ssh/known_hosts";
-  const bool added = std::ranges::any_of(context.box.mounts, [&](const Mount& each) {
-    const auto* tree = std::get_if<sandbox::HostTree>(&each.entry);
-    return tree != nullptr && tree->target == path;
-  });
+  const std::string directory = context.caller.owner.home + "/.ssh";
+  const std::string path = directory + "/known_hosts";
   const std::string real = RealPathOf(path);
-  if (added || TypeAt(real) != FileType::kFile) return;
+  if (context.Shows(directory) || context.Shows(path)) return;
+  if (TypeAt(real) != FileType::kFile) return;
   context.AddTree(real, path, sandbox::Access::kReadOnly, "hosts that your ssh knows");
 }
 
@@ -61,7 +59,8 @@ void EnsureSshDirectory(const GrantContext& context) {
     const auto* directory = std::get_if<sandbox::EmptyDirectory>(&each.entry);
     return directory != nullptr && directory->path == path;
   });
-  if (!there) context.Add(sandbox::EmptyDirectory{.path = path, .mode = 0700}, "");
+  if (!there && !context.Shows(path))
+    context.Add(sandbox::EmptyDirectory{.path = path, .mode = 0700}, "");
 }
 
 /// A path as the caller writes it, without a link in it.
@@ -80,10 +79,7 @@ std::string SigningKeyText(const GrantContext& context, std::string key) {
 
 /// Git inside signs commits as git outside does, if the key for that is granted.
 void SetUpSigning(const GrantContext& context, const std::vector<SshKey>& keys) {
-  const std::string git = context.caller.find("git");
-  const auto ask = [&](const char* key) {
-    return git.empty() ? std::string() : ReadGitSetting(git, context.caller.owner.home, key);
-  };
+  const auto ask = [&](const char* key) { return ReadGitSetting(context.caller.owner.home, key); };
   if (ask("gpg.format") != "ssh") return;
   const std::string text = SigningKeyText(context, ask("user.signingkey"));
   const std::size_t space = std::min(text.find(' '), text.size());
@@ -98,18 +94,25 @@ void SetUpSigning(const GrantContext& context, const std::vector<SshKey>& keys) 
   if (ask("commit.gpgsign") == "true") context.box.git_settings += "[commit]\n\tgpgsign = true\n";
 }
 
+/// The box is useful without it.
+void MissAgent(const GrantContext& context, const std::string& why) {
+  context.Miss(Grant::kSshAgent, Error{Errc::kFailedPrecondition, why, {}, 0});
+  if (context.request.asked.contains(Grant::kSshAgent)) {
+    context.Remark("--with-ssh: " + why + ", so the box has none");
+  }
+}
+
 }  // namespace
 
 Result<void> GrantSsh(const GrantContext& context) {
   const std::string agent = context.Variable("SSH_AUTH_SOCK");
   if (agent.empty()) {
-    context.Remark("--with-ssh: no ssh-agent runs (SSH_AUTH_SOCK is not set), so the box has none");
+    MissAgent(context, "no ssh-agent runs (SSH_AUTH_SOCK is not set)");
     return {};
   }
   auto keys = context.caller.values ? ListSshKeys(agent) : Result<std::vector<SshKey>>();
   if (!keys) {
-    context.Remark("--with-ssh: your ssh-agent cannot be used, so the box has none: " +
-                   keys.error().what);
+    MissAgent(context, "your ssh-agent cannot be used: " + keys.error().what);
     return {};
   }
   std::string shown = "the keys of your ssh-agent";

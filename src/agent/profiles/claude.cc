@@ -46,6 +46,7 @@ const Profile kClaude = {
     .files_of = "claude",
     .history = ".claude/projects",
     .domains = kDomains,
+    .managed = "claude-code",
     .remark = "it does not ask before each command: the box is the wall",
 };
 

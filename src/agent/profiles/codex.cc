@@ -49,6 +49,7 @@ const Profile kCodex = {
     .keys = kKeys,
     .files_of = "codex",
     .domains = kDomains,
+    .managed = "codex",
     .remark = "its own sandbox is off: it needs user namespaces, which a box forbids",
 };
 

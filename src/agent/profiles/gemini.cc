@@ -50,6 +50,9 @@ const Profile kGemini = {
     .keys = kKeys,
     .files_of = "gemini",
     .domains = kDomains,
+    .managed = "gemini-cli",
+    .managed_lacks =
+        "Gemini CLI takes them from files of root's alone, and inside no file is root's",
     .remark = "its own sandbox is off: the box takes its place",
 };
 

@@ -40,6 +40,7 @@ const Profile kOpencode = {
     .keys = kKeys,
     .files_of = "opencode",
     .domains = kDomains,
+    .managed = "opencode",
     .remark = "it does not ask before it reads outside of the project: nothing of yours is there",
 };
 

@@ -1,6 +1,7 @@
 #include "agent/state/projects.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -205,6 +206,12 @@ Result<std::vector<StaleHistory>> FindStaleHistories(const std::string& projects
 
 Result<std::vector<StaleHistory>> RemoveStaleHistories(const std::string& projects) {
   IGLOO_ASSIGN(auto stale, FindStaleHistories(projects));
+  // A project may be moved while a box runs that writes to its history.
+  std::erase_if(stale, [](const StaleHistory& one) {
+    const UniqueFd fd(
+        ::open(one.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return !fd || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
+  });
   for (const StaleHistory& one : stale) {
     std::error_code failure;
     fs::remove_all(one.directory, failure);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/unique_fd.h"
 
 namespace igloo::agent {
 
@@ -47,7 +48,7 @@ struct StaleHistory {
 /// `project-root` cannot be read, names another project, or names one that cannot be looked at.
 Result<std::vector<StaleHistory>> FindStaleHistories(const std::string& projects);
 
-/// Removes them, and says which.
+/// Removes those that no box uses, and says which.
 Result<std::vector<StaleHistory>> RemoveStaleHistories(const std::string& projects);
 
 }  // namespace igloo::agent

@@ -11,16 +11,6 @@
 namespace igloo::cli {
 namespace {
 
-/// Removes what boxes left that did not end by themselves. Their igloo held a lock.
-void RemoveDeadPlaces(const std::string& directory) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    if (!entry.is_directory(ignored) || entry.is_symlink(ignored)) continue;
-    const auto lock = LockPrivateFile(entry.path().string() + "/lock");
-    if (lock) std::filesystem::remove_all(entry.path(), ignored);
-  }
-}
-
 /// Between its name and its lock, a new place looks like a dead one's. Nobody holds this for longer
 /// than it takes to make one.
 Result<UniqueFd> LockPlaces(const std::string& directory) {
@@ -58,12 +48,14 @@ agent::Grant GrantOf(agent::ServedSocket::Protocol protocol) {
 Result<std::unique_ptr<BoxGrants>> BoxGrants::Apply(const agent::GrantRequest& request,
                                                     const agent::GrantCaller& caller,
                                                     agent::Box& box) {
-  if (request.asked.empty() && request.ssh_key_filters.empty()) return nullptr;
+  const bool none = request.asked.empty() && request.usual.empty();
+  if (none && request.ssh_key_filters.empty()) return nullptr;
   IGLOO_ASSIGN(const std::string state, service::StatePlace());
   const std::string directory = state + "/grants";
   IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
   IGLOO_ASSIGN(const UniqueFd starting, LockPlaces(directory));
-  RemoveDeadPlaces(directory);
+  // Of boxes that did not end by themselves. Their igloo held a lock.
+  (void)agent::CollectGrants(directory, agent::Collect::kRemove);
   IGLOO_ASSIGN(TempDir place, TempDir::Make(directory));
   IGLOO_ASSIGN(UniqueFd lock, LockPrivateFile(place.path() + "/lock"));
   std::unique_ptr<BoxGrants> grants(new BoxGrants(std::move(place), std::move(lock)));
@@ -74,9 +66,17 @@ Result<std::unique_ptr<BoxGrants>> BoxGrants::Apply(const agent::GrantRequest& r
   return grants;
 }
 
+Result<std::vector<agent::Leftover>> BoxGrants::CollectDead(agent::Collect collect) {
+  IGLOO_ASSIGN(const std::string state, service::StatePlace());
+  const std::string directory = state + "/grants";
+  IGLOO_TRY(OpenPrivateDirectory(directory, OwnLevels::kTwo));
+  IGLOO_ASSIGN(const UniqueFd starting, LockPlaces(directory));
+  return agent::CollectGrants(directory, collect);
+}
+
 std::function<void(boost::asio::io_context&)> BoxGrants::Server(const std::string& box,
                                                                 const config::AuditConfig& audit,
-                                                                Log::Line say) {
+                                                                Log::Line say, Refused refused) {
   std::shared_ptr<audit::GrantLog> log;
   const auto place = service::StatePlace();
   if (audit.enabled && place) {
@@ -87,13 +87,15 @@ std::function<void(boost::asio::io_context&)> BoxGrants::Server(const std::strin
           say("what the box signs is not written down: " + error.what);
         });
   }
-  return [this, log, box](boost::asio::io_context& loop) {
-    sockets_->Serve(loop, [log, box](agent::ServedSocket::Protocol protocol, std::string_view event,
-                                     std::string_view what) {
+  return [this, log, box, refused](boost::asio::io_context& loop) {
+    sockets_->Serve(loop, [log, box, refused](agent::ServedSocket::Protocol protocol,
+                                              std::string_view event, std::string_view what) {
+      const std::string_view grant = agent::RowOf(GrantOf(protocol)).option;
+      if (event == "refused") refused(grant, what);
       if (!log) return;
       log->Add({.time = Now(),
                 .box = box,
-                .grant = std::string(agent::RowOf(GrantOf(protocol)).option),
+                .grant = std::string(grant),
                 .event = std::string(event),
                 .what = std::string(what)});
     });

@@ -7,6 +7,7 @@
 
 #include "agent/box.h"
 #include "agent/grants/grant.h"
+#include "agent/leftovers.h"
 #include "agent/sockets/served_sockets.h"
 #include "base/log.h"
 #include "base/temp_dir.h"
@@ -24,10 +25,15 @@ class BoxGrants {
                                                   const agent::GrantCaller& caller,
                                                   agent::Box& box);
 
+  /// What killed boxes left.
+  static Result<std::vector<agent::Leftover>> CollectDead(agent::Collect collect);
+
+  using Refused = std::function<void(std::string_view grant, std::string_view what)>;
   /// Answers the sockets on the loop of the box's run, and writes down what is done with them.
+  /// `refused` hears what was asked for in vain.
   std::function<void(boost::asio::io_context&)> Server(const std::string& box,
                                                        const config::AuditConfig& audit,
-                                                       Log::Line say);
+                                                       Log::Line say, Refused refused);
 
  private:
   BoxGrants(TempDir place, UniqueFd lock) : place_(std::move(place)), lock_(std::move(lock)) {}

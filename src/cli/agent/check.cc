@@ -78,7 +78,7 @@ Finding FindGit() {
 Finding LookAtProject(const LaunchRequest& request) {
   const auto project = FindProject(request.project);
   if (!project) return Lacking("project", project.error().what, project.error().hint, true);
-  const auto tree = agent::FindWorkTree(*project);
+  const auto tree = environment::FindWorkTree(*project);
   if (!tree) return Lacking("project", tree.error().what, tree.error().hint, true);
   return Good("project", *project + (tree->common.empty() ? ", no git repository"
                                      : tree->linked() ? ", linked to the repository " + tree->common

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <thread>
 
 #include "agent/control.h"
 #include "base/file.h"
+#include "base/unix_listener.h"
 #include "cli/terminal.h"
 
 namespace igloo::cli {
@@ -79,6 +82,18 @@ Result<int> EnterBox(const std::string& socket, const std::vector<std::string>& 
   pty.outer.Reset();
   if (::poll(&answer, 1, 2000) <= 0) return 129;
   return agent::ReadExit(connection.get());
+}
+
+Result<int> JoinBox(const agent::BoxRegistry& boxes, const agent::BoxInfo& box,
+                    const std::vector<std::string>& argv) {
+  constexpr auto kLimit = std::chrono::seconds(30);
+  const std::string socket = boxes.SocketOf(box.name);
+  const auto until = std::chrono::steady_clock::now() + kLimit;
+  while (!ConnectToOwn(socket) && boxes.Find(box.name) &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return EnterBox(socket, argv);
 }
 
 }  // namespace igloo::cli

@@ -1,23 +1,18 @@
 #include "cli/agent/launch.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <ctime>
+#include <filesystem>
 
 #include "agent/keys.h"
+#include "agent/shown_places.h"
 #include "base/text.h"
-#include "cli/agent/attendance.h"
 #include "cli/config/settings.h"
 #include "cli/env/build_for_use.h"
 #include "cli/net/network_options.h"
 #include "cli/options.h"
-#include "cli/run/execute.h"
-#include "cli/run/relay.h"
-#include "cli/run/run_output.h"
 #include "cli/run/wall.h"
 #include "cli/terminal.h"
 #include "config/request.h"
@@ -34,14 +29,17 @@ namespace {
 /// A box has the host's programs unless somebody names an environment.
 constexpr const char* kUsualEnvironment = "shell";
 
-bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
-
 }  // namespace
 
+bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
+
 Result<agent::Owner> ReadOwner() {
+  IGLOO_ASSIGN(const std::string state, service::StatePlace());
   agent::Owner owner{
       .home = agent::TheHost().real_path(service::CallersVariable("HOME").value_or("")),
       .user = service::CallersVariable("USER").value_or("user"),
+      // It may not be there yet.
+      .state = std::filesystem::weakly_canonical(state).string(),
       .path = service::CallersVariable("PATH").value_or("/usr/bin:/bin")};
   if (owner.home.empty() || owner.home == "/") {
     return Fail(Errc::kFailedPrecondition, "HOME names no directory of yours",
@@ -54,6 +52,9 @@ Result<std::string> FindProject(const std::string& named) {
   environment::Project project{.path = named.empty() ? agent::TheHost().real_path(".") : named,
                                .mode = environment::ProjectMode::kReadWrite};
   IGLOO_TRY(CheckProject(project));
+  IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
+  IGLOO_TRY(agent::CheckShown(project.path, {.home = owner.home, .state = owner.state},
+                              "a box cannot have as its project"));
   return project.path;
 }
 
@@ -94,36 +95,11 @@ std::string NameFor(const LaunchRequest& request, const std::string& project) {
   return name.substr(name.find_first_not_of('-'), 48);
 }
 
-/// Standard input for the agent, unless a person sits there.
-UniqueFd OpenInput() {
-  struct stat info{};
-  const bool is_null =
-      ::fstat(STDIN_FILENO, &info) != 0 || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
-  if (is_null || ::isatty(STDIN_FILENO) == 1) return UniqueFd();
-  return UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-}
-
 void AddProfileNetwork(const LaunchRequest& request, config::Configured& configured) {
   if (request.profile == nullptr || configured.network.level != network::Level::kAllow) return;
   for (const std::string_view domain : request.profile->domains) {
     configured.network.rules.emplace_back(domain);
   }
-}
-
-Result<session::RunResult> RunPiped(const PreparedBox& prepared, backend::Backend& backend,
-                                    session::RunIo io, Console& console) {
-  io.input = OpenInput();
-  io.capture_limit = 0;
-  io.live = {STDOUT_FILENO, STDERR_FILENO};
-  return ExecuteMonitored(prepared.plan, backend, std::move(io), prepared.configured.audit,
-                          [&](std::string_view text) { console.Note(text); });
-}
-
-Result<session::RunResult> RunOnPty(const PreparedBox& prepared, backend::Backend& backend,
-                                    session::RunIo io, Console& console) {
-  IGLOO_ASSIGN(Pty pty, OpenPty(STDIN_FILENO));
-  return RunOnTerminal(prepared.plan, backend, std::move(pty), std::move(io),
-                       prepared.configured.audit, console);
 }
 
 }  // namespace
@@ -150,6 +126,20 @@ Result<config::Config> ReadAgentConfig(const ParsedArgs& args, Console& console)
   return ReadConfig(of_config, ProjectUse::kNames, console);
 }
 
+namespace {
+
+Result<void> WarmWall(const ParsedArgs& args, PreparedBox& prepared) {
+  const wall::Wall* likely = &wall::kDefault;
+  if (const auto named = args.Get("--backend")) {
+    IGLOO_ASSIGN(likely, wall::Choose(*named));
+  }
+  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
+  prepared.wall = std::make_unique<Wall>(programs, false);
+  return prepared.wall->Warm(*likely);
+}
+
+}  // namespace
+
 Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& request,
                                const config::Config& config, Inherit inherit, Console& console) {
   IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
@@ -157,6 +147,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   const std::string name = args.Get("--env").value_or(kUsualEnvironment);
   if (inherit == Inherit::kValues) IGLOO_TRY(BuildForUse(config, name, console));
   PreparedBox prepared;
+  if (!request.only_shown) IGLOO_TRY(WarmWall(args, prepared));
   IGLOO_ASSIGN(prepared.configured, service::ReadEnvironment(config, name));
   config::Configured& configured = prepared.configured;
   if (const auto backend = args.Get("--backend")) {
@@ -189,17 +180,26 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   agent::BoxRequest asked{.name = request.name.empty() ? NameFor(request, project) : request.name,
                           .profile = request.profile,
                           .program = request.program,
+                          .beside_agent = request.profile != nullptr && !request.program.empty(),
                           .arguments = request.arguments,
                           .project = project,
                           .set_variables = request.set_variables,
                           .extra_variables = request.variables,
                           .home_directories = request.home,
                           .path_directories = request.path,
+                          .late_directories = request.late_path,
+                          .own_trees = request.own_trees,
+                          .mounts = request.mounts,
+                          .hide = configured.hidden,
                           .fallback_identity = request.fallback_identity,
                           .files = std::move(keys.files),
                           .grants = request.grants.asked,
+                          .notice = request.notice,
                           .network = run.network};
-  asked.extra_variables.insert(asked.extra_variables.end(), keys.passed.begin(), keys.passed.end());
+  for (std::string& glob : args.All("--show-hidden")) asked.hide.show.push_back(std::move(glob));
+  for (const std::string& glob : request.show_hidden) asked.hide.show.push_back(glob);
+  auto& passed = request.keys_inside ? asked.key_variables : asked.extra_variables;
+  passed.insert(passed.end(), keys.passed.begin(), keys.passed.end());
   IGLOO_TRY(agent::CheckBoxName(asked.name));
   if (request.propose) {
     IGLOO_ASSIGN(prepared.changes,
@@ -209,6 +209,7 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                                                     ? std::string(request.profile->name)
                                                     : request.program}));
     asked.changes = prepared.changes->layer();
+    asked.repository_changes = prepared.changes->repository_layer();
   }
   IGLOO_ASSIGN(prepared.box, agent::ComposeBox(asked, owner, configured.environment, lookup));
   const agent::GrantCaller caller{.owner = owner,
@@ -218,13 +219,14 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
                                   .views = run.views};
   IGLOO_ASSIGN(prepared.grants, BoxGrants::Apply(request.grants, caller, prepared.box));
   if (request.only_shown) {
-    AgentState::ShowIn(owner.home, prepared.box);
+    AgentState::ShowIn(owner.home, request.state, prepared.box);
   } else {
-    IGLOO_ASSIGN(prepared.state,
-                 AgentState::Begin(asked.name, request.profile, owner.home, project, console));
+    IGLOO_ASSIGN(prepared.state, AgentState::Begin(asked.name, request.profile, owner.home, project,
+                                                   request.state, console));
     if (prepared.state) IGLOO_TRY(prepared.state->AddTo(prepared.box));
   }
   if (run.memory_bytes) prepared.box.memory_bytes = *run.memory_bytes;
+  if (run.millicpus) prepared.box.millicpus = *run.millicpus;
   for (std::string& remark : keys.remarks) prepared.box.remarks.push_back(std::move(remark));
   prepared.network = run.network;
   IGLOO_ASSIGN(environment::RunRequest now, session::OnThisMachine(std::move(run)));
@@ -234,64 +236,11 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   std::string missing =
       session::MissingDevice(prepared.plan.network, configured.resolver, *configured.backend);
   if (!missing.empty()) prepared.box.remarks.push_back(std::move(missing));
+  if (inherit == Inherit::kValues) {
+    std::string unlimited = session::UnlimitedCpus(cgroup::Find(), prepared.plan);
+    if (!unlimited.empty()) prepared.box.remarks.push_back(std::move(unlimited));
+  }
   return prepared;
-}
-
-Result<int> RunBox(PreparedBox prepared, const LaunchRequest& request, Console& console) {
-  IGLOO_ASSIGN(const agent::BoxRegistry boxes, OpenBoxes());
-  IGLOO_ASSIGN(const agent::BoxRegistry::Place place,
-               boxes.Enter({.name = prepared.box.name,
-                            .agent = request.profile != nullptr ? std::string(request.profile->name)
-                                                                : request.program,
-                            .project = prepared.box.project,
-                            .network = std::string(network::ToText(prepared.network.level)),
-                            .started = std::time(nullptr)},
-                           request.name.empty() ? agent::BoxRegistry::Name::kOrNext
-                                                : agent::BoxRegistry::Name::kExactly));
-  IGLOO_ASSIGN(const auto programs, service::FindPrograms());
-  Wall wall(programs, false);
-  IGLOO_ASSIGN(backend::Backend * backend,
-               wall.Choose(*prepared.configured.backend, prepared.configured.kernel, console));
-  cgroup::Groups groups(cgroup::Find());
-  session::RunIo io{
-      .network = session::OwnNetwork{prepared.network,
-                                     service::ProxyFor(programs, prepared.configured.resolver)}};
-  IGLOO_ASSIGN(io.group, TakeGroup(groups, prepared.plan));
-  std::function<void(boost::asio::io_context&)> serve;
-  if (prepared.grants) {
-    serve = prepared.grants->Server(prepared.box.name, prepared.configured.audit,
-                                    [&](std::string_view text) { console.Note(text); });
-  }
-  io.beside = [serve, attendance = std::make_shared<Attendance>(
-                          boxes.SocketOf(place.name()), prepared.state.get(),
-                          [&](std::string_view text) { console.Note(text); })](auto& loop,
-                                                                               auto& ran) {
-    if (serve) serve(loop);
-    attendance->Begin(loop, ran);
-  };
-  IGLOO_ASSIGN(const session::RunResult result,
-               HasTerminal() ? RunOnPty(prepared, *backend, std::move(io), console)
-                             : RunPiped(prepared, *backend, std::move(io), console));
-  if (agent::RemovePlantedDirection(prepared.box.work_tree)) {
-    console.Note("the box made '" + prepared.box.work_tree.common +
-                 "/commondir', which would have led your git to a configuration of its own: "
-                 "igloo removed it");
-  }
-  if (prepared.state) prepared.state->Finish(console);
-  if (prepared.changes) {
-    IGLOO_TRY(prepared.changes->Close());
-    const std::string& name = prepared.changes->set().name;
-    console.Note("what it changed is kept: igloo changes show " + name + ", igloo apply " + name +
-                 ", igloo discard " + name);
-  }
-  SayWhatWasRefused(result.refused, console);
-  SayWhatWasPutRight(result.put_right, console);
-  if (result.verdict == session::Verdict::kMemory) {
-    console.Note("the box was ended: its processes together used more than its " +
-                 HumanBytes(prepared.plan.payload.memory_bytes) +
-                 " of memory; --memory MB gives it more");
-  }
-  return result.exit_code;
 }
 
 }  // namespace igloo::cli

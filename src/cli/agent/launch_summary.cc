@@ -39,11 +39,12 @@ std::string Painted(std::string_view code, std::string_view text, bool colours) 
 
 }  // namespace
 
-std::string SummaryText(const PreparedBox& prepared, bool colours, std::string_view without) {
+std::string SummaryText(const PreparedBox& prepared, bool colours, const SummaryWords& words) {
   std::string text;
   for (const agent::SummarySection& section : Sections(prepared)) {
-    if (section.title == without) continue;
-    text += Painted("1", section.title, colours) + "\n";
+    if (section.title == words.without) continue;
+    const bool renamed = section.title == words.title;
+    text += Painted("1", renamed ? words.instead : section.title, colours) + "\n";
     std::string last;
     for (const agent::SummaryRow& row : section.rows) {
       // A label stands once for the rows that share it.

@@ -10,6 +10,7 @@
 #include "base/spawn.h"
 #include "base/text.h"
 #include "cli/agent/launch.h"
+#include "cli/agent/tmux_launch.h"
 
 namespace igloo::cli {
 namespace {
@@ -23,23 +24,61 @@ std::string Age(std::int64_t started) {
   return fmt::format("{} h", seconds / 3600);
 }
 
+std::string StateOf(const agent::BoxInfo& box) { return box.paused ? "paused" : "runs"; }
+
+std::string BoxesJson(const std::vector<agent::BoxInfo>& boxes,
+                      const std::vector<EndedBox>& ended) {
+  json::array rows;
+  for (const agent::BoxInfo& each : boxes) {
+    rows.push_back(json::object{{"name", each.name},
+                                {"agent", each.agent},
+                                {"project", each.project},
+                                {"network", each.network},
+                                {"started", each.started},
+                                {"state", StateOf(each)},
+                                {"tmux", each.in_tmux},
+                                {"hits", json::array(each.hits.begin(), each.hits.end())}});
+  }
+  json::object document{{"boxes", std::move(rows)}};
+  json::array gone;
+  for (const EndedBox& each : ended) {
+    gone.push_back(json::object{{"name", each.name}, {"exit", each.exit_code}});
+  }
+  if (!gone.empty()) document["ended"] = std::move(gone);
+  return json::serialize(document) + "\n";
+}
+
+/// What a person should know of a box beside its row.
+std::string RemarksOn(const agent::BoxInfo& box) {
+  std::string text;
+  for (const std::string& each : box.hits) {
+    text += fmt::format("  it ran into its limit of {}\n", Printable(each));
+  }
+  if (box.in_tmux) text += fmt::format("  its terminal: igloo agent attach {}\n", box.name);
+  return text;
+}
+
+std::string EndedText(const std::vector<EndedBox>& ended) {
+  std::string text;
+  for (const EndedBox& each : ended) {
+    text += fmt::format("{} has ended with exit code {}; its last words: igloo agent attach {}\n",
+                        each.name, each.exit_code, each.name);
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<int> ListBoxes(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const agent::BoxRegistry registry, OpenBoxes());
   IGLOO_ASSIGN(const std::vector<agent::BoxInfo> boxes, registry.List());
+  const std::vector<EndedBox> ended = FindEnded(registry);
   if (args.Has("--json")) {
-    json::array rows;
-    for (const agent::BoxInfo& each : boxes) {
-      rows.push_back(json::object{{"name", each.name},
-                                  {"agent", each.agent},
-                                  {"project", each.project},
-                                  {"network", each.network},
-                                  {"started", each.started}});
-    }
-    console.Out(json::serialize(json::object{{"boxes", std::move(rows)}}) + "\n");
+    console.Out(BoxesJson(boxes, ended));
     return 0;
   }
+  console.Out(EndedText(ended));
+  if (boxes.empty() && !ended.empty()) return 0;
   if (boxes.empty()) {
     console.Note("no box runs; start one: igloo agent claude");
     return 0;
@@ -47,12 +86,13 @@ Result<int> ListBoxes(const ParsedArgs& args, Console& console) {
   std::size_t width = 4;
   for (const agent::BoxInfo& each : boxes) width = std::max(width, each.name.size());
   console.Out(console.Paint(Console::Tone::kBold,
-                            fmt::format("{:<{}}  {:<10}  {:<8}  {:>7}  {}\n", "NAME", width,
-                                        "AGENT", "NETWORK", "AGE", "PROJECT")));
+                            fmt::format("{:<{}}  {:<10}  {:<6}  {:<8}  {:>7}  {}\n", "NAME", width,
+                                        "AGENT", "STATE", "NETWORK", "AGE", "PROJECT")));
   for (const agent::BoxInfo& each : boxes) {
-    console.Out(fmt::format("{:<{}}  {:<10}  {:<8}  {:>7}  {}\n", each.name, width,
-                            Printable(each.agent), Printable(each.network), Age(each.started),
-                            Printable(each.project)));
+    console.Out(fmt::format("{:<{}}  {:<10}  {:<6}  {:<8}  {:>7}  {}\n", each.name, width,
+                            Printable(each.agent), StateOf(each), Printable(each.network),
+                            Age(each.started), Printable(each.project)) +
+                RemarksOn(each));
   }
   return 0;
 }

@@ -24,10 +24,12 @@ NetworkMonitor::NetworkMonitor(boost::asio::io_context& loop, const config::Audi
 
 void NetworkMonitor::Attend(session::RunIo& io) {
   if (!io.network || !io.network->wanted.connected()) return;
-  io.network->proxy.record = [this](const network::Record& record) {
-    if (log_) log_->Add(record);
-    Open();
-  };
+  io.network->proxy.record =
+      [this, other = std::move(io.network->proxy.record)](const network::Record& record) {
+        if (log_) log_->Add(record);
+        if (other) other(record);
+        Open();
+      };
 }
 
 void NetworkMonitor::Open() {

@@ -24,7 +24,8 @@ class NetworkMonitor {
  public:
   NetworkMonitor(boost::asio::io_context& loop, const config::AuditConfig& audit, Log::Line say);
 
-  /// Hears what is decided in a run with this network, before it is made.
+  /// Hears what is decided in a run with this network, before it is made. Who hears it already goes
+  /// on to.
   void Attend(session::RunIo& io);
   /// The run itself, which outlives it.
   void Serve(session::Run& run) { run_ = &run; }

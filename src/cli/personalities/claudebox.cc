@@ -1,96 +1,42 @@
 #include "cli/personalities/claudebox.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 
-#include "agent/claudebox/files.h"
-#include "agent/claudebox/project_files.h"
-#include "agent/summary.h"
+#include "agent/claudebox/notice.h"
+#include "agent/state/projects.h"
 #include "backend/registry.h"
-#include "base/file.h"
-#include "base/spawn.h"
+#include "base/private_directory.h"
+#include "base/replace_file.h"
 #include "base/text.h"
 #include "cli/agent/launch.h"
 #include "cli/console.h"
+#include "cli/net/network_options.h"
+#include "cli/personalities/claudebox_audit.h"
+#include "cli/personalities/claudebox_check.h"
+#include "cli/personalities/claudebox_files.h"
 #include "cli/personalities/claudebox_options.h"
+#include "cli/personalities/shown_secrets.h"
 #include "service/caller.h"
-#include "service/places.h"
 #include "service/programs.h"
 
 namespace igloo::cli {
 namespace {
 
 namespace files = agent::claudebox;
-namespace fs = std::filesystem;
+using agent::Grant;
+using claudebox::FromFiles;
 using claudebox::Options;
+using claudebox::OwnPlace;
 
 constexpr int kExitFailed = 1;
-constexpr std::size_t kMostFile = 1U << 20;
 
 std::string Caller(const std::string& name) { return service::CallersVariable(name).value_or(""); }
 
-std::string OwnPlace() { return Caller("HOME") + "/.claudebox"; }
-
-/// The text of a file, or nothing where there is none.
-Result<std::string> ReadOptional(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) return std::string();
-  return ReadFile(path, kMostFile);
-}
-
-/// What the files say, the user's own first.
-struct FromFiles {
-  files::Settings settings = {};
-  files::Variables variables = {};
-};
-
-Result<void> AddFiles(const std::string& settings, const std::string& variables, FromFiles& all) {
-  IGLOO_ASSIGN(const std::string settings_text, ReadOptional(settings));
-  IGLOO_ASSIGN(const files::Settings more, files::ParseSettings(settings_text, settings));
-  files::Add(more, all.settings);
-  IGLOO_ASSIGN(const std::string variables_text, ReadOptional(variables));
-  IGLOO_ASSIGN(const files::Variables values, files::ParseVariables(variables_text, variables));
-  all.variables.insert(all.variables.end(), values.begin(), values.end());
-  return {};
-}
-
-/// The project's files count only as the user trusted them: they name programs and directories.
-Result<void> AddProjectFiles(FromFiles& all, Console& console) {
-  IGLOO_ASSIGN(const std::string state, service::StatePlace());
-  config::TrustDirectory store(state + "/trust");
-  IGLOO_ASSIGN(const auto own, files::ReadProjectFiles(".", store));
-  if (own.trust == config::Trust::kNoFile) return {};
-  if (own.trust != config::Trust::kTrusted) {
-    console.Note("note: '" + Printable(own.settings_path) + "' does not count: it " +
-                 (own.trust == config::Trust::kChanged ? "has changed since it was trusted"
-                                                       : "is not trusted") +
-                 "; look at it, then: igloo trust .");
-    return {};
-  }
-  IGLOO_ASSIGN(const files::Settings more, files::ParseSettings(own.settings, own.settings_path));
-  files::Add(more, all.settings);
-  IGLOO_ASSIGN(const files::Variables values,
-               files::ParseVariables(own.variables, own.variables_path));
-  all.variables.insert(all.variables.end(), values.begin(), values.end());
-  return {};
-}
-
-std::string ProfilePlace(const std::string& name) {
-  return OwnPlace() + "/profiles/" + name + ".json";
-}
-
-Result<std::string> ReadProfileText(const std::string& name) {
-  const bool plain = !name.empty() && !name.contains('/') && !name.starts_with('.');
-  auto text = plain ? ReadFile(ProfilePlace(name), kMostFile)
-                    : Result<std::string>(Fail(Errc::kInvalidArgument, "it is no name"));
-  if (text) return text;
-  return Fail(Errc::kNotFound, "there is no profile '" + Printable(name) + "'",
-              "--list-profiles shows those that there are");
-}
+bool IsThere(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 /// Words of claudebox and what they mean here.
 Result<std::string> TierOf(const std::string& network) {
@@ -118,139 +64,82 @@ std::vector<std::string> ExtraNames() {
 struct Asked {
   LaunchRequest launch = {};
   ParsedArgs args = {};
+  FromFiles files = {};
 };
 
+/// Directories of the home directory; one that is missing is left out with a word about it.
+std::vector<std::string> DirectoriesThatExist(std::vector<std::string> names, Console& console) {
+  std::erase_if(names, [&](const std::string& name) {
+    if (IsThere(Caller("HOME") + "/" + name)) return false;
+    console.Note("warning: --mount-home: there is no '~/" + Printable(name) + "'");
+    return true;
+  });
+  return names;
+}
+
+/// Where claudebox keeps what Claude Code writes: conversations per project, the history of what
+/// was typed, and a sign-in of its own if there is one.
+void ChooseState(LaunchRequest& launch) {
+  const std::string own = OwnPlace();
+  launch.state.histories = own + "/projects";
+  launch.state.places.push_back({".claude/history.jsonl", own + "/history.jsonl"});
+  const std::string credentials = own + "/.credentials.json";
+  if (IsThere(credentials))
+    launch.state.places.push_back({".claude/.credentials.json", credentials});
+}
+
+/// --with-ssh and --ssh-key; Nix where the host has it, unless that would open a closed network.
+void ChooseGrants(const Options& options, const std::string& network, LaunchRequest& launch) {
+  agent::GrantRequest& grants = launch.grants;
+  if (options.with_ssh) grants.asked.insert(Grant::kSshAgent);
+  if (!options.ssh_keys.empty()) grants.asked.insert(Grant::kSshKey);
+  grants.ssh_keys = options.ssh_keys;
+  if (network != "none") grants.usual.insert(Grant::kNix);
+}
+
+Result<void> TakeProfile(const std::string& name, std::string& network, Asked& asked) {
+  if (name.empty()) return {};
+  IGLOO_ASSIGN(const std::string text, claudebox::ReadProfileText(name));
+  IGLOO_ASSIGN(const files::Profile said, files::ParseProfile(text, claudebox::ProfilePath(name)));
+  auto& variables = asked.files.variables;
+  variables.insert(variables.end(), said.set.begin(), said.set.end());
+  auto& passed = asked.launch.variables;
+  passed.insert(passed.end(), said.passed.begin(), said.passed.end());
+  asked.launch.home = said.home;
+  if (!said.network.empty()) network = said.network;
+  return {};
+}
+
 Result<Asked> Ask(const Options& options, Console& console) {
-  FromFiles all;
-  IGLOO_TRY(AddFiles(OwnPlace() + "/config", OwnPlace() + "/env", all));
-  IGLOO_TRY(AddProjectFiles(all, console));
   Asked asked;
-  std::string network = Caller("CLAUDEBOX_NETWORK");
-  const std::string profile = options.profile.value_or(Caller("CLAUDEBOX_PROFILE"));
+  IGLOO_ASSIGN(asked.files, claudebox::ReadFiles(".", console));
   LaunchRequest& launch = asked.launch;
   launch.variables = ExtraNames();
-  if (!profile.empty()) {
-    IGLOO_ASSIGN(const std::string text, ReadProfileText(profile));
-    IGLOO_ASSIGN(const files::Profile said, files::ParseProfile(text, ProfilePlace(profile)));
-    all.variables.insert(all.variables.end(), said.set.begin(), said.set.end());
-    launch.variables.insert(launch.variables.end(), said.passed.begin(), said.passed.end());
-    launch.home = said.home;
-    if (!said.network.empty()) network = said.network;
-  }
+  std::string network = Caller("CLAUDEBOX_NETWORK");
+  const std::string profile = options.profile.value_or(Caller("CLAUDEBOX_PROFILE"));
+  IGLOO_TRY(TakeProfile(profile, network, asked));
   network = options.network.value_or(network.empty() ? "inet" : network);
   IGLOO_ASSIGN(asked.args.flags["--network"], TierOf(network));
-  for (const auto& [name, value] : all.variables) {
+  if (!options.reach.empty()) asked.args.lists["--reach"] = options.reach;
+  for (const auto& [name, value] : asked.files.variables) {
     launch.set_variables.push_back({name, value, agent::Origin::kFile});
   }
-  files::Settings settings = all.settings;
+  files::Settings settings = asked.files.settings;
   files::Add({.program = options.program, .home = options.home, .path = options.path}, settings);
   launch.home.insert(launch.home.end(), settings.home.begin(), settings.home.end());
+  launch.home = DirectoriesThatExist(std::move(launch.home), console);
   launch.path = settings.path;
   launch.arguments = options.rest;
   launch.fallback_identity = {.name = "Claude User", .email = "claude@localhost"};
   launch.keys_inside = true;
+  launch.show_hidden = {"**"};
   launch.only_shown = options.dry_run;
-  if (options.shell) settings.program = "bash";
-  if (settings.program) {
-    launch.program = *settings.program;
-  } else {
-    launch.profile = agent::FindProfile("claude");
-  }
+  launch.profile = agent::FindProfile("claude");
+  launch.program = options.shell ? "bash" : settings.program.value_or("");
+  launch.notice = files::NoticeText;
+  ChooseState(launch);
+  ChooseGrants(options, network, launch);
   return asked;
-}
-
-std::string_view Heading(agent::Origin origin) {
-  switch (origin) {
-    case agent::Origin::kIgloo:
-    case agent::Origin::kProfile:
-      return "Sandbox-generated";
-    case agent::Origin::kCaller:
-      return "Host (allowlisted)";
-    case agent::Origin::kNamed:
-    case agent::Origin::kGranted:
-      return "Extra (CLAUDEBOX_EXTRA_ENV)";
-    case agent::Origin::kFile:
-      return "[config]";
-  }
-  return "?";
-}
-
-/// What claudebox prints before it starts, from the plan.
-std::string AuditText(const PreparedBox& prepared, bool colours) {
-  const auto bold = [&](std::string_view text) {
-    return colours ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : fmt::format("{}\n", text);
-  };
-  std::string text = bold("claudebox: what the sandbox gets");
-  using enum agent::Origin;
-  for (const agent::Origin origin : {kIgloo, kCaller, kNamed, kFile}) {
-    std::string lines;
-    for (const std::string& each : prepared.plan.payload.env) {
-      const std::string name = each.substr(0, each.find('='));
-      const std::string value = each.substr(std::min(name.size() + 1, each.size()));
-      const auto known = std::ranges::find(prepared.box.variables, name, &agent::Variable::name);
-      const auto from = known == prepared.box.variables.end() ? kIgloo : known->origin;
-      if (Heading(from) != Heading(origin)) continue;
-      std::string shown = Printable(agent::ShownValue(name, value));
-      for (std::size_t at = 0; name == "PATH" && (at = shown.find(':', at)) != std::string::npos;) {
-        shown.replace(at, 1, "\n      ");
-      }
-      lines += fmt::format("  {}{}={}\n", origin == kFile ? "[+] " : "", Printable(name), shown);
-    }
-    if (!lines.empty()) text += bold(Heading(origin)) + lines;
-  }
-  return text + SummaryText(prepared, colours, "Variables");
-}
-
-struct Check {
-  std::string name;
-  bool fine;
-  bool needed;
-  std::string hint;
-};
-
-/// Coloured lines on standard error, and whether all that is needed is there.
-int RunChecks(Console& console) {
-  const auto program = [](const char* name, const char* hint) {
-    return Check{name, !FindInPath(name).empty(), true, hint};
-  };
-  const std::string place = OwnPlace();
-  const Check checks[] = {
-      program("bwrap", "install bubblewrap; it is needed for --dry-run alone"),
-      program("claude", "npm install -g @anthropic-ai/claude-code"),
-      program("git", "install git"),
-      program("curl", "install curl"),
-      {"nix", !FindInPath("nix").empty(), false, "without it the box has this machine's programs"},
-      {"~/.claudebox", ::access(place.c_str(), F_OK) == 0, false, "will be created on first run"},
-      {"~/.claudebox/config", ::access((place + "/config").c_str(), F_OK) == 0, false, "optional"},
-      {".claudebox of this project", ::access(".claudebox", F_OK) == 0, false, "optional"},
-      {"ANTHROPIC_API_KEY", !Caller("ANTHROPIC_API_KEY").empty(), false,
-       "not set: Claude Code uses its sign-in"},
-  };
-  const bool colours = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  bool all = true;
-  for (const Check& each : checks) {
-    const char* word = each.fine ? "OK" : each.needed ? "FAIL" : "WARN";
-    const char* colour = each.fine ? "32" : each.needed ? "31" : "33";
-    const std::string shown =
-        colours ? fmt::format("\x1b[{}m{:<4}\x1b[0m", colour, word) : fmt::format("{:<4}", word);
-    console.Err(
-        fmt::format("{} {}{}\n", shown, each.name, each.fine ? "" : " (" + each.hint + ")"));
-    all = all && (each.fine || !each.needed);
-  }
-  console.Err(all ? "All checks passed.\n" : "Some checks failed.\n");
-  return all ? 0 : kExitFailed;
-}
-
-Result<int> ListProfiles(Console& console) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(OwnPlace() + "/profiles", ignored)) {
-    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
-  }
-  std::ranges::sort(names);
-  for (const std::string& name : names) console.Out(Printable(name) + "\n");
-  if (names.empty()) console.Note("there are no profiles in ~/.claudebox/profiles");
-  return 0;
 }
 
 /// The box as a bwrap command.
@@ -278,15 +167,49 @@ Result<int> DryRun(const Asked& asked, Console& console) {
   return 0;
 }
 
+/// Writes ~/.claudebox/SANDBOX.md, and shows it as ~/.claude/SANDBOX.md.
+Result<void> WriteNotice(const Asked& asked, LaunchRequest& launch) {
+  IGLOO_TRY(MakeMissingDirectories(OwnPlace()));
+  IGLOO_ASSIGN(const agent::Owner owner, ReadOwner());
+  IGLOO_ASSIGN(const std::string project, FindProject(""));
+  agent::Box box{.project = project, .home = owner.home, .grants = asked.launch.grants.asked};
+  IGLOO_ASSIGN(box.network.level, ParseNetwork(asked.args.flags.at("--network")));
+  const std::string path = agent::TheHost().real_path(OwnPlace()) + "/SANDBOX.md";
+  IGLOO_TRY(ReplaceFile(path, files::NoticeText(box), {.mode = 0644}));
+  launch.mounts.push_back({sandbox::HostTree{.source = path,
+                                             .target = owner.home + "/.claude/SANDBOX.md",
+                                             .map_owner = true,
+                                             .covering = sandbox::Covering::kIntended},
+                           "what the agent is told"});
+  return {};
+}
+
+/// A right that was asked for, or that the host has, and that the sandbox does not get all the
+/// same.
+void SayWhatIsRefused(const agent::Box& box, const agent::GrantRequest& grants, Console& console) {
+  const bool nix = IsThere("/nix/var/nix/daemon-socket/socket");
+  if (nix && !grants.usual.contains(Grant::kNix)) {
+    console.Note("Nix is not in the sandbox: its daemon would be a network after all");
+  }
+  for (const agent::MissingRight& each : box.not_granted) {
+    if (each.grant == Grant::kSshAgent) console.Note("warning: --with-ssh: " + each.why.what);
+    const bool refused = nix && each.grant == Grant::kNix;
+    if (refused) console.Note("warning: Nix is not in the sandbox: " + each.why.what);
+  }
+}
+
 Result<int> Start(const Options& options, Console& console) {
   IGLOO_ASSIGN(Asked asked, Ask(options, console));
   if (options.dry_run) return DryRun(asked, console);
+  IGLOO_TRY(WriteNotice(asked, asked.launch));
   IGLOO_ASSIGN(const config::Config config, ReadAgentConfig(asked.args, console));
   IGLOO_ASSIGN(PreparedBox prepared,
                PrepareBox(asked.args, asked.launch, config, Inherit::kValues, console));
+  SayWhatIsRefused(prepared.box, asked.launch.grants, console);
+  IGLOO_TRY(WarnOfShownSecrets(prepared.box.project, console));
   if (!options.yes) {
     const bool colours = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-    console.Err(AuditText(prepared, colours));
+    console.Err(claudebox::AuditText(prepared, asked.files, colours));
     if (::isatty(STDIN_FILENO) != 1) {
       return Fail(Errc::kFailedPrecondition,
                   "standard input is no terminal, so nobody can be asked", "pass --yes or -y");
@@ -297,16 +220,35 @@ Result<int> Start(const Options& options, Console& console) {
   return RunBox(std::move(prepared), asked.launch, console);
 }
 
+/// Removes what is kept of projects that are gone.
+Result<int> CollectGarbage(Console& console) {
+  IGLOO_ASSIGN(const auto removed, agent::RemoveStaleHistories(OwnPlace() + "/projects"));
+  for (const agent::StaleHistory& each : removed) {
+    console.Out(fmt::format("Removed: {} (project root gone: {})\n", Printable(each.directory),
+                            Printable(each.root)));
+  }
+  console.Out(fmt::format("GC complete: {} instance(s) removed.\n", removed.size()));
+  return 0;
+}
+
+int ListProfiles(Console& console) {
+  const std::vector<std::string> names = claudebox::ProfileNames();
+  for (const std::string& name : names) console.Out(Printable(name) + "\n");
+  if (names.empty()) console.Note("there are no profiles in ~/.claudebox/profiles");
+  return 0;
+}
+
 Result<int> Act(std::span<const std::string> words, Console& console) {
   IGLOO_ASSIGN(const Options options, claudebox::ParseOptions(words));
   if (options.help) {
     console.Out(claudebox::Usage());
     return 0;
   }
-  if (options.check) return RunChecks(console);
+  if (options.check) return claudebox::RunChecks(console);
+  if (options.gc) return CollectGarbage(console);
   if (options.list_profiles) return ListProfiles(console);
   if (options.shown_profile) {
-    IGLOO_ASSIGN(const std::string text, ReadProfileText(*options.shown_profile));
+    IGLOO_ASSIGN(const std::string text, claudebox::ReadProfileText(*options.shown_profile));
     console.Out(Printable(text, Newlines::kKeep));
     return 0;
   }

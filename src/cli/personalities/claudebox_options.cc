@@ -31,6 +31,7 @@ constexpr Row kRows[] = {
     {"--path-add", "DIR", "put this directory in front of PATH; again for more", &Options::path},
     {"--network", "TIER", "none, inet (default: no private addresses) or full (the host's)",
      &Options::network},
+    {"--reach", "PORT", "its own 127.0.0.1:PORT leads to yours; again for more", &Options::reach},
     {"--profile", "NAME", "with ~/.claudebox/profiles/NAME.json", &Options::profile},
     {"--list-profiles", "", "the names of the profiles", &Options::list_profiles},
     {"--show-profile", "NAME", "what a profile says", &Options::shown_profile},

@@ -13,7 +13,7 @@ namespace igloo::cli::claudebox {
 struct Options {
   bool yes = false, dry_run = false, check = false, shell = false, gc = false, help = false;
   bool with_ssh = false, list_profiles = false;
-  std::vector<std::string> ssh_keys = {}, home = {}, path = {};
+  std::vector<std::string> ssh_keys = {}, home = {}, path = {}, reach = {};
   std::optional<std::string> program = {}, profile = {}, shown_profile = {}, network = {};
   std::vector<std::string> rest = {};
   bool operator==(const Options&) const = default;

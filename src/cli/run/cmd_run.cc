@@ -22,6 +22,7 @@
 #include "cli/run/run_output.h"
 #include "cli/run/wall.h"
 #include "environment/run_policy.h"
+#include "environment/work_tree.h"
 #include "service/changes/change_set.h"
 #include "service/programs.h"
 #include "session/network/device.h"
@@ -203,10 +204,23 @@ Result<std::optional<changes::OpenChangeSet>> KeepChanges(const ParsedArgs& args
                 std::string(wall.name) + " cannot show a project copy-on-write",
                 "use --backend " + std::string(wall::kDefault.name) + ", or leave it out");
   }
+  IGLOO_ASSIGN(const auto tree, environment::FindWorkTree(request.project->path));
+  if (tree.elsewhere && !tree.linked()) {
+    return Fail(Errc::kFailedPrecondition,
+                "'" + Printable(request.project->path) +
+                    "' is a submodule, whose repository knows it at its own path alone, and code "
+                    "sees a project at " +
+                    request.project->mount_point,
+                "igloo agent --cmd PROGRAM --propose shows it at its own path; or work on a clone");
+  }
   IGLOO_ASSIGN(
       auto open,
       changes::Begin({.name = *name, .project = request.project->path, .by = "igloo run"}));
   request.project->changes = open.layer();
+  if (!open.set().repository.empty()) {
+    request.project->repository =
+        environment::Repository{.path = open.set().repository, .changes = open.repository_layer()};
+  }
   return open;
 }
 

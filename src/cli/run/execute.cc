@@ -52,10 +52,20 @@ Result<session::RunResult> RunOnLoop(const sandbox::Plan& plan, backend::Backend
                    loop.stop();
                  });
   loop.run();
+  // While they are still caught.
+  if (signals == Signals::kForward) HoldEndSignals();
   return *std::move(result);
 }
 
 }  // namespace
+
+void HoldEndSignals() {
+  sigset_t end;
+  ::sigemptyset(&end);
+  ::sigaddset(&end, SIGHUP);
+  ::sigaddset(&end, SIGTERM);
+  ::sigprocmask(SIG_BLOCK, &end, nullptr);
+}
 
 int ExitCodeFor(const Error& error) {
   if (error.code == Errc::kNoProgram) return kExitNotFound;

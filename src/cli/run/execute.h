@@ -22,7 +22,13 @@ enum class Signals {
   kDefault,
 };
 
-/// Runs a plan to its end on an event loop of its own.
+/// From now on SIGHUP and SIGTERM wait until this process ends by itself. A terminal that vanishes
+/// tells igloo more than once, and what is still to be done after a run (an agent's files are
+/// brought back) must not be cut off by the second time.
+void HoldEndSignals();
+
+/// Runs a plan to its end on an event loop of its own. With kForward the signals are held then
+/// (HoldEndSignals).
 Result<session::RunResult> Execute(const sandbox::Plan& plan, backend::Backend& backend,
                                    session::RunIo io, Signals signals);
 

@@ -3,14 +3,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "cli/net/network_monitor.h"
+#include "cli/run/execute.h"
 #include "session/asio.h"
 
 namespace igloo::cli {
@@ -28,8 +31,10 @@ int OpenKeyboard() {
   return fd >= 0 ? fd : ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
-session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal, NetworkMonitor& monitor) {
+session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal, std::function<void()> stopped,
+                          NetworkMonitor& monitor) {
   io.terminal = std::move(terminal);
+  io.stopped = std::move(stopped);
   monitor.Attend(io);
   return io;
 }
@@ -37,14 +42,22 @@ session::RunIo OnTerminal(session::RunIo io, UniqueFd terminal, NetworkMonitor& 
 class Relay {
  public:
   Relay(const sandbox::Plan& plan, backend::Backend& backend, Pty pty, session::RunIo io,
-        const config::AuditConfig& audit, Console& console)
+        const config::AuditConfig& audit, RawMode& raw, Console& console)
       : console_(console),
+        raw_(raw),
         desk_(loop_, audit, [&](std::string_view text) { console_.Note(text); }),
         outer_(loop_, pty.outer.Release()),
         keyboard_(loop_, OpenKeyboard()),
         signals_(loop_),
         drained_(loop_),
-        run_(loop_, plan, backend, OnTerminal(std::move(io), std::move(pty.inner), desk_)) {
+        run_(loop_, plan, backend,
+             OnTerminal(
+                 std::move(io), std::move(pty.inner),
+                 [this] {
+                   Suspend();
+                   run_.Continue();
+                 },
+                 desk_)) {
     desk_.Serve(run_);
   }
 
@@ -127,15 +140,42 @@ class Relay {
           (void)!::write(outer_.native_handle(), "\x03", 1);
           break;
         case SIGTSTP:
-          break;  // stopped, igloo would leave the terminal without an owner
+          Suspend();
+          break;
         default:
           run_.Kill();
       }
     }
   }
 
+  /// Gives the terminal back and stops, until a shell lets igloo go on (fg).
+  void Suspend() {
+    PassRest();
+    raw_.Leave();
+    boost::system::error_code ignored;
+    signals_.remove(SIGTSTP, ignored);
+    // All of the job, as the key would: a script that started igloo stops, too. Where no shell could
+    // let it go on, the kernel ignores this.
+    ::kill(0, SIGTSTP);
+    signals_.add(SIGTSTP, ignored);
+    // Whoever said so may have told igloo alone, and igloo's own programs stopped with it.
+    ::kill(0, SIGCONT);
+    if (!raw_.Return()) return run_.Kill();
+    CopyWindowSize(STDIN_FILENO, outer_.native_handle());
+  }
+
+  /// What the program wrote before it stopped.
+  void PassRest() {
+    std::array<char, 16384> buffer;
+    ssize_t count = 0;
+    while ((count = ::read(outer_.native_handle(), buffer.data(), buffer.size())) > 0) {
+      if (!console_.Out({buffer.data(), static_cast<std::size_t>(count)})) return;
+    }
+  }
+
   asio::io_context loop_{1};
   Console& console_;
+  RawMode& raw_;
   NetworkMonitor desk_;
   stream_descriptor outer_, keyboard_;
   asio::signal_set signals_;
@@ -151,10 +191,11 @@ Result<session::RunResult> RunOnTerminal(const sandbox::Plan& plan, backend::Bac
                                          Pty pty, session::RunIo io,
                                          const config::AuditConfig& audit, Console& console) {
   IGLOO_ASSIGN(RawMode raw, RawMode::Enter(STDIN_FILENO));
-  Relay relay(plan, backend, std::move(pty), std::move(io), audit, console);
+  Relay relay(plan, backend, std::move(pty), std::move(io), audit, raw, console);
   auto result = relay.Run();
   // While the signals are still caught: none can come between the relay's end and this.
   raw.Leave();
+  HoldEndSignals();
   return result;
 }
 

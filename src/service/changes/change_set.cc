@@ -12,6 +12,7 @@
 #include "base/private_directory.h"
 #include "base/replace_file.h"
 #include "base/text.h"
+#include "environment/work_tree.h"
 #include "service/changes/base_record.h"
 #include "service/changes/journal.h"
 #include "service/changes/packed.h"
@@ -21,8 +22,12 @@
 namespace igloo::service::changes {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
+/// Had no repository that lies elsewhere.
+constexpr std::uint64_t kFirstVersion = 1;
 constexpr std::size_t kLongestName = 64;
+/// Longer than it takes to record the largest project.
+constexpr std::time_t kMakingSeconds = 3600;
 
 /// What the record says of how far a change set is.
 enum class Progress : std::uint64_t { kBegun = 1, kEnded, kApplied };
@@ -51,6 +56,8 @@ Result<void> Write(const Record& record) {
   out.Number(set.inode);
   out.Number(set.name_size);
   out.Text(set.head);
+  out.Text(set.repository);
+  out.Text(set.work_tree);
   return ReplaceFile(set.place + "/record", out.bytes());
 }
 
@@ -59,7 +66,8 @@ std::optional<Record> Read(const std::string& place, const std::string& name) {
   const auto bytes = ReadFile(place + "/record", 1U << 20);
   if (!bytes) return std::nullopt;
   Unpacker in(*bytes);
-  if (in.Number() != kVersion) return std::nullopt;
+  const std::uint64_t version = in.Number();
+  if (version != kVersion && version != kFirstVersion) return std::nullopt;
   Record record{.set = {.name = name}};
   record.progress = static_cast<Progress>(in.Number());
   record.set.project = in.Text();
@@ -69,6 +77,10 @@ std::optional<Record> Read(const std::string& place, const std::string& name) {
   record.set.inode = in.Number();
   record.set.name_size = in.Number();
   record.set.head = in.Text();
+  if (version == kVersion) {
+    record.set.repository = in.Text();
+    record.set.work_tree = in.Text();
+  }
   record.set.place = place;
   if (!in.ok() || !in.done()) return std::nullopt;
   return record;
@@ -93,9 +105,9 @@ Result<void> MakeDirectory(const std::string& place,
   return MakeDirectory(place, name);
 }
 
-Result<void> MakeLayer(const std::string& place) {
-  for (const char* each : {"/layer", "/layer/upper", "/layer/work"}) {
-    const std::string path = place + each;
+Result<void> MakeLayer(const std::string& layer) {
+  for (const char* each : {"", "/upper", "/work"}) {
+    const std::string path = layer + each;
     if (::mkdir(path.c_str(), S_IRWXU) == 0) continue;
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot make '" + Printable(path) + "'");
@@ -103,30 +115,13 @@ Result<void> MakeLayer(const std::string& place) {
   return {};
 }
 
-/// What of a git repository has to be known later: where HEAD was, and which objects have the
-/// content of which files.
-Result<void> RecordGit(const Tree& project, ChangeSet& set) {
-  const auto git = project.Look(".git");
-  if (!git) return {};
-  if (git->type != Type::kDirectory) {
-    return Fail(
-        Errc::kFailedPrecondition,
-        "'" + Printable(set.project) + "' is a linked worktree or a submodule of git",
-        "changes to one cannot be kept yet: work on a clone of it, or on the main worktree");
-  }
-  const auto head = project.Read(".git/HEAD", 4096);
-  if (!head) return {};  // a directory of that name, and no repository
-  set.head = head->substr(0, head->find('\n'));
-  const auto config = project.Read(".git/config", 1U << 20);
-  // Read for one word alone, and never given to git.
-  const bool long_names =
-      config && AsciiLower(*config).find("objectformat = sha256") != std::string::npos;
-  set.name_size = long_names ? 32 : 20;
-  const auto index = project.Look(".git/index");
+/// Which objects have the content of which files.
+Result<void> RecordIndex(const Tree& git, const std::string& place) {
+  const auto index = git.Look("index");
   if (!index) return {};
-  const auto bytes = project.Read(".git/index", 1UL << 30);
+  const auto bytes = git.Read("index", 1UL << 30);
   if (!bytes) return {};
-  const std::string copy = set.place + "/index";
+  const std::string copy = place + "/index";
   IGLOO_TRY(ReplaceFile(copy, *bytes));
   // Its time decides which of its entries can be trusted.
   const timespec time{.tv_sec = static_cast<time_t>(index->modified / 1'000'000'000),
@@ -134,6 +129,35 @@ Result<void> RecordGit(const Tree& project, ChangeSet& set) {
   const timespec times[] = {time, time};
   ::utimensat(AT_FDCWD, copy.c_str(), times, 0);
   return {};
+}
+
+/// What of a git repository has to be known later: where it is, where HEAD was, and its index.
+Result<void> RecordGit(const Tree& project, ChangeSet& set) {
+  const auto git = project.Look(".git");
+  if (!git) return {};
+  if (git->type == Type::kLink) {
+    return Fail(Errc::kFailedPrecondition,
+                "'" + Printable(set.project) + "/.git' is a symbolic link",
+                "changes to such a project cannot be kept: work on a clone of it");
+  }
+  IGLOO_ASSIGN(const environment::WorkTree tree, environment::FindWorkTree(set.project));
+  if (tree.common.empty()) return {};
+  IGLOO_ASSIGN(const Tree own, Tree::Open(tree.git_directory));
+  IGLOO_ASSIGN(const Tree common, Tree::Open(tree.common));
+  const auto head = own.Read("HEAD", 4096);
+  if (!head) return {};  // a directory of that name, and no repository
+  set.head = head->substr(0, head->find('\n'));
+  if (tree.elsewhere) {
+    set.repository = tree.common;
+    if (tree.linked()) set.work_tree = tree.git_directory.substr(tree.common.size() + 1);
+    IGLOO_TRY(MakeLayer(set.place + "/repository"));
+  }
+  const auto config = common.Read("config", 1U << 20);
+  // Read for one word alone, and never given to git.
+  const bool long_names =
+      config && AsciiLower(*config).find("objectformat = sha256") != std::string::npos;
+  set.name_size = long_names ? 32 : 20;
+  return RecordIndex(own, set.place);
 }
 
 Result<void> CheckPlaces(const std::string& project, const std::string& place) {
@@ -198,7 +222,7 @@ Result<OpenChangeSet> Begin(const Beginning& beginning) {
                         .state = ChangeSet::State::kRunning,
                         .place = place}};
   const auto fill = [&]() -> Result<void> {
-    IGLOO_TRY(MakeLayer(place));
+    IGLOO_TRY(MakeLayer(place + "/layer"));
     IGLOO_TRY(RecordGit(project, record.set));
     IGLOO_ASSIGN(const std::string base, RecordBase(project));
     IGLOO_TRY(ReplaceFile(place + "/base", base));
@@ -219,16 +243,62 @@ Result<void> OpenChangeSet::Close() {
   return {};
 }
 
-void OpenChangeSet::GiveUp() {
+namespace {
+
+/// Whether the sandbox wrote anything into its copy.
+bool IsWritten(const ChangeSet& set) {
   bool written = false;
-  const auto upper = Tree::Open(layer() + "/upper");
-  if (upper) {
+  for (const char* layer : {"/layer", "/repository"}) {
+    const auto upper = Tree::Open(set.place + layer + "/upper");
+    if (!upper) continue;
     (void)EachName(upper->fd(), [&](const char*) -> Result<void> {
       written = true;
       return {};
     });
   }
-  if (!written) (void)Discard({set_, {}});
+  return written;
+}
+
+/// One that is being made has no lock for a moment, and no record for as long as that takes.
+bool IsOld(const std::string& place) {
+  struct stat info{};
+  return ::lstat(place.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         info.st_mtime < std::time(nullptr) - kMakingSeconds;
+}
+
+}  // namespace
+
+Result<std::vector<Unused>> FindUnused() {
+  IGLOO_ASSIGN(const std::string place, Place());
+  IGLOO_ASSIGN(const Tree tree, Tree::Open(place));
+  std::vector<Unused> all;
+  IGLOO_TRY(EachName(tree.fd(), [&](const char* name) -> Result<void> {
+    const std::string own = place + "/" + name;
+    if (!CheckName(name)) return {};
+    const bool old = IsOld(own);  // before the lock, whose file may be new
+    auto lock = LockPrivateFile(LockOf(own));
+    if (!lock) return {};
+    if (::access((own + "/record").c_str(), F_OK) != 0) {
+      if (errno == ENOENT && old) all.push_back({name, own, false, *std::move(lock)});
+      return {};
+    }
+    // One that cannot be read may be of another igloo's.
+    const auto record = Read(own, name);
+    const bool begun = record && record->progress == Progress::kBegun;
+    if (begun && !IsWritten(record->set)) all.push_back({name, own, true, *std::move(lock)});
+    return {};
+  }));
+  std::ranges::sort(all, {}, &Unused::name);
+  return all;
+}
+
+Result<void> RemoveUnused(const Unused& unused) {
+  ::unlink((unused.place + "/record").c_str());
+  return RemoveTree(unused.place);
+}
+
+void OpenChangeSet::GiveUp() {
+  if (!IsWritten(set_)) (void)Discard({set_, {}});
   lock_.Reset();
 }
 

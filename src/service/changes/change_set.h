@@ -32,6 +32,9 @@ struct ChangeSet {
   std::uint64_t device = 0, inode = 0;  ///< of the project: another one at its path is refused
   std::size_t name_size = 20;           ///< of git's objects in bytes
   std::string head = {};                ///< what .git/HEAD said; empty: no git repository
+  /// Of a linked work tree or a submodule: the repository, which lies elsewhere.
+  std::string repository = {};
+  std::string work_tree = {};  ///< what the repository calls a linked one: "worktrees/NAME"
   State state = State::kReady;
   std::string place = {};  ///< its directory in the state directory
 };
@@ -52,6 +55,10 @@ class OpenChangeSet {
   const ChangeSet& set() const { return set_; }
   /// For sandbox::OverlayTree::changes.
   std::string layer() const { return set_.place + "/layer"; }
+  /// The same for a repository that lies elsewhere; empty: it does not.
+  std::string repository_layer() const {
+    return set_.repository.empty() ? "" : set_.place + "/repository";
+  }
   /// When nothing of the sandbox runs any more.
   Result<void> Close();
   /// Instead of Close(), if the sandbox failed: where nothing was written, there is no change set
@@ -81,6 +88,16 @@ Result<Held> Find(const std::string& name);
 
 /// Removes it with all that it holds.
 Result<void> Discard(Held held);
+
+/// What nobody can want: a copy of a project that igloo was killed before it was complete, or one
+/// that was interrupted before anything was written.
+struct Unused {
+  std::string name = {}, place = {};
+  bool complete = false;
+  UniqueFd lock = {};  ///< so long nobody uses it
+};
+Result<std::vector<Unused>> FindUnused();
+Result<void> RemoveUnused(const Unused& unused);
 
 /// Writes down that the project has all of it.
 Result<void> MarkApplied(const ChangeSet& set);

@@ -56,10 +56,10 @@ TEST_F(ChangeSetTest, AnotherDirectoryInTheProjectsPlaceIsRefused) {
   EXPECT_TRUE(Discard(*std::move(held)));
 }
 
-TEST_F(ChangeSetTest, ALinkedWorktreeIsRefused) {
+TEST_F(ChangeSetTest, AWorkTreeOfARepositoryThatDoesNotKnowItIsRefused) {
   Host(".git", "gitdir: /elsewhere\n");
   EXPECT_THAT(Begin({.name = "work", .project = project_}).error().what,
-              HasSubstr("linked worktree"));
+              HasSubstr("no repository that knows this work tree"));
   EXPECT_THAT(*List(), IsEmpty());
 }
 

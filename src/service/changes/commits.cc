@@ -12,6 +12,7 @@
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "service/changes/git.h"
+#include "service/changes/repository.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -30,12 +31,13 @@ std::string_view FirstLine(std::string_view text) { return text.substr(0, text.f
 /// Branches inside, from the upper layer alone.
 class Refs {
  public:
-  explicit Refs(const Contents& contents)
-      : upper_(contents.upper()), digits_(contents.set().name_size * 2) {}
+  Refs(const Repository& repository, std::size_t digits)
+      : repository_(repository), upper_(repository.upper()), digits_(digits) {}
 
   std::map<std::string, std::string> Read() {
     ReadPacked();
-    ReadLoose(".git/refs/heads", 0);
+    heads_ = repository_.Inside("refs/heads");
+    ReadLoose(heads_, 0);
     return std::move(refs_);
   }
 
@@ -46,7 +48,7 @@ class Refs {
   }
 
   void ReadPacked() {
-    const auto text = upper_.Read(".git/packed-refs", 4U << 20);
+    const auto text = upper_.Read(repository_.Inside("packed-refs"), 4U << 20);
     if (!text) return;
     for (std::string_view rest = *text; !rest.empty();) {
       const std::string_view line = FirstLine(rest);
@@ -68,14 +70,16 @@ class Refs {
       if (node && node->type == Type::kDirectory) ReadLoose(path, depth + 1);
       if (node && node->type == Type::kFile) {
         const auto text = upper_.Read(path, 1024);
-        if (text) Add(path.substr(std::string_view(".git/refs/heads/").size()), FirstLine(*text));
+        if (text) Add(path.substr(heads_.size() + 1), FirstLine(*text));
       }
       return {};
     });
   }
 
+  const Repository& repository_;
   const Tree& upper_;
   std::size_t digits_, seen_ = 0;
+  std::string heads_ = {};
   std::map<std::string, std::string> refs_ = {};
 };
 
@@ -90,17 +94,15 @@ std::string SafeName(std::string_view branch) {
   return name;
 }
 
-std::string HeadInside(const Contents& contents) {
-  const auto head = contents.upper().Read(".git/HEAD", 4096);
+std::string HeadInside(const Contents& contents, const Repository& repository) {
+  const auto head = repository.upper().Read(repository.HeadInside(), 4096);
   return head ? std::string(FirstLine(*head)) : contents.set().head;
 }
 
-std::string GitOf(const Contents& contents) { return contents.set().project + "/.git"; }
-
 /// Where the project's branches, tags and remote branches are now.
-Result<std::set<std::string>> HostObjects(const Git& git, const Contents& contents) {
+Result<std::set<std::string>> HostObjects(const Git& git, const std::string& repository) {
   IGLOO_ASSIGN(const std::string text,
-               git.Run({.repository = GitOf(contents),
+               git.Run({.repository = repository,
                         .args = {"for-each-ref", "--format=%(objectname)", "refs/heads",
                                  "refs/tags", "refs/remotes"}}));
   std::set<std::string> objects;
@@ -115,18 +117,19 @@ Result<std::set<std::string>> HostObjects(const Git& git, const Contents& conten
 /// Copies objects out of the upper layer, as plain bytes.
 class ObjectCopy {
  public:
-  ObjectCopy(const Contents& contents, const Git& git, const std::string& scratch)
-      : upper_(contents.upper()),
-        digits_(contents.set().name_size * 2),
+  ObjectCopy(const Repository& repository, std::size_t digits, const Git& git,
+             const std::string& scratch)
+      : upper_(repository.upper()),
+        objects_(repository.Inside("objects")),
+        digits_(digits),
         git_(git),
         scratch_(scratch) {}
 
   Result<void> All() {
-    constexpr const char* kObjects = ".git/objects";
-    const auto objects = upper_.OpenDirectory(kObjects);
+    const auto objects = upper_.OpenDirectory(objects_);
     if (!objects) return {};
     return EachName(objects->get(), [&](const char* name) -> Result<void> {
-      const std::string place = std::string(kObjects) + "/" + name;
+      const std::string place = objects_ + "/" + name;
       if (std::string_view(name) == "pack") return Packs(place);
       return std::string_view(name).size() == 2 && IsHex(name) ? Loose(place, name)
                                                                : Result<void>();
@@ -182,6 +185,7 @@ class ObjectCopy {
 
   static constexpr std::size_t kLargestObject = 512U << 20;
   const Tree& upper_;
+  const std::string objects_;
   std::size_t digits_;
   const Git& git_;
   const std::string& scratch_;
@@ -199,9 +203,9 @@ void GiveToOwner(const std::string& git, const std::vector<std::string>& paths) 
 }
 
 /// A pack of what the project lacks, checked and put into it.
-Result<void> Pass(const Git& git, const Contents& contents, const std::string& scratch,
+Result<void> Pass(const Git& git, const std::string& repository, const std::string& scratch,
                   const std::vector<Tip>& tips) {
-  IGLOO_ASSIGN(const auto known, HostObjects(git, contents));
+  IGLOO_ASSIGN(const auto known, HostObjects(git, repository));
   std::string wanted;
   for (const Tip& tip : tips) wanted += tip.object + "\n";
   for (const std::string& object : known) wanted += "^" + object + "\n";
@@ -222,22 +226,23 @@ Result<void> Pass(const Git& git, const Contents& contents, const std::string& s
       const std::string said,
       git.Run({.repository = scratch,
                .args = {"index-pack", "--stdin", "--fix-thin", "--strict", "--fsck-objects"},
-               .variables = {"GIT_OBJECT_DIRECTORY=" + GitOf(contents) + "/objects"}},
+               .variables = {"GIT_OBJECT_DIRECTORY=" + repository + "/objects"}},
               pack.get(), -1));
   // "pack" or "keep", a tab, and the pack's name.
   const std::string name(FirstLine(std::string_view(said).substr(said.find('\t') + 1)));
   const std::string stem = "objects/pack/pack-" + name;
-  GiveToOwner(GitOf(contents), {stem + ".pack", stem + ".idx", stem + ".rev"});
+  GiveToOwner(repository, {stem + ".pack", stem + ".idx", stem + ".rev"});
   return {};
 }
 
-Result<void> Point(const Git& git, const Contents& contents, const Tip& tip) {
+Result<void> Point(const Git& git, const std::string& repository, const std::string& name,
+                   const Tip& tip) {
   const std::string ref = std::string(kHeads) + tip.arrives_as;
   const std::string nothing(tip.object.size(), '0');
-  auto made = git.Run(
-      {.repository = GitOf(contents),
-       .args = {"update-ref", "-m", "igloo apply " + contents.set().name, ref, tip.object, nothing},
-       .variables = {"GIT_COMMITTER_NAME=igloo", "GIT_COMMITTER_EMAIL=igloo@localhost"}});
+  auto made =
+      git.Run({.repository = repository,
+               .args = {"update-ref", "-m", "igloo apply " + name, ref, tip.object, nothing},
+               .variables = {"GIT_COMMITTER_NAME=igloo", "GIT_COMMITTER_EMAIL=igloo@localhost"}});
   if (!made) {
     Error error = std::move(made).error();
     error.hint = "if there is a branch '" + tip.arrives_as + "' already: git branch -m " +
@@ -245,7 +250,7 @@ Result<void> Point(const Git& git, const Contents& contents, const Tip& tip) {
     return std::unexpected(std::move(error));
   }
   const std::string igloo = std::string(kHeads) + "igloo";
-  GiveToOwner(GitOf(contents), {igloo, ref, "logs/" + igloo, "logs/" + ref});
+  GiveToOwner(repository, {igloo, ref, "logs/" + igloo, "logs/" + ref});
   return {};
 }
 
@@ -254,15 +259,17 @@ Result<void> Point(const Git& git, const Contents& contents, const Tip& tip) {
 Result<std::vector<Tip>> NewTips(const Contents& contents) {
   std::vector<Tip> tips;
   if (!contents.has_git()) return tips;
-  std::map<std::string, std::string> refs = Refs(contents).Read();
-  const std::string head = HeadInside(contents);
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(contents.set()));
+  const std::size_t digits = contents.set().name_size * 2;
+  std::map<std::string, std::string> refs = Refs(repository, digits).Read();
+  const std::string head = HeadInside(contents, repository);
   constexpr std::string_view kTo = "ref: refs/heads/";
   const std::string current = head.starts_with(kTo) ? head.substr(kTo.size()) : "HEAD";
-  const bool detached = head.size() == contents.set().name_size * 2 && IsHex(head);
+  const bool detached = head.size() == digits && IsHex(head);
   if (detached && head != contents.set().head) refs["HEAD"] = head;
   if (refs.empty()) return tips;
   IGLOO_ASSIGN(const Git git, Git::Find());
-  IGLOO_ASSIGN(const auto known, HostObjects(git, contents));
+  IGLOO_ASSIGN(const auto known, HostObjects(git, repository.path()));
   const std::string own = "igloo/" + contents.set().name;
   std::set<std::string> names;
   for (const auto& [branch, object] : refs) {
@@ -278,16 +285,17 @@ Result<void> BringCommits(const Contents& contents, const std::vector<Tip>& tips
   if (tips.empty()) return {};
   IGLOO_ASSIGN(const Git git, Git::Find());
   const ChangeSet& set = contents.set();
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(set));
   IGLOO_ASSIGN(const ScratchRepository scratch,
-               ScratchRepository::Make(git, set.place, set.project,
+               ScratchRepository::Make(git, set.place, repository.path(),
                                        set.name_size == 32 ? "sha256" : "sha1"));
   // Without it, git would look for the parents of commits that the project does not have.
-  if (const auto shallow = contents.project().Read(".git/shallow", 4U << 20)) {
+  if (const auto shallow = repository.host().Read("shallow", 4U << 20)) {
     IGLOO_TRY(ReplaceFile(scratch.path() + "/shallow", *shallow));
   }
-  IGLOO_TRY(ObjectCopy(contents, git, scratch.path()).All());
-  IGLOO_TRY(Pass(git, contents, scratch.path(), tips));
-  for (const Tip& tip : tips) IGLOO_TRY(Point(git, contents, tip));
+  IGLOO_TRY(ObjectCopy(repository, set.name_size * 2, git, scratch.path()).All());
+  IGLOO_TRY(Pass(git, repository.path(), scratch.path(), tips));
+  for (const Tip& tip : tips) IGLOO_TRY(Point(git, repository.path(), set.name, tip));
   return {};
 }
 

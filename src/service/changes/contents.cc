@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "service/changes/journal.h"
+#include "service/changes/repository.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -110,7 +111,8 @@ Result<std::string> Contents::FromGit(const std::string& path, const Node& node)
     IGLOO_ASSIGN(git_, Git::Find());
   }
   if (!scratch_) {
-    IGLOO_ASSIGN(scratch_, ScratchRepository::Make(*git_, set_.place, set_.project,
+    IGLOO_ASSIGN(const Repository repository, Repository::Open(set_));
+    IGLOO_ASSIGN(scratch_, ScratchRepository::Make(*git_, set_.place, repository.path(),
                                                    set_.name_size == 32 ? "sha256" : "sha1"));
   }
   auto bytes = git_->Run({.repository = scratch_->path(), .args = {"cat-file", "blob", *object}});

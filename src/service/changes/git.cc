@@ -135,17 +135,17 @@ Result<std::string> Git::Run(const Call& call, int input, int output) const {
 Result<std::string> Git::Run(const Call& call) const { return Run(call, -1, -1); }
 
 Result<ScratchRepository> ScratchRepository::Make(const Git& git, const std::string& place,
-                                                  const std::string& project,
+                                                  const std::string& repository,
                                                   const std::string& names) {
   IGLOO_ASSIGN(TempDir directory, TempDir::Make(place));
   const std::string path = directory.path();
   IGLOO_TRY(git.Run(
       {.args = {"init", "--bare", "--quiet", "--template=", "--object-format=" + names, path}}));
-  const std::string objects = project + "/.git/objects";
+  const std::string objects = repository + "/objects";
   if (objects.find('\n') != std::string::npos || objects.starts_with('#')) {
     return Fail(Errc::kInvalidArgument,
-                "git cannot share objects with '" + Printable(project) + "'",
-                "give the project's directory a name without newlines");
+                "git cannot share objects with '" + Printable(repository) + "'",
+                "give its directory a name without newlines");
   }
   IGLOO_TRY(BorrowObjects(path, objects));
   return ScratchRepository(std::move(directory));

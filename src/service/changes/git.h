@@ -39,9 +39,10 @@ class Git {
 /// configuration and none of the project's or of the change set's.
 class ScratchRepository {
  public:
-  /// `place`: a private directory to make it in. `names`: "sha1" or "sha256".
+  /// `place`: a private directory to make it in. `repository`: that of the project. `names`: "sha1"
+  /// or "sha256".
   static Result<ScratchRepository> Make(const Git& git, const std::string& place,
-                                        const std::string& project, const std::string& names);
+                                        const std::string& repository, const std::string& names);
   const std::string& path() const { return directory_.path(); }
 
  private:

@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kShell = "a shell runs it when it starts";
 constexpr std::string_view kAgent = "an agent takes rights, hooks and programs from it";
 constexpr std::string_view kEditor = "an editor runs tasks and programs that it names";
+constexpr std::string_view kHooks = "git's hooks run it, where they are installed";
 
 /// Of a project's own repository. Longer names first.
 constexpr std::array kInGit = {
@@ -22,6 +23,7 @@ constexpr std::array kInGit = {
 
 constexpr std::array kAnywhere = {
     ProtectedName{".gitmodules", "git fetches from the places that it names"},
+    ProtectedName{".hg/hgrc", "Mercurial runs hooks and extensions that it names"},
     ProtectedName{".envrc", "direnv runs it when somebody enters the directory"},
     ProtectedName{".bashrc", kShell},
     ProtectedName{".bash_profile", kShell},
@@ -37,10 +39,19 @@ constexpr std::array kAnywhere = {
     ProtectedName{".gemini", kAgent},
     ProtectedName{".opencode", kAgent},
     ProtectedName{".agents", kAgent},
+    ProtectedName{"opencode.json", kAgent},
+    ProtectedName{"opencode.jsonc", kAgent},
+    ProtectedName{".aider.conf.yml", kAgent},
+    ProtectedName{".cursor", kAgent},
     ProtectedName{".mcp.json", "agents start the servers that it names"},
     ProtectedName{".vscode", kEditor},
     ProtectedName{".idea", kEditor},
     ProtectedName{".devcontainer", kEditor},
+    ProtectedName{".zed", kEditor},
+    ProtectedName{".husky", kHooks},
+    ProtectedName{".pre-commit-config.yaml", kHooks},
+    ProtectedName{"lefthook.yml", kHooks},
+    ProtectedName{".lefthook.yml", kHooks},
 };
 
 constexpr std::string_view kRepository =

@@ -37,10 +37,24 @@ class Reader {
   Result<ChangeList> Read() {
     IGLOO_TRY(Directory(contents_.upper().fd(), "", 0));
     std::ranges::sort(list_.changes, {}, &Change::path);
+    if (!contents_.set().repository.empty()) list_.git = HasNames(contents_.set());
     return std::move(list_);
   }
 
  private:
+  /// Whether something was written to a repository that lies elsewhere.
+  static bool HasNames(const ChangeSet& set) {
+    const auto upper = Tree::Open(set.place + "/repository/upper");
+    bool any = false;
+    if (upper) {
+      (void)EachName(upper->fd(), [&](const char*) -> Result<void> {
+        any = true;
+        return {};
+      });
+    }
+    return any;
+  }
+
   Result<void> Directory(int directory, const std::string& path, std::size_t depth) {
     if (depth > kDeepest) return Refused(path, "it lies too deep");
     std::set<std::string> seen;

@@ -9,6 +9,7 @@
 
 #include "base/descriptors.h"
 #include "base/file.h"
+#include "base/seal.h"
 #include "checkpoint/format.h"
 #include "session/asio.h"
 
@@ -25,10 +26,9 @@ constexpr const char* kInstead = "begin another session and run the same code th
 /// one gets, not even who has written it; of memory, so that reading it never waits; and what was
 /// asked for, so that igloo-init finds in it what it expects.
 Result<void> CheckCheckpoint(int file, const copy::Order& order) {
-  constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   struct stat info{};
   const int seals = ::fcntl(file, F_GET_SEALS);  // -1: what has no such thing
-  const bool sealed = seals >= 0 && (seals & kSeals) == kSeals && ::fstat(file, &info) == 0 &&
+  const bool sealed = seals >= 0 && (seals & kAllSeals) == kAllSeals && ::fstat(file, &info) == 0 &&
                       S_ISREG(info.st_mode);
   const auto size = static_cast<std::uint64_t>(info.st_size);
   checkpoint::Header header;
