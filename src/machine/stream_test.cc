@@ -111,5 +111,28 @@ TEST_F(Stream, APortThatEndsIsNoEndOfAStream) {
   EXPECT_FALSE(from_.over());
 }
 
+/// What a poll says of one output.
+struct Polled {
+  pollfd fds[2] = {};
+};
+constexpr Polled kStill = {};
+constexpr Polled kReadable = {{{.fd = 1, .events = POLLIN, .revents = POLLIN}, {}}};
+constexpr Polled kWritable = {{{}, {.fd = 1, .events = POLLOUT, .revents = POLLOUT}}};
+
+TEST(OrderTest, AnswersWaitForOutputThatMoves) {
+  Order order;
+  EXPECT_FALSE(order.AnswersWait(kStill.fds, kStill.fds));
+  EXPECT_TRUE(order.AnswersWait(kReadable.fds, kStill.fds));
+  EXPECT_TRUE(order.AnswersWait(kStill.fds, kWritable.fds));
+  EXPECT_FALSE(order.AnswersWait(kStill.fds, kStill.fds)) << "all of it has gone";
+}
+
+TEST(OrderTest, AnswersDoNotWaitForOutputThatNeverEnds) {
+  Order order;
+  int rounds = 0;
+  while (order.AnswersWait(kReadable.fds, kStill.fds) && rounds < 100'000) ++rounds;
+  EXPECT_LT(rounds, 1000);
+}
+
 }  // namespace
 }  // namespace igloo::machine
