@@ -15,9 +15,6 @@
 namespace igloo::machine {
 namespace {
 
-constexpr size_t kPage = 4096;
-constexpr int kSeconds = 3;
-
 class Trial {
  public:
   Trial(char* why, size_t size) : why_(why), size_(size) {}
@@ -39,6 +36,9 @@ class Trial {
   }
 
 #ifdef __x86_64__
+  static constexpr size_t kPage = 4096;
+  static constexpr int kSeconds = 3;
+
   bool RunOne(int device, int machine) {
     constexpr unsigned char kHalt = 0xf4;
     void* const memory =

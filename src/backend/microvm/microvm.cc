@@ -112,11 +112,13 @@ Birth BirthOf() {
 
 class MicrovmBackend : public Backend {
  public:
-  MicrovmBackend(Settings settings, std::unique_ptr<Backend> around, Explain explain, Parts parts)
+  MicrovmBackend(Settings settings, std::unique_ptr<Backend> around, Explain explain, Parts parts,
+                 Kernel kernel)
       : settings_(std::move(settings)),
         around_(std::move(around)),
         explain_(explain),
-        parts_(std::move(parts)) {}
+        parts_(std::move(parts)),
+        kernel_(std::move(kernel)) {}
 
   HostIds expected_ids() const override { return around_->expected_ids(); }
   Result<HostIds> host_ids() override { return around_->host_ids(); }
@@ -147,9 +149,7 @@ class MicrovmBackend : public Backend {
   /// Read once: a server starts many.
   Result<void> MakeParts() {
     if (!parts_.first_root.empty()) return {};
-    IGLOO_ASSIGN(const Kernel kernel, FindKernel(settings_.kernel));
-    IGLOO_ASSIGN(parts_.first_root, MakeFirstRoot(settings_, kernel));
-    parts_.kernel = kernel.image;
+    IGLOO_ASSIGN(parts_.first_root, MakeFirstRoot(settings_, kernel_));
     return {};
   }
 
@@ -165,6 +165,7 @@ class MicrovmBackend : public Backend {
   std::unique_ptr<Backend> around_;
   Explain explain_;
   Parts parts_;
+  Kernel kernel_;
   std::shared_ptr<bool> said_ = std::make_shared<bool>(false);
 };
 
@@ -174,10 +175,10 @@ Result<std::unique_ptr<Backend>> Make(Settings settings, std::unique_ptr<Backend
                                       Explain explain) {
   Parts parts{.relay = settings.relay, .kvm = ::access("/dev/kvm", F_OK) == 0};
   IGLOO_ASSIGN(parts.emulator, FindEmulator());
-  IGLOO_ASSIGN(const Kernel kernel, FindKernel(settings.kernel));
+  IGLOO_ASSIGN(Kernel kernel, FindKernel(settings.kernel));
   parts.kernel = kernel.image;
   return std::make_unique<MicrovmBackend>(std::move(settings), std::move(around), explain,
-                                          std::move(parts));
+                                          std::move(parts), std::move(kernel));
 }
 
 }  // namespace igloo::backend::microvm
