@@ -203,8 +203,8 @@ class Composer {
     for (const std::string_view each : profile()->home) {
       const std::string path = owner_.home + "/" + std::string(each);
       if (TheHost().real_path(path) != path || !IsDirectory(path)) continue;
-      IGLOO_TRY(CheckPlace(path, "the configuration of '" + std::string(profile()->name) +
-                                     "' cannot show"));
+      IGLOO_TRY(CheckPlace(
+          path, "the configuration of '" + std::string(profile()->name) + "' cannot show"));
       AddMount(path, Access::kReadWrite, "named in your configuration");
     }
     return {};
@@ -232,6 +232,7 @@ class Composer {
       box_.mounts.push_back({sandbox::HostTree{.source = each.source,
                                                .target = each.target,
                                                .access = Access::kReadWrite,
+                                               .links = sandbox::Links::kRefused,
                                                .map_owner = true,
                                                .covering = sandbox::Covering::kIntended},
                              each.reason});
@@ -417,9 +418,12 @@ Result<sandbox::Policy> PolicyForBox(const Box& box, const environment::Environm
     if (is_there(link.path)) continue;
     policy.run.emplace_back(sandbox::Link{.path = link.path, .points_to = link.points_to});
   }
-  if (!own_home) {
+  const std::string git_config = box.home + "/.gitconfig";
+  const bool has_own = std::ranges::any_of(
+      box.mounts, [&](const Mount& each) { return sandbox::TargetOf(each.entry) == git_config; });
+  if (!own_home && !has_own) {
     policy.run.emplace_back(
-        sandbox::TextFile{.path = box.home + "/.gitconfig",
+        sandbox::TextFile{.path = git_config,
                           .content = GitConfigText(box.identity) + box.git_settings,
                           .mode = 0644});
   }

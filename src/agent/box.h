@@ -24,7 +24,7 @@ struct Owner {
   std::string home = {};  ///< real
   std::string user = {};
   std::string state = {};  ///< igloo's own state directory, which no box shows; real
-  std::string path = {};  ///< PATH
+  std::string path = {};   ///< PATH
   /// Where the administrator has settings for agents.
   std::string settings = "/etc";
 };

@@ -69,12 +69,13 @@ class BoxPlacesTest : public ::testing::Test {
     sandbox::Plan plan;
     plan.environment = {step::Bind{.source = "/usr", .target = "/usr"}};
     plan.fresh = {step::Tmpfs{.target = "/tmp"}};
-    plan.run = {step::Tmpfs{.target = "/home/ann"},
-                step::Bind{.source = "/home/ann/p",
-                           .target = "/home/ann/p",
-                           .access = sandbox::Access::kReadWrite},
-                step::Bind{.source = "/home/ann/p/.git/hooks", .target = "/home/ann/p/.git/hooks"},
-                step::Hide{.tree = "/home/ann/p", .target = "/home/ann/p/.env"}};
+    plan.run = {
+        step::Tmpfs{.target = "/home/ann"},
+        step::Bind{.source = "/home/ann/p",
+                   .target = "/home/ann/p",
+                   .access = sandbox::Access::kReadWrite},
+        step::Bind{.source = "/home/ann/p/.git/hooks", .target = "/home/ann/p/.git/hooks"},
+        step::Hide{.tree = "/home/ann/p", .target = "/home/ann/p/.env", .cover = "/.igloo/hidden"}};
     return plan;
   }
   static Box BoxOfAnn() {

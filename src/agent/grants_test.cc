@@ -33,8 +33,8 @@ using ::testing::UnorderedElementsAre;
 class Granting : public ::testing::Test {
  protected:
   Granting() : place_(fs::canonical(temp_.path()).string()) {
-    for (const char* each : {"home/.ssh", "p/sub", "own", "state", "run/pulse", "x11", "other",
-                             "more/sub"}) {
+    for (const char* each :
+         {"home/.ssh", "p/sub", "own", "state", "run/pulse", "x11", "other", "more/sub"}) {
       fs::create_directories(place_ + "/" + each);
     }
     places_ = {.own = place_ + "/own", .state = place_ + "/state", .working = place_};
@@ -386,9 +386,8 @@ TEST_F(Granting, NoDirectoryThatHoldsMoreThanItSays) {
   for (const std::string& bad :
        {std::string("/"), place_, place_ + "/home", place_ + "/p", place_ + "/state",
         place_ + "/state/x", place_ + "/link", place_ + "/file", place_ + "/none", std::string(),
-        place_ + "/p/sub",
-        std::string("/proc"), std::string("/dev"), std::string("/run"), std::string("home"),
-        std::string("p/..")}) {
+        place_ + "/p/sub", std::string("/proc"), std::string("/dev"), std::string("/run"),
+        std::string("home"), std::string("p/..")}) {
     fs::create_directories(place_ + "/state/x");
     request_.mounts = {bad};
     EXPECT_FALSE(Apply(Grant::kMount)) << bad;

@@ -127,18 +127,38 @@ const OwnTree* HolderOf(const std::string& target, const OwnTree& home,
 
 }  // namespace
 
+namespace {
+
+Result<void> Hold(const std::string& place, const std::string& root, History& history) {
+  IGLOO_TRY(MakeDirectories(place));
+  IGLOO_ASSIGN(history.source, OpenProjectHistory(place, root));
+  history.lock = OpenDirectory(history.source);
+  if (history.lock && ::flock(history.lock.get(), LOCK_SH | LOCK_NB) == 0) return {};
+  return Fail(Errc::kFailedPrecondition, "the conversations of this project are being removed",
+              "try again: 'igloo agent gc' runs at this moment");
+}
+
+}  // namespace
+
+Result<History> OpenSessions(const AgentFiles& files, const std::string& sessions,
+                             const std::string& project) {
+  IGLOO_ASSIGN(const ProjectRoot root, FindProjectRoot(project));
+  History opened;
+  IGLOO_TRY(Hold(sessions, root.path, opened));
+  for (const FileRule& rule : files.files) {
+    const auto path = OneDirectory(rule.path);
+    if (rule.handing != Handing::kOfProject || !path) continue;
+    IGLOO_TRY(MakeDirectories(opened.source + "/" + *path));
+  }
+  return opened;
+}
+
 Result<History> OpenHistory(const Profile& profile, const std::string& histories,
                             const std::string& home, const std::string& project) {
   IGLOO_ASSIGN(const ProjectRoot root, FindProjectRoot(project));
   History history{.path = std::string(profile.history)};
-  IGLOO_TRY(MakeDirectories(histories));
   const bool fresh = !IsDirectory(histories + "/" + ProjectKey(root.path));
-  IGLOO_ASSIGN(history.source, OpenProjectHistory(histories, root.path));
-  history.lock = OpenDirectory(history.source);
-  if (!history.lock || ::flock(history.lock.get(), LOCK_SH | LOCK_NB) != 0) {
-    return Fail(Errc::kFailedPrecondition, "the conversations of this project are being removed",
-                "try again: 'igloo agent gc' runs at this moment");
-  }
+  IGLOO_TRY(Hold(histories, root.path, history));
   const std::string name = ClaudeProjectName(project);
   const UniqueFd old = OpenDirectory(home + "/" + history.path + "/" + name);
   if (!fresh || !old) return history;
@@ -150,7 +170,8 @@ Result<History> OpenHistory(const Profile& profile, const std::string& histories
 }
 
 std::vector<Mount> MountsOfState(const AgentFiles& files, const BoxOrder& order,
-                                 const std::string& home, const std::optional<History>& history) {
+                                 const std::string& home, const std::string& sessions,
+                                 const std::optional<History>& history) {
   std::vector<Mount> mounts;
   const auto add = [&](const std::string& source, const std::string& path, sandbox::Access access,
                        std::string_view reason) {
@@ -162,12 +183,12 @@ std::vector<Mount> MountsOfState(const AgentFiles& files, const BoxOrder& order,
                       std::string(reason)});
   };
   for (const FileRule& rule : files.files) {
-    const bool shared = rule.handing == Handing::kShared;
+    const bool shared = rule.handing == Handing::kOfProject;
     const auto path = OneDirectory(rule.path);
     if ((!shared && rule.handing != Handing::kSeen) || !path) continue;
     // The conversations of all projects are not shown beside those of this one.
     if (history && sandbox::IsWithin(history->path, *path)) continue;
-    std::string source = HostPathOf(order, *path + "/");
+    std::string source = shared ? sessions + "/" + *path : HostPathOf(order, *path + "/");
     if (source.ends_with('/')) source.pop_back();
     if (!IsDirectory(source)) continue;
     add(source, *path, shared ? sandbox::Access::kReadWrite : sandbox::Access::kReadOnly, rule.why);

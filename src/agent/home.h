@@ -21,9 +21,16 @@ struct History {
 Result<History> OpenHistory(const Profile& profile, const std::string& histories,
                             const std::string& home, const std::string& project);
 
-/// The directories of an agent that its box shares with the host, or sees read-only.
+/// Where all boxes of one project have what an agent keeps of its sessions (Handing::kOfProject), a
+/// directory below `sessions`. Held like a history.
+Result<History> OpenSessions(const AgentFiles& files, const std::string& sessions,
+                             const std::string& project);
+
+/// The directories of an agent that its boxes of a project share, or see read-only. `sessions`: the
+/// directory that OpenSessions opened.
 std::vector<Mount> MountsOfState(const AgentFiles& files, const BoxOrder& order,
-                                 const std::string& home, const std::optional<History>& history);
+                                 const std::string& home, const std::string& sessions,
+                                 const std::optional<History>& history);
 
 /// Puts into `directory`, which becomes the home of a box, what igloo itself has for it: git's
 /// configuration, names of programs, and a place for each mount; and into the box's own trees the

@@ -68,12 +68,36 @@ TEST_F(Home, MountsDirectoriesThatAreThereAndNoLinks) {
   const std::string home = place_ + "/home";
   const BoxOrder order{.box = "b", .agent = "claude", .home = home};
   const std::optional<History> history = History{".claude/projects", place_ + "/histories"};
-  const auto mounts = MountsOfState(*FindAgentFiles("claude"), order, home, history);
+  const AgentFiles& files = *FindAgentFiles("claude");
+  const auto sessions = OpenSessions(files, place_ + "/sessions/claude", place_ + "/project");
+  ASSERT_TRUE(sessions) << sessions.error().what;
+  const auto mounts = MountsOfState(files, order, home, sessions->source, history);
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadOnly), Contains(home + "/.claude/commands"));
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadWrite), Contains(home + "/.claude/todos"));
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadWrite), Contains(home + "/.claude/projects"));
   EXPECT_THAT(Targets(mounts, sandbox::Access::kReadOnly),
               Not(Contains(home + "/.claude/plugins")));
+}
+
+TEST_F(Home, WritesToNoDirectoryOfTheUsersThatOtherProjectsHave) {
+  for (const AgentFiles& files : AllAgentFiles()) {
+    for (const FileRule& rule : files.files) {
+      if (rule.path.ends_with('/'))
+        fs::create_directories(place_ + "/home/" + std::string(rule.path));
+    }
+    const std::string home = place_ + "/home";
+    const BoxOrder order{.box = "b", .agent = std::string(files.agent), .home = home};
+    const auto place = place_ + "/sessions/" + std::string(files.agent);
+    const auto one = OpenSessions(files, place, place_ + "/one");
+    const auto two = OpenSessions(files, place, place_ + "/two");
+    ASSERT_TRUE(one && two);
+    EXPECT_NE(one->source, two->source);
+    for (const Mount& mount : MountsOfState(files, order, home, one->source, std::nullopt)) {
+      const auto& tree = std::get<sandbox::HostTree>(mount.entry);
+      if (tree.access == sandbox::Access::kReadOnly) continue;
+      EXPECT_TRUE(tree.source.starts_with(one->source + "/")) << tree.source;
+    }
+  }
 }
 
 TEST_F(Home, HasAPlaceForEachMountAndNothingOutside) {

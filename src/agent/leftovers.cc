@@ -10,11 +10,11 @@
 
 #include "agent/state/projects.h"
 #include "base/private_directory.h"
+#include "base/remove_tree.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
 #include "sandbox/path.h"
 #include "service/changes/change_set.h"
-#include "service/changes/remove_tree.h"
 
 namespace igloo::agent {
 namespace {
@@ -47,7 +47,7 @@ Result<Leftover> CollectHistory(const StaleHistory& stale, Collect collect) {
     left.why = std::move(back);
     left.kept = true;
   } else if (collect == Collect::kRemove) {
-    IGLOO_TRY(service::changes::RemoveTree(stale.directory));
+    IGLOO_TRY(RemoveTree(stale.directory));
   }
   return left;
 }
@@ -84,11 +84,13 @@ std::uint64_t SizeOf(const std::string& path) {
 
 Result<std::vector<Leftover>> CollectHistories(const StateStore& store, Collect collect) {
   std::vector<Leftover> all;
-  for (const std::string& of_agent : DirectoriesIn(store.directory + "/histories")) {
-    IGLOO_ASSIGN(const std::vector<StaleHistory> stale, FindStaleHistories(of_agent));
-    for (const StaleHistory& each : stale) {
-      IGLOO_ASSIGN(Leftover left, CollectHistory(each, collect));
-      all.push_back(std::move(left));
+  for (const char* kind : {"/histories", "/sessions"}) {
+    for (const std::string& of_agent : DirectoriesIn(store.directory + kind)) {
+      IGLOO_ASSIGN(const std::vector<StaleHistory> stale, FindStaleHistories(of_agent));
+      for (const StaleHistory& each : stale) {
+        IGLOO_ASSIGN(Leftover left, CollectHistory(each, collect));
+        all.push_back(std::move(left));
+      }
     }
   }
   return all;
@@ -109,6 +111,19 @@ Result<std::vector<Leftover>> FindInterruptedBoxes(const StateStore& store) {
                    .what = each.substr(each.rfind('/') + 1),
                    .why = "it was never complete, or is not needed any more",
                    .bytes = SizeOf(each)});
+  }
+  return all;
+}
+
+Result<std::vector<Leftover>> CollectKeptHomes(const StateStore& store, Collect collect) {
+  IGLOO_ASSIGN(const UniqueFd lock, LockStore(store));
+  std::vector<Leftover> all;
+  for (const std::string& each : DirectoriesIn(store.Kept())) {
+    all.push_back({.kind = "home",
+                   .what = each,
+                   .why = "its box changed more than could be proposed",
+                   .bytes = SizeOf(each)});
+    if (collect == Collect::kRemove) IGLOO_TRY(RemoveTree(each));
   }
   return all;
 }
@@ -135,7 +150,7 @@ Result<std::vector<Leftover>> CollectGrants(const std::string& directory, Collec
                    .what = each.substr(each.rfind('/') + 1),
                    .why = "its box was killed",
                    .bytes = SizeOf(each)});
-    if (collect == Collect::kRemove) IGLOO_TRY(service::changes::RemoveTree(each));
+    if (collect == Collect::kRemove) IGLOO_TRY(RemoveTree(each));
   }
   return all;
 }

@@ -14,7 +14,7 @@
 namespace igloo::agent {
 
 struct Leftover {
-  std::string kind = {};  ///< "history", "changes", "grants", "box", "terminal"
+  std::string kind = {};  ///< "history", "changes", "grants", "box", "home", "terminal"
   std::string what = {};  ///< the project, or the name
   std::string why = {};   ///< why it can go, or why it stays
   std::uint64_t bytes = 0;
@@ -31,6 +31,8 @@ Result<std::vector<Leftover>> CollectHistories(const StateStore& store, Collect 
 /// Showing them changes nothing; they are removed by FinishInterrupted, once their changes are
 /// taken.
 Result<std::vector<Leftover>> FindInterruptedBoxes(const StateStore& store);
+/// Homes of boxes that changed more than could be proposed.
+Result<std::vector<Leftover>> CollectKeptHomes(const StateStore& store, Collect collect);
 /// Copies of projects that were never completed, or in which a killed box had changed nothing.
 Result<std::vector<Leftover>> CollectChanges(Collect collect);
 /// Private directories of grants.

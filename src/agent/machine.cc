@@ -23,8 +23,6 @@ std::uint64_t Processors() {
 
 std::uint64_t UsualMillicpus() { return std::max<std::uint64_t>(1000, 750 * Processors()); }
 
-std::uint64_t UsualProcesses() {
-  return std::clamp<std::uint64_t>(512 * Processors(), 1024, 8192);
-}
+std::uint64_t UsualProcesses() { return std::clamp<std::uint64_t>(512 * Processors(), 1024, 8192); }
 
 }  // namespace igloo::agent

@@ -152,7 +152,8 @@ Result<BoxRegistry::Place> BoxRegistry::Enter(BoxInfo info, Name name) const {
     if (lock && (info.in_tmux || !IsHeard(TmuxSocketOf(info.name)))) {
       info.process = ::getpid();
       Place place(directory_, info, *std::move(lock));
-      IGLOO_TRY(ReplaceFile(PathOf(directory_, info.name, kDescription), Encode(info), {}, Sync::kNo));
+      IGLOO_TRY(
+          ReplaceFile(PathOf(directory_, info.name, kDescription), Encode(info), {}, Sync::kNo));
       return place;
     }
     if (lock) Remove(directory_, info.name);
@@ -191,7 +192,8 @@ std::string BoxRegistry::TmuxSocketOf(const std::string& name) const {
 }
 
 void BoxRegistry::RemoveTurns() const {
-  for (const std::string& name : NamesWith(directory_, kTurn).value_or(std::vector<std::string>())) {
+  for (const std::string& name :
+       NamesWith(directory_, kTurn).value_or(std::vector<std::string>())) {
     const std::string path = PathOf(directory_, name, kTurn);
     if (const auto lock = TakeLock(path)) ::unlink(path.c_str());
   }

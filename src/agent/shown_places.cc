@@ -18,8 +18,8 @@ constexpr const char* kSmaller = "name a smaller directory, with its own path";
 Result<void> CheckShown(const std::string& directory, const ShownPlaces& places,
                         const std::string& what) {
   const auto refused = [&](const char* why, const char* hint) {
-    return Fail(Errc::kInvalidArgument,
-                what + " '" + Printable(Quoted(directory)) + "': " + why, hint);
+    return Fail(Errc::kInvalidArgument, what + " '" + Printable(Quoted(directory)) + "': " + why,
+                hint);
   };
   if (directory == "/" || sandbox::IsWithin(places.home, directory)) {
     return refused("your home directory is in it", kSmaller);

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -46,28 +46,22 @@ std::string Word(std::string word) {
 std::vector<std::string> Settings(const std::string& box) {
   return {"start-server", ";",
           // The last words of a box, and how it ended, stay until somebody has seen them.
-          "set", "-gq", "remain-on-exit", "on", ";",
-          "set", "-gq", "remain-on-exit-format", "", ";",
+          "set", "-gq", "remain-on-exit", "on", ";", "set", "-gq", "remain-on-exit-format", "", ";",
           "set-hook", "-g", "pane-died", "detach-client -s box", ";",
           // Two keys: to detach, and to look back. There is no other window and no shell of the
           // host's in it.
-          "unbind-key", "-a", "-T", "prefix", ";",
-          "unbind-key", "-a", "-T", "root", ";",
-          "bind-key", "-T", "prefix", "d", "detach-client", ";",
-          "bind-key", "-T", "prefix", "[", "copy-mode", ";",
-          "bind-key", "-T", "prefix", "C-b", "send-prefix", ";",
+          "unbind-key", "-a", "-T", "prefix", ";", "unbind-key", "-a", "-T", "root", ";",
+          "bind-key", "-T", "prefix", "d", "detach-client", ";", "bind-key", "-T", "prefix", "[",
+          "copy-mode", ";", "bind-key", "-T", "prefix", "C-b", "send-prefix", ";",
           // Agents wait for Escape alone.
           "set", "-gq", "escape-time", "10", ";",
           // Ctrl-B D counts however fast it comes.
-          "set", "-gq", "assume-paste-time", "0", ";",
-          "set", "-gq", "history-limit", "20000", ";",
-          "set", "-gq", "focus-events", "on", ";",
-          "set", "-gq", "default-terminal", "screen-256color", ";",
-          "set", "-gq", "status-left", "[" + box + "] ", ";",
-          "set", "-gq", "status-left-length", "70", ";",
-          "set", "-gq", "window-status-format", "", ";",
-          "set", "-gq", "window-status-current-format", "", ";",
-          "set", "-gq", "status-right", "igloo | leave it running: Ctrl-B D", ";"};
+          "set", "-gq", "assume-paste-time", "0", ";", "set", "-gq", "history-limit", "20000", ";",
+          "set", "-gq", "focus-events", "on", ";", "set", "-gq", "default-terminal",
+          "screen-256color", ";", "set", "-gq", "status-left", "[" + box + "] ", ";", "set", "-gq",
+          "status-left-length", "70", ";", "set", "-gq", "window-status-format", "", ";", "set",
+          "-gq", "window-status-current-format", "", ";", "set", "-gq", "status-right",
+          "igloo | leave it running: Ctrl-B D", ";"};
 }
 
 constexpr int kWakeMillis = 100;
@@ -76,8 +70,9 @@ UniqueFd OpenProcess(pid_t pid) {
   return UniqueFd(pid > 0 ? static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)) : -1);
 }
 
-/// tmux sometimes misses that its program has ended, as if SIGCHLD had not come: seen with tmux 3.3a
-/// in one of ten ends on a busy machine. Told once more, it looks. `server` is the user's own.
+/// tmux sometimes misses that its program has ended, as if SIGCHLD had not come: seen with
+/// tmux 3.3a in one of ten ends on a busy machine. Told once more, it looks. `server` is the user's
+/// own.
 void WakeServer(pid_t server) {
   if (const UniqueFd process = OpenProcess(server)) {
     ::syscall(SYS_pidfd_send_signal, process.get(), SIGCHLD, nullptr, 0);
@@ -140,9 +135,8 @@ Result<void> TmuxTerminal::Start(const Order& order) const {
 Result<TmuxTerminal::State> TmuxTerminal::Look() const {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   for (;;) {
-    IGLOO_ASSIGN(const Said said,
-                 Ask({"display-message", "-p", "-t", kSession,
-                      "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}."}));
+    IGLOO_ASSIGN(const Said said, Ask({"display-message", "-p", "-t", kSession,
+                                       "#{pane_dead} #{pane_dead_status} #{pane_dead_signal}."}));
     if (said.status != 0) return State{};
     if (said.text.starts_with("0")) return State{.kind = State::Kind::kRuns};
     if (!said.text.starts_with("1 ")) return State{};

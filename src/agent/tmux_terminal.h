@@ -20,9 +20,9 @@ class TmuxTerminal {
   static Result<TmuxTerminal> Of(const std::string& socket);
 
   struct Order {
-    std::string box = {};                 ///< its name, to be shown
-    std::vector<std::string> argv = {};   ///< what runs in it
-    unsigned rows = 24, columns = 80;     ///< until somebody looks at it
+    std::string box = {};                ///< its name, to be shown
+    std::vector<std::string> argv = {};  ///< what runs in it
+    unsigned rows = 24, columns = 80;    ///< until somebody looks at it
   };
   /// Starts the server and the program in it, with this process's directory and variables.
   Result<void> Start(const Order& order) const;

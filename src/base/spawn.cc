@@ -33,6 +33,7 @@ struct ChildPlan {
   char** env;
   const std::vector<PassedFd>* fds;
   std::optional<uid_t> become;
+  std::optional<gid_t> become_group;
   bool reset_signals;
   bool own_session;
   int death_signal;
@@ -50,7 +51,9 @@ int Prepare(const ChildPlan& plan) {
   // are the parent's.
   if (plan.become) {
     const uid_t id = *plan.become;
-    if (::syscall(SYS_setgroups, 0, nullptr) != 0 || ::syscall(SYS_setresgid, id, id, id) != 0 ||
+    const gid_t group = plan.become_group.value_or(id);
+    if (::syscall(SYS_setgroups, 0, nullptr) != 0 ||
+        ::syscall(SYS_setresgid, group, group, group) != 0 ||
         ::syscall(SYS_setresuid, id, id, id) != 0) {
       return errno;
     }
@@ -139,6 +142,7 @@ Result<Child> Spawn(const SpawnOptions& options) {
                  .env = env.data(),
                  .fds = &options.fds,
                  .become = options.become,
+                 .become_group = options.become_group,
                  .reset_signals = options.reset_signals,
                  .own_session = options.own_session,
                  .death_signal = options.death_signal,

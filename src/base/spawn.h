@@ -53,6 +53,8 @@ struct SpawnOptions {
   std::vector<PassedFd> fds = {};  ///< 0-2 are /dev/null unless listed
   /// Given up to before exec, group and supplementary groups too (the caller must be root).
   std::optional<uid_t> become = {};
+  /// The group then; without it, the one of the same number.
+  std::optional<gid_t> become_group = {};
   /// Ignored signals are inherited otherwise. A program that resets them itself saves 64 calls.
   bool reset_signals = true;
   /// A session of its own: keys typed at the caller's terminal do not reach it.

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,7 +77,9 @@ FreezerPlace FindFreezer(const Found& found, const std::string& root) {
   if (found.kind == Kind::kNone) return {.why = found.why};
   if (found.kind == Kind::kV2) return {.kind = FreezerPlace::Kind::kLeaf};
   FreezerPlace place{.why = "there is no freezer of version 1 at '" + root + "/freezer'"};
-  const auto is_there = [&](const char* path) { return ::access((root + path).c_str(), F_OK) == 0; };
+  const auto is_there = [&](const char* path) {
+    return ::access((root + path).c_str(), F_OK) == 0;
+  };
   if (is_there("/unified/cgroup.procs")) {
     place = PlaceAt(FreezerPlace::Kind::kV2, root + "/unified");
   }
@@ -110,10 +112,10 @@ Result<Freezer> Freezer::Make(const FreezerPlace& place, const Leaf& leaf) {
   Freezer freezer(leaf);
   freezer.kind_ = place.kind;
   if (place.kind == FreezerPlace::Kind::kNone) {
-    return Fail(Errc::kFailedPrecondition,
-                "processes can be stopped together only by a cgroup, and there is none: " +
-                    place.why,
-                "'igloo doctor' says what it found");
+    return Fail(
+        Errc::kFailedPrecondition,
+        "processes can be stopped together only by a cgroup, and there is none: " + place.why,
+        "'igloo doctor' says what it found");
   }
   if (place.kind == FreezerPlace::Kind::kLeaf) return freezer;
   // Under the number of the leaf, whose lock holds for this one, too.
@@ -144,8 +146,8 @@ Result<void> Freezer::Write(bool freeze) const {
   const bool old = kind_ == FreezerPlace::Kind::kV1;
   const char* const file = old ? "freezer.state" : "cgroup.freeze";
   const std::string_view word = old ? (freeze ? "FROZEN" : "THAWED") : (freeze ? "1" : "0");
-  const UniqueFd fd(::openat(directory_ ? directory_.get() : leaf_->directory(), file,
-                             O_WRONLY | O_CLOEXEC));
+  const UniqueFd fd(
+      ::openat(directory_ ? directory_.get() : leaf_->directory(), file, O_WRONLY | O_CLOEXEC));
   if (fd && ::write(fd.get(), word.data(), word.size()) > 0) return {};
   const int saved_errno = errno;
   return FailSys(saved_errno, std::string("cannot write to '") + file + "' of the cgroup");

@@ -148,5 +148,20 @@ TEST(HelpTest, TheOverviewListsEveryCommand) {
   EXPECT_THAT(Overview(commands), HasSubstr("  run        run code\n"));
 }
 
+TEST(WordsOf, AreReadAsTheyWere) {
+  const std::vector<std::string> words = {"word", "--timeout", "5",         "--allow",
+                                          "a=b",  "--allow",   "--dry-run", "--learn",
+                                          "--",   "--timeout"};
+  const auto first = ParseArgs(Example(), words);
+  ASSERT_TRUE(first) << first.error().what;
+  const auto again = ParseArgs(Example(), WordsOf(Example(), *first));
+  ASSERT_TRUE(again) << again.error().what;
+  EXPECT_EQ(again->words, first->words);
+  EXPECT_EQ(again->flags, first->flags);
+  EXPECT_EQ(again->lists, first->lists);
+  EXPECT_EQ(again->rest, first->rest);
+  EXPECT_TRUE(again->Has("--learn"));
+}
+
 }  // namespace
 }  // namespace igloo::cli

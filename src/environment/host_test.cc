@@ -194,7 +194,7 @@ TEST(GatherFactsTest, SaysWhatIsThereAndWhatIsNot) {
 }
 
 TEST(GatherFactsTest, SaysWhetherALinkLeadsThere) {
-  const TempDir place;
+  const TempDir place = TempDir::Make(::testing::TempDir()).value();
   const std::string top = std::filesystem::canonical(place.path()).string();
   std::filesystem::create_directories(top + "/own/below");
   std::filesystem::create_directory_symlink("own", top + "/link");

@@ -52,11 +52,10 @@ void AddProject(const Room& room, const RunRequest& request, sandbox::Policy& po
   // SECURITY: a read-only mount does not stop connect() to a socket that lies in it; a view does.
   const bool view = project.mode == ProjectMode::kReadOnly && request.views;
   if (project.mode == ProjectMode::kOverlay || view) {
-    sandbox::OverlayTree tree{
-        .source = project.path,
-        .target = project.mount_point,
-        .links = sandbox::Links::kRefused,
-        .hidden = project.hidden};
+    sandbox::OverlayTree tree{.source = project.path,
+                              .target = project.mount_point,
+                              .links = sandbox::Links::kRefused,
+                              .hidden = project.hidden};
     if (view) {
       tree.access = sandbox::Access::kReadOnly;
     } else if (!project.changes.empty()) {

@@ -273,7 +273,7 @@ class Watch {
     // Only who has a terminal is stopped by a person, who lets it go on.
     const int stopped = g_start.terminal == wire::Terminal::kOwn ? WUNTRACED : 0;
     while ((pid = waitpid(-1, &status, WNOHANG | stopped)) > 0) {
-      if (WIFSTOPPED(status)) {
+      if ((status & 0xff) == 0x7f) {  // WIFSTOPPED, which in musl overflows for large exit codes
         if (pid == pid_) ReportWriter(wire::FromInit::kStopped, g_start.nonce).Send();
       } else if (pid == pid_) {
         Finish(status);

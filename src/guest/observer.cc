@@ -29,7 +29,7 @@ struct Row {
 };
 constexpr size_t kRows = 64;
 Row g_rows[kRows];
-/// Paths that were told, by their hash: a program that opens a file again and again is told once.
+/// Paths that were told, by their hash.
 uint64_t g_told[4096];
 int g_calls = -1;  ///< an epoll with the listeners of all payloads
 uint64_t g_due = 0;
@@ -111,6 +111,21 @@ int ErrorOfMaking(const char* path) {
   return ErrorOf(directory, W_OK | X_OK);
 }
 
+/// Whether this was told before; from now on it was.
+bool WasTold(const char* path, const char* program, SeenKind kind, int error) {
+  uint64_t hash =
+      0xcbf29ce484222325 + static_cast<uint64_t>(kind) * 4096 + static_cast<uint64_t>(error);
+  const char* const texts[] = {path, program};
+  for (const char* text : texts) {
+    for (; *text != '\0'; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3;
+    hash *= 0x100000001b3;
+  }
+  uint64_t& told = g_told[(hash ^ hash >> 32) % (sizeof g_told / sizeof g_told[0])];
+  const bool known = told == hash;
+  told = hash;
+  return known;
+}
+
 /// Tells igloo of a file that is asked for. The kernel is asked just before the call is made: of
 /// the answer itself nobody hears, and what code does meanwhile changes only what is told of it.
 void TellFile(const seccomp_notif& call, const PathCall& how, const wire::Nonce& nonce) {
@@ -129,16 +144,10 @@ void TellFile(const seccomp_notif& call, const PathCall& how, const wire::Nonce&
     error = ErrorOfMaking(path);
   }
   const SeenKind kind = writes ? SeenKind::kWritten : SeenKind::kRead;
-  uint64_t hash =
-      0xcbf29ce484222325 ^ static_cast<uint64_t>(kind) << 32 ^ static_cast<uint64_t>(error);
-  for (const char* at = path; *at != '\0'; ++at) {
-    hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3;
-  }
-  uint64_t& told = g_told[(hash ^ hash >> 32) % (sizeof g_told / sizeof g_told[0])];
-  if (told == hash) return;
-  told = hash;
   char program[wire::kMaxSeenProgram + 1];
   ReadLink("/proc/%u/exe", call.pid, 0, program, sizeof program);
+  // What was refused is counted, all else is told once.
+  if ((error == 0 || error == ENOENT) && WasTold(path, program, kind, error)) return;
   Tell(nonce, kind, static_cast<uint32_t>(error), 1, program, path);
 }
 

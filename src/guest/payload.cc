@@ -208,8 +208,8 @@ void Exec(const StartView& start) {
   errno = best;
 }
 
-/// igloo-init leads the session of a payload with a terminal. The payload is a job in it, as in that
-/// of a shell: only so it can be stopped by a key.
+/// igloo-init leads the session of a payload with a terminal. The payload is a job in it, as in
+/// that of a shell: only so it can be stopped by a key.
 bool LeadSession(const StartView& start) {
   if (start.terminal != wire::Terminal::kOwn) return true;
   return (getsid(0) == getpid() || setsid() >= 0) && ioctl(kFirstPayloadFd, TIOCSCTTY, 0) == 0;

@@ -145,7 +145,8 @@ TEST(RuleSet, WhatIsDeniedStaysClosedWhateverAllowsIt) {
     EXPECT_TRUE(rules.Decide(Tunnel("evil.org", 443)).allowed()) << "the name itself";
     EXPECT_TRUE(rules.Decide(Tunnel("example.com", 443)).allowed());
     // The same address, carried by one of IPv6.
-    for (const char* carrier : {"64:ff9b::203.0.113.7", "2002:cb00:7107::1", "::ffff:203.0.113.7"}) {
+    for (const char* carrier :
+         {"64:ff9b::203.0.113.7", "2002:cb00:7107::1", "::ffff:203.0.113.7"}) {
       const Address address = *ParseAddress(carrier);
       EXPECT_FALSE(rules.Decide({.host = address, .port = 443}).allowed()) << carrier;
       EXPECT_FALSE(rules.DecideAddress(address, 443).allowed()) << carrier;

@@ -12,9 +12,9 @@ namespace igloo::sandbox {
 
 enum class Access { kReadOnly, kReadWrite };
 enum class Presence { kRequired, kOptional };
-/// Whether a link may stand in the path of a source. SECURITY: somebody who may write to a directory
-/// above a project can put a link into its path after it was looked at, which leads to what only
-/// the caller can read. Where a path was resolved before, no link can be in it.
+/// Whether a link may stand in the path of a source. SECURITY: somebody who may write to a
+/// directory above a project can put a link into its path after it was looked at, which leads to
+/// what only the caller can read. Where a path was resolved before, no link can be in it.
 enum class Links { kFollowed, kRefused };
 /// Whether programs may be started from a mount.
 enum class Execution { kAllowed, kForbidden };

@@ -21,11 +21,10 @@ inline constexpr PathFact kBehindLink{
     .device = 1, .inode = 8, .type = S_IFDIR, .behind_link = true};
 
 inline const HostFacts& Facts() {
-  static const HostFacts facts = {{"/host/dir", kDirectory},   {"/host/other", kDirectory},
-                                  {"/host/file", kRegular},    {"/host/gone", std::nullopt},
-                                  {"/dev/null", kNull},        {"/dev/sda", kNull},
-                                  {"/dev/zero", std::nullopt}, {"/dev/full", kRegular},
-                                  {"/host/link/dir", kBehindLink}};
+  static const HostFacts facts = {
+      {"/host/dir", kDirectory},    {"/host/other", kDirectory}, {"/host/file", kRegular},
+      {"/host/gone", std::nullopt}, {"/dev/null", kNull},        {"/dev/sda", kNull},
+      {"/dev/zero", std::nullopt},  {"/dev/full", kRegular},     {"/host/link/dir", kBehindLink}};
   return facts;
 }
 

@@ -232,9 +232,8 @@ asio::awaitable<void> Box::WatchControl() {
                        false);
       }
       if (events_.reported) events_.reported(*decoded);
-      const bool last =
-          wire::IsLast(*decoded) &&
-          (life_ == wire::Life::kOnce || std::holds_alternative<wire::Refused>(*decoded));
+      const bool last = wire::IsLast(*decoded) && (life_ == wire::Life::kOnce ||
+                                                   std::holds_alternative<wire::Refused>(*decoded));
       if (last) co_return;
     }
   }

@@ -76,8 +76,7 @@ Result<std::optional<cgroup::Lease>> Take(cgroup::Groups& groups, const sandbox:
 
 Result<std::optional<cgroup::Lease>> TakeGroup(cgroup::Groups& groups, const sandbox::Plan& plan,
                                                cgroup::OutOfMemory out_of_memory) {
-  return Take(groups, plan,
-              {.millicpus = plan.payload.millicpus, .out_of_memory = out_of_memory});
+  return Take(groups, plan, {.millicpus = plan.payload.millicpus, .out_of_memory = out_of_memory});
 }
 
 bool LimitsCpusLater(const cgroup::Groups& groups) { return groups.kind() == cgroup::Kind::kV1; }

@@ -25,8 +25,8 @@ Result<sandbox::Plan> PlanFor(const environment::Environment& environment,
 Result<std::optional<cgroup::Lease>> TakeGroup(
     cgroup::Groups& groups, const sandbox::Plan& plan,
     cgroup::OutOfMemory out_of_memory = cgroup::OutOfMemory::kEndsAll);
-/// The same for one that stays long. Where a limit on processors costs its start milliseconds, it is
-/// still to be set (Run::LimitCpusOfRunning).
+/// The same for one that stays long. Where a limit on processors costs its start milliseconds, it
+/// is still to be set (Run::LimitCpusOfRunning).
 Result<std::optional<cgroup::Lease>> TakeLastingGroup(cgroup::Groups& groups,
                                                       const sandbox::Plan& plan);
 bool LimitsCpusLater(const cgroup::Groups& groups);

@@ -71,7 +71,7 @@ struct RunResult {
   CappedText output{0}, error{0};
   wire::Ended usage = {};
   cgroup::Hits hits = {};  ///< the limits that it ran into, as far as a cgroup tells
-  Refusals refused = {};  ///< by its network
+  Refusals refused = {};   ///< by its network
   /// What igloo had to put right in a read-write project, a sentence each.
   std::vector<std::string> put_right = {};
   /// Directories that the plan hands out, as the run left them. Nothing inside runs any more.

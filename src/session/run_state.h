@@ -114,7 +114,7 @@ struct Run::State : std::enable_shared_from_this<Run::State> {
   std::unique_ptr<Proxy> proxy = {};  ///< of this run alone
   RunIo io;
   std::optional<cgroup::Freezer> freezer = {};  ///< once it was paused
-  std::shared_ptr<Box> box;  // shared with the coroutines that watch it
+  std::shared_ptr<Box> box;                     // shared with the coroutines that watch it
   InputFeed feed;
   std::array<OutputPump, 2> pumps;
   boost::asio::steady_timer changed;  ///< cancelled whenever something the end depends on changed

@@ -137,7 +137,7 @@ const std::vector<Case>& Cases() {
       {.name = "APausedBoxStandsAndEndsWithIgloo",
        .who = {Who::kRoot, Who::kUser},
        .script = R"sh(
-         export HOME=/tmp/paused.$$ && mkdir -p "$HOME/p" && cd "$HOME/p"
+         export HOME=/tmp/still.$$ && mkdir -p "$HOME/p" && cd "$HOME/p"
          exec 3< <(exec igloo agent --cmd bash --yes --network none --name one -- -c '
            echo up; while :; do :; done')
          igloo=$!
@@ -149,7 +149,7 @@ const std::vector<Case>& Cases() {
          igloo agent resume one; frozen; igloo agent pause one
          kill -KILL $igloo; while igloo agent list 2>/dev/null | grep -q one; do :; done
          # Whoever gets the leaf next does not stand.
-         for ((i = 0; i < 20; i++)); do igloo run --env shell true || echo failed; done
+         for i in 1 2; do igloo run --env shell true || echo failed; done
          cd / && rm -r "$HOME")sh",
        .says = "^up\n0\nbox 'one' is paused\n1\npaused\nstands\nbox 'one' goes on\n0\n"
                "box 'one' is paused\n$"},
@@ -161,24 +161,6 @@ const std::vector<Case>& Cases() {
            dd if=/dev/zero of=/dev/null bs=64M count=1; echo after $?'
          cd / && rm -r "$HOME")sh",
        .says = "after 137\n.*ran into its limit of 32 MB of memory"},
-      {.name = "AProjectOnAFileSystemThatStandsStillLosesNothing",
-       // What a slow network's file system does, in one long moment.
-       .who = {Who::kRoot},
-       .script = R"sh(
-         export HOME=/tmp/slow.$$ && mkdir -p "$HOME" /mnt/slow
-         dd if=/dev/zero of="$HOME/disk" bs=1M count=16 2>/dev/null && mke2fs -q -F "$HOME/disk"
-         mount -o loop "$HOME/disk" /mnt/slow && mkdir /mnt/slow/p && cd /mnt/slow/p
-         coproc box { exec igloo agent --cmd bash --yes --network none --name one -- -c '
-           echo up; read -r x
-           for ((i = 0; i < 2000; i++)); do echo "line $i"; done >file; echo written'; }
-         read -r line <&${box[0]} && echo "$line"
-         fsfreeze -f /mnt/slow; echo go >&${box[1]}
-         igloo agent list | grep -o ^one
-         fsfreeze -u /mnt/slow
-         read -r line <&${box[0]} && echo "$line"
-         wait; wc -l <file; tail -n 1 file
-         cd / && umount /mnt/slow && rm -r "$HOME")sh",
-       .says = "^up\none\nwritten\n2000\nline 1999\n"},
   };
   return kCases;
 }

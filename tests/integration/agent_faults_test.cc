@@ -84,8 +84,9 @@ TEST_F(AgentFaults, WhenIglooIsKilledTheNextBoxFinishesAndSoDoesCollecting) {
 
 TEST_F(AgentFaults, AProjectThatIsMovedMeanwhileTakesItsFilesAlong) {
   const std::string moved = Path("home/code/moved");
-  Running box(Claude("echo one > before; read x; echo two > after; git add -A; "
-                     "git commit -qm inside; git status --porcelain; exit 0"));
+  Running box(
+      Claude("echo one > before; read x; echo two > after; git add -A; "
+             "git commit -qm inside; git status --porcelain; exit 0"));
   ASSERT_TRUE(box.WaitForOutput("ready")) << box.errors();
   ASSERT_TRUE(WaitFor([&] { return fs::exists(project() + "/before"); }));
   fs::rename(project(), moved);
@@ -101,8 +102,8 @@ TEST_F(AgentFaults, AProjectThatIsMovedMeanwhileTakesItsFilesAlong) {
 }
 
 TEST_F(AgentFaults, OnAFileSystemThatIsReadOnlyNothingIsWrittenAndTheEndIsAUsualOne) {
-  Invocation box = Claude(
-      "echo x > new && echo written; echo x >> file && echo written; cat file; exit 4");
+  Invocation box =
+      Claude("echo x > new && echo written; echo x >> file && echo written; cat file; exit 4");
   // In mounts of its own: the file system of the project becomes read-only, then igloo starts.
   std::vector<std::string> words = {"--mount"};
   if (!RunningAsRoot()) words.insert(words.end(), {"--user", "--map-current-user", "--keep-caps"});

@@ -19,8 +19,9 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kDetach = "\x02"
-                                "d";
+constexpr const char* kDetach =
+    "\x02"
+    "d";
 
 bool Counted() { return cgroup::Find().kind != cgroup::Kind::kNone; }
 
@@ -118,8 +119,8 @@ TEST_F(AgentLife, ABoxInTheBackgroundKeepsItsLastWordsUntilSomebodySeesThem) {
 }
 
 TEST_F(AgentLife, WhatCannotStartInTheBackgroundSaysWhy) {
-  const Outcome none = RunProgram(
-      Agent({"--cmd", "no-such-program", "--yes", "--background", "--network", "none"}));
+  const Outcome none =
+      RunProgram(Agent({"--cmd", "no-such-program", "--yes", "--background", "--network", "none"}));
   EXPECT_EQ(none.status, 127);
   EXPECT_THAT(none.err + none.out, HasSubstr("'no-such-program' is not on PATH"));
 }
@@ -131,8 +132,9 @@ TEST_F(AgentLife, NothingOfTheUsersOwnTmuxCounts) {
   Terminal box = AtTerminal(start);
   ASSERT_TRUE(box.WaitForOutput("ready")) << box.output();
   // A window of its own would have a shell of the host's.
-  box.Type("\x02"
-           "c");
+  box.Type(
+      "\x02"
+      "c");
   box.Type(kDetach);
   EXPECT_EQ(box.Finish(), 0) << box.output();
   EXPECT_FALSE(fs::exists(Path("touched")));
@@ -256,10 +258,11 @@ TEST_F(PausedBox, IsGoneWhenIglooIsKilledAndItsPlaceCanBeUsedAgain) {
 }
 
 TEST_F(AgentLife, ABoxThatRunsOutOfMemoryGoesOnAndSaysSo) {
-  Running box(Script("python3 -c 'import time; x = b\"x\" * 400_000_000; time.sleep(1000)'; "
-                     "echo after $?; " +
-                         Until("go"),
-                     {"--name", "one", "--memory", "100"}));
+  Running box(
+      Script("python3 -c 'import time; x = b\"x\" * 400_000_000; time.sleep(1000)'; "
+             "echo after $?; " +
+                 Until("go"),
+             {"--name", "one", "--memory", "100"}));
   if (!Counted()) {
     // igloo-init looks after the sum, and cannot tell whose memory is too much.
     EXPECT_THAT(box.Finish().err, HasSubstr("the box was ended: its processes together used more"));
@@ -275,14 +278,15 @@ TEST_F(AgentLife, ABoxThatRunsOutOfMemoryGoesOnAndSaysSo) {
 }
 
 TEST_F(AgentLife, ABoxThatRunsOutOfProcessesSaysSo) {
-  Running box(Script("python3 -uc 'import threading, time, os\n"
-                     "def wait():\n"
-                     "  while not os.path.exists(\"go\"): time.sleep(0.05)\n"
-                     "threading.stack_size(65536)\n"
-                     "try:\n"
-                     "  while True: threading.Thread(target=wait).start()\n"
-                     "except RuntimeError: print(\"refused\")'",
-                     {"--name", "one"}));
+  Running box(
+      Script("python3 -uc 'import threading, time, os\n"
+             "def wait():\n"
+             "  while not os.path.exists(\"go\"): time.sleep(0.05)\n"
+             "threading.stack_size(65536)\n"
+             "try:\n"
+             "  while True: threading.Thread(target=wait).start()\n"
+             "except RuntimeError: print(\"refused\")'",
+             {"--name", "one"}));
   ASSERT_TRUE(box.WaitForOutput("refused")) << box.errors();
   const bool told =
       WaitFor([&] { return Has("one", "\"hits\":[\"processes\"]"); }, Counted() ? 30 : 0);

@@ -71,7 +71,7 @@ TEST_F(Changes, AreKeptWhileTheProjectStaysAsItIs) {
   EXPECT_TRUE(S_ISCHR(info.st_mode)) << "a whiteout";
 
   EXPECT_EQ(Call({"changes", "show", "work"}).out,
-            "D dir/a\nA dir/b\nM file\nD gone\nA link\nA new\n");
+            "D dir/a\nA dir/b\nM file\nD gone\nA link  (a link to file)\nA new\n");
   EXPECT_THAT(Call({"changes", "list"}).out, AllOf(HasSubstr("work  ready"), HasSubstr(project_)));
 }
 
@@ -357,6 +357,8 @@ TEST_F(Changes, HostileOnesLeadNowhere) {
   EXPECT_THAT(apply.err, HasSubstr("pipe cannot be applied"));
   EXPECT_THAT(apply.out, Not(HasSubstr("secret")));
   EXPECT_EQ(apply.status, 1);
+  EXPECT_FALSE(fs::is_symlink(project_ + "/git")) << "a link to what git obeys is protected";
+  EXPECT_EQ(Call({"apply", "work", "git"}).status, 0);
   for (const char* each : {"link", "root", "git", "sub"}) {
     EXPECT_TRUE(fs::is_symlink(project_ + "/" + each)) << each;
   }

@@ -85,8 +85,8 @@ TEST_F(JobControl, WithoutAShellThatCouldLetItGoOnItGoesOnByItself) {
 }
 
 TEST_F(JobControl, AShellInTheBoxKeepsItsOwnJobs) {
-  Terminal box = AtTerminal(Agent({"--cmd", "bash", "--yes", "--network", "none", "--", "--norc",
-                                   "--noprofile", "-i"}));
+  Terminal box = AtTerminal(
+      Agent({"--cmd", "bash", "--yes", "--network", "none", "--", "--norc", "--noprofile", "-i"}));
   box.Type("PS1=; sh -c \"echo rea''dy; exec cat\"\r");
   ASSERT_TRUE(box.WaitForOutput("ready")) << box.output();
   box.Type(kCtrlZ);

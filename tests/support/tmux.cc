@@ -3,8 +3,8 @@
 namespace igloo::testing {
 
 Tmux::Tmux(const std::vector<std::string>& words) {
-  std::vector<std::string> start = {"new-session", "-d", "-s",           "test", "-x",
-                                    "80",          "-y", "24",           "--",   "/usr/bin/env"};
+  std::vector<std::string> start = {"new-session", "-d", "-s", "test", "-x",
+                                    "80",          "-y", "24", "--",   "/usr/bin/env"};
   start.insert(start.end(), words.begin(), words.end());
   // No status line: the program has the whole screen.
   start.insert(start.begin(), {"start-server", ";", "set", "-g", "status", "off", ";"});

@@ -1,10 +1,7 @@
 // Files of the caller's own that claude-sandbox shows, read-only: settings of git and gh, ~/.ssh.
 
-#include <array>
-
 #include "agent/grants/grant.h"
-#include "base/text.h"
-#include "sandbox/path.h"
+#include "agent/shown_places.h"
 
 namespace igloo::agent {
 namespace {
@@ -16,12 +13,15 @@ bool ShowOwn(const GrantContext& context, std::string_view name) {
   const std::string target = home + "/" + std::string(name);
   const std::string real = RealPathOf(target);
   const FileType type = TypeAt(real);
-  // SECURITY: a link there may lead to all of home, or to what holds it.
-  if (real.empty() || real == "/" || sandbox::IsWithin(home, real)) return false;
+  // SECURITY: a link there may lead to all of home, or to igloo's own state.
+  const ShownPlaces places{
+      .home = home, .project = context.box.project, .state = context.places.state};
+  if (real.empty() || !CheckShown(real, places, "a sandbox cannot show")) return false;
   if (type == FileType::kDirectory && context.caller.views) {
     context.Add(sandbox::OverlayTree{.source = real,
                                      .target = target,
                                      .access = sandbox::Access::kReadOnly,
+                                     .links = sandbox::Links::kRefused,
                                      .covering = sandbox::Covering::kIntended},
                 "yours, read-only");
     return true;

@@ -76,8 +76,15 @@ class Look {
 
   Result<std::vector<Name>> NamesIn(int fd) {
     std::vector<Name> names;
-    const std::unique_ptr<DIR, decltype(&::closedir)> stream(::fdopendir(::dup(fd)), &::closedir);
-    while (stream) {
+    UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    const std::unique_ptr<DIR, decltype(&::closedir)> stream(
+        copy ? ::fdopendir(copy.get()) : nullptr, &::closedir);
+    if (!stream) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot read a directory");
+    }
+    (void)copy.Release();
+    for (;;) {
       const dirent* entry = ::readdir(stream.get());
       if (entry == nullptr) break;
       const std::string_view name = entry->d_name;
@@ -134,12 +141,8 @@ class Look {
     if (path.ends_with(".claude/worktrees")) return {};
     if (Full(path) == led_.hooks) return kHooksReason;
     if (!within.empty()) return within;
-    const char first = name.name.empty() ? '\0' : name.name.front();
-    if (path.ends_with(".hg/hgrc")) return service::changes::ProtectionOf(path, false).reason;
-    const bool may = first == '.' || first == 'o' || first == 'O' || first == 'l' || first == 'L';
-    if (!may || AsciiLower(name.name) == ".git") return {};
-    // The name alone: what lies around it was asked before.
-    return service::changes::ProtectionOf(name.name, false).reason;
+    if (AsciiLower(name.name) == ".git") return {};
+    return service::changes::ReasonOfLastPart(path);
   }
 
   void Note(int directory, const std::string& name, const std::string& path, ObeyedAs as,

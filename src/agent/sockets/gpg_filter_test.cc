@@ -15,7 +15,9 @@ class GpgFiltered : public ::testing::Test {
     notes_.push_back(std::string(event) + ": " + std::string(what));
   }};
   Passed Say(const std::string& text) { return filter_.FromClient(text).value(); }
-  void Hear(const std::string& text) { EXPECT_EQ(filter_.FromServer(text).value().to_client, text); }
+  void Hear(const std::string& text) {
+    EXPECT_EQ(filter_.FromServer(text).value().to_client, text);
+  }
 };
 
 TEST_F(GpgFiltered, PassesWhatSigningTakes) {

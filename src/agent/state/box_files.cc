@@ -67,7 +67,7 @@ class Walk {
 
  private:
   static bool IsTaken(const FileRule* rule) {
-    return rule != nullptr && rule->handing != Handing::kShared &&
+    return rule != nullptr && rule->handing != Handing::kOfProject &&
            rule->otherwise != Treatment::kDropped;
   }
   bool IsOurs(const std::string& path) const { return IsTaken(RuleFor(agent_, path)); }

@@ -39,8 +39,9 @@ enum class Handing {
   /// The same, and also whenever it changes while the box runs, in both directions: a token that
   /// was refreshed on one side makes the other side's useless.
   kKeptEqual,
-  /// A directory that the box and the host write to together.
-  kShared,
+  /// A directory that all boxes of a project write to together. It lies in igloo's own state: the
+  /// user's has files of all projects in it, and a link that a box puts there would be followed.
+  kOfProject,
   /// A directory of which the box sees the host's files, and cannot write to them. What it puts
   /// into its own copy is proposed.
   kSeen,

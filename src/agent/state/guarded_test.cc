@@ -186,10 +186,10 @@ TEST(Guarded, AnotherAgentsFilesAreNone) {
   EXPECT_EQ(FindAgentFiles("none"), nullptr);
 }
 
-TEST(Guarded, NothingWithARowOfItsOwnLiesInADirectoryThatTheBoxWritesToOnTheHost) {
+TEST(Guarded, NothingWithARowOfItsOwnLiesInADirectoryOfTheProjectsBoxes) {
   for (const AgentFiles& files : AllAgentFiles()) {
     for (const FileRule& shared : files.files) {
-      if (shared.handing != Handing::kShared) continue;
+      if (shared.handing != Handing::kOfProject) continue;
       EXPECT_EQ(shared.otherwise, Treatment::kHarmless) << shared.path;
       EXPECT_TRUE(shared.path.ends_with('/')) << shared.path;
       for (const FileRule& other : files.files) {

@@ -6,7 +6,7 @@ namespace igloo::agent {
 
 Result<UniqueFd> LockStore(const StateStore& store) {
   IGLOO_TRY(OpenPrivateDirectory(store.directory));
-  for (const std::string& path : {store.Boxes(), store.Making(), store.Proposals()}) {
+  for (const std::string& path : {store.Boxes(), store.Making(), store.Proposals(), store.Kept()}) {
     IGLOO_TRY(OpenPrivateDirectory(path));
   }
   return WaitForPrivateLock(store.directory + "/lock");

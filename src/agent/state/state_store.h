@@ -13,6 +13,7 @@ namespace igloo::agent {
 ///   boxes/ID/    of each box that runs, or that was killed before its changes were taken
 ///   making/      what is not complete yet, or not needed any more
 ///   proposals/   changes that a person is to confirm
+///   kept/        homes of boxes that changed more than can be proposed
 struct StateStore {
   std::string directory = {};
   /// Is told before every step that reaches the disk. For tests, which end the process there.
@@ -20,6 +21,7 @@ struct StateStore {
 
   std::string Boxes() const { return directory + "/boxes"; }
   std::string Making() const { return directory + "/making"; }
+  std::string Kept() const { return directory + "/kept"; }
   std::string Proposals() const { return directory + "/proposals"; }
   void Step(std::string_view step) const {
     if (on_step) on_step(step);

@@ -14,8 +14,10 @@
 #include "agent/state/merge_file.h"
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/open_beneath.h"
 #include "base/private_directory.h"
 #include "base/random.h"
+#include "base/remove_tree.h"
 #include "base/replace_file.h"
 #include "base/scope_exit.h"
 #include "base/text.h"
@@ -120,8 +122,8 @@ void Remove(const StateStore& store, const std::string& directory) {
   store.Step("remove box");
   if (::rename(directory.c_str(), away.c_str()) != 0) return;
   store.Step("removed box");
-  std::error_code ignored;
-  std::filesystem::remove_all(away, ignored);
+  // What stays is tried again with the next box.
+  (void)RemoveTree(away);
 }
 
 }  // namespace
@@ -172,10 +174,7 @@ Result<BoxState> BoxState::Begin(const StateStore& store, const BoxOrder& order)
   IGLOO_ASSIGN(const auto lock, LockStore(store));
   const std::string id = RandomName();
   state.directory_ = store.Making() + "/" + id;
-  const ScopeExit cleanup([making = state.directory_] {
-    std::error_code ignored;
-    std::filesystem::remove_all(making, ignored);
-  });
+  const ScopeExit cleanup([making = state.directory_] { (void)RemoveTree(making); });
   IGLOO_TRY(MakeMissingDirectories(state.home()));
   IGLOO_TRY(MakeMissingDirectories(state.BaseOf("")));
   IGLOO_TRY(state.CopyAll());
@@ -288,20 +287,54 @@ Result<WriteBack> BoxState::Sync() {
   return done;
 }
 
+/// What is too large or too many is so at the next start as well, so this box is finished.
+Result<void> BoxState::KeepAside(std::size_t files, const std::vector<std::string>& paths,
+                                 WriteBack& done) {
+  const UniqueFd top(::open(home().c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  for (const std::string& path : paths) {
+    if (!RuleFor(*files_, path)->is_secret) continue;
+    // It was taken already, and what lies here for long has no sign-in in it.
+    const std::size_t slash = path.rfind('/');
+    const UniqueFd parent = OpenBeneath(top.get(), slash == path.npos ? "" : path.substr(0, slash),
+                                        O_PATH | O_DIRECTORY);
+    if (parent) ::unlinkat(parent.get(), path.substr(slash + 1).c_str(), 0);
+  }
+  (void)RemoveTree(directory_ + "/base");
+  const std::string kept = store_.Kept() + "/" + RandomName();
+  if (::rename(directory_.c_str(), kept.c_str()) != 0) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot put '" + Printable(directory_) + "' aside");
+  }
+  done.problems.push_back(
+      {"", Error{Errc::kExhausted,
+                 files == 0 ? std::string("the box left more files than igloo takes")
+                            : "the box changed more than a person can look through: " +
+                                  std::to_string(files) + " of its files are no proposals",
+                 "they are in '" + Printable(kept) +
+                     "/home': copy what you want; 'igloo agent gc' removes them",
+                 0}});
+  return {};
+}
+
 Result<WriteBack> BoxState::Finish() {
   WriteBack done{.box = order_.box};
   IGLOO_ASSIGN(const auto lock, LockStore(store_));
   IGLOO_ASSIGN(const auto paths, ListBoxFiles(home(), *files_));
+  std::size_t too_much = 0;
   for (const std::string& path : paths) {
     auto taken = TakeBack(*RuleFor(*files_, path), path, done);
     if (taken) continue;
     Error error = std::move(taken).error();
+    if (error.code == Errc::kExhausted) {
+      ++too_much;
+      continue;
+    }
     if (error.hint.empty()) error.hint = HintFor(directory_, path);
     done.problems.push_back({path, std::move(error)});
   }
-  if (paths.size() == kMaxBoxFiles) {
-    done.problems.push_back({"", Error{Errc::kExhausted, "the box left more files than igloo takes",
-                                       HintFor(directory_, ""), 0}});
+  if (too_much > 0 || paths.size() == kMaxBoxFiles) {
+    IGLOO_TRY(KeepAside(too_much, paths, done));
+    return done;
   }
   if (done.problems.empty()) Remove(store_, directory_);
   return done;
@@ -314,7 +347,7 @@ Result<std::vector<WriteBack>> FinishInterrupted(const StateStore& store) {
     std::error_code failure;
     // Nobody makes anything while the lock is held: what is there was left.
     for (const auto& entry : std::filesystem::directory_iterator(store.Making(), failure)) {
-      std::filesystem::remove_all(entry.path(), failure);
+      (void)RemoveTree(entry.path().string());
     }
     for (const auto& entry : std::filesystem::directory_iterator(store.Boxes(), failure)) {
       left.push_back(entry.path().string());

@@ -44,7 +44,9 @@ struct WriteBack {
   std::vector<std::string> written = {};    ///< files below the home directory
   std::vector<Proposal> proposals = {};     ///< were kept for a person
   std::vector<std::string> host_kept = {};  ///< sign-ins of which a change was not taken
-  std::vector<FileProblem> problems = {};   ///< are tried again by FinishInterrupted
+  /// Are tried again by FinishInterrupted, unless they will never be better: then the box's home is
+  /// in StateStore::Kept(), where the user can look.
+  std::vector<FileProblem> problems = {};
 };
 
 /// An agent's files in one box: copies that the box may change, and the way back.
@@ -82,6 +84,7 @@ class BoxState {
   Result<void> KeepEqual(const FileRule& rule, const std::string& path, WriteBack& done);
   Result<void> Propose(const std::string& path, std::vector<Change> changes, WriteBack& done);
   std::string BaseOf(const std::string& path) const;
+  Result<void> KeepAside(std::size_t files, const std::vector<std::string>& paths, WriteBack& done);
 
   StateStore store_ = {};
   BoxOrder order_ = {};

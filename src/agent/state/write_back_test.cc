@@ -284,14 +284,35 @@ TEST_F(WriteBackTest, AFileThatCannotBeReadIsSaidAndTheBoxGoesWithoutIt) {
   EXPECT_FALSE(fs::exists(state.home() + "/.claude.json"));
 }
 
-TEST_F(WriteBackTest, ABoxThatProposesWithoutEndIsStopped) {
+TEST_F(WriteBackTest, WhatIsTooMuchToProposeIsKeptAsideOnceAndTheBoxIsFinished) {
+  Write(".claude/.credentials.json", "{}");
   BoxState state = Begin();
   for (int i = 0; i < 250; ++i) InBox(state, ".claude/skills/s" + std::to_string(i), "x");
   const auto done = state.Finish();
   ASSERT_TRUE(done);
   EXPECT_THAT(done->proposals, SizeIs(200));
-  EXPECT_THAT(done->problems, SizeIs(50));
-  EXPECT_THAT(done->problems[0].error.hint, HasSubstr("kept in"));
+  ASSERT_THAT(done->problems, SizeIs(1));
+  EXPECT_THAT(done->problems[0].error.what, HasSubstr("50 of its files"));
+  EXPECT_THAT(done->problems[0].error.hint, HasSubstr(store_.Kept()));
+  EXPECT_EQ(BoxesLeft(), 0U);
+  ASSERT_EQ(std::distance(fs::directory_iterator(store_.Kept()), {}), 1);
+  const std::string kept = fs::directory_iterator(store_.Kept())->path().string();
+  EXPECT_TRUE(fs::exists(kept + "/home/.claude/skills/s249"));
+  EXPECT_FALSE(fs::exists(kept + "/home/.claude/.credentials.json")) << "no sign-in stays";
+  EXPECT_FALSE(fs::exists(kept + "/base"));
+  EXPECT_THAT(FinishInterrupted(store_).value(), IsEmpty()) << "it is not tried again";
+}
+
+TEST_F(WriteBackTest, DirectoriesThatABoxClosedAreRemovedToo) {
+  BoxState state = Begin();
+  fs::create_directories(state.home() + "/go/pkg/module@v1");
+  fs::permissions(state.home() + "/go/pkg/module@v1",
+                  fs::perms::owner_read | fs::perms::owner_exec);
+  std::ofstream(state.home() + "/go/pkg/file") << "x";
+  fs::permissions(state.home() + "/go/pkg", fs::perms::none);
+  Finish(std::move(state));
+  EXPECT_EQ(BoxesLeft(), 0U);
+  EXPECT_TRUE(fs::is_empty(store_.Making()));
 }
 
 TEST_F(WriteBackTest, OnlyBoxesThatDoNotRunAreFinishedByOthers) {

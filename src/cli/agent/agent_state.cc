@@ -79,7 +79,11 @@ Result<std::unique_ptr<AgentState>> AgentState::Begin(const std::string& box,
                  agent::OpenHistory(*profile, choice.histories.empty() ? usual : choice.histories,
                                     home, project));
   }
-  made->mounts_ = agent::MountsOfState(*files, order, home, history);
+  IGLOO_ASSIGN(
+      agent::History sessions,
+      agent::OpenSessions(*files, store.directory + "/sessions/" + order.agent, project));
+  made->mounts_ = agent::MountsOfState(*files, order, home, sessions.source, history);
+  made->sessions_lock_ = std::move(sessions.lock);
   if (history) made->history_lock_ = std::move(history->lock);
   return made;
 }
@@ -98,7 +102,7 @@ void AgentState::ShowIn(const std::string& home, const StateChoice& choice, agen
     if (::access(history->source.c_str(), F_OK) != 0) history->source.clear();
   }
   const auto mounts =
-      agent::MountsOfState(*files, {.home = home, .places = choice.places}, home, history);
+      agent::MountsOfState(*files, {.home = home, .places = choice.places}, home, "", history);
   box.mounts.insert(box.mounts.end(), mounts.begin(), mounts.end());
   box.remarks.push_back("its home gets copies of your settings and sign-in of " +
                         std::string(box.profile->title) +

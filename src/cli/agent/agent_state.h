@@ -57,7 +57,7 @@ class AgentState {
   agent::BoxOrder order_;
   agent::BoxState state_;
   std::vector<agent::Mount> mounts_ = {};
-  UniqueFd history_lock_ = {};  ///< while it is there, nobody removes the history
+  UniqueFd history_lock_ = {}, sessions_lock_ = {};  ///< while they are there, nobody removes these
   std::optional<agent::Conversations> conversations_ = {};
   bool finished_ = false;
 };

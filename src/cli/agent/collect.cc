@@ -69,6 +69,8 @@ Result<std::vector<Leftover>> CollectAll(Collect collect, Console& console) {
   IGLOO_ASSIGN(const agent::StateStore store, AgentStore());
   IGLOO_ASSIGN(auto histories, agent::CollectHistories(store, collect));
   add(std::move(histories));
+  IGLOO_ASSIGN(auto homes, agent::CollectKeptHomes(store, collect));
+  add(std::move(homes));
   IGLOO_ASSIGN(auto changes, agent::CollectChanges(collect));
   add(std::move(changes));
   return all;

@@ -236,7 +236,8 @@ Result<PreparedBox> PrepareBox(const ParsedArgs& args, const LaunchRequest& requ
   std::string missing =
       session::MissingDevice(prepared.plan.network, configured.resolver, *configured.backend);
   if (!missing.empty()) prepared.box.remarks.push_back(std::move(missing));
-  if (inherit == Inherit::kValues) {
+  // For the summary, which --yes skips.
+  if (inherit == Inherit::kValues && !args.Has("--yes")) {
     std::string unlimited = session::UnlimitedCpus(cgroup::Find(), prepared.plan);
     if (!unlimited.empty()) prepared.box.remarks.push_back(std::move(unlimited));
   }

@@ -21,8 +21,6 @@ using Kind = TmuxTerminal::State::Kind;
 constexpr auto kStartLimit = std::chrono::seconds(60);
 constexpr auto kLook = std::chrono::milliseconds(20);
 
-bool HasTerminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1; }
-
 /// A name that is free at this moment: the box enters the registry by itself, and fails if somebody
 /// was faster.
 Result<std::string> FreeName(const agent::BoxRegistry& boxes, const TmuxLaunch& launch) {

@@ -38,6 +38,11 @@ Console::Tone ToneOf(Kind kind) {
   return Console::Tone::kWarn;
 }
 
+/// Of a link: where it leads, which may be far outside of the project.
+std::string LinkText(const Change& change) {
+  return change.link.empty() ? "" : "  (a link to " + ShownPath(change.link) + ")";
+}
+
 std::string NamesOf(const Change& change) {
   const bool directory =
       (change.after ? change.after : change.before).value_or(Node{}).type == Type::kDirectory;
@@ -80,6 +85,7 @@ json::array TipsJson(const std::vector<Tip>& tips) {
 json::object ChangeJson(const Contents& contents, const Change& change, bool patch) {
   json::object out{{"kind", Letter(change.kind)}, {"path", ToUtf8(change.path)}};
   if (!change.from.empty()) out["from"] = ToUtf8(change.from);
+  if (!change.link.empty()) out["link"] = ToUtf8(change.link);
   if (change.protection) out["protected"] = change.protection.reason;
   if (!change.refused.empty()) out["refused"] = ToUtf8(change.refused);
   if (const auto stat = StatOf(contents, change)) {
@@ -147,7 +153,8 @@ std::string ListJson(const std::vector<ChangeSet>& sets) {
 std::string NamesText(const Shown& shown, const Console& console) {
   std::string out;
   for (const Change& change : shown.changes) {
-    out += console.Paint(ToneOf(change.kind), Letter(change.kind)) + " " + NamesOf(change);
+    out += console.Paint(ToneOf(change.kind), Letter(change.kind)) + " " + NamesOf(change) +
+           LinkText(change);
     if (!change.refused.empty()) out += "  (cannot be applied: " + Printable(change.refused) + ")";
     if (change.protection) {
       out += fmt::format("  (protected: {})", change.protection.reason);

@@ -40,6 +40,11 @@ Result<changes::Choice> ChoiceFor(const ParsedArgs& args, const changes::Content
   return ChooseHunks(contents, list, paths, ask, console);
 }
 
+Result<void> Bring(const changes::Contents& contents, std::vector<changes::Tip>& tips) {
+  IGLOO_ASSIGN(tips, changes::NewTips(contents));
+  return changes::BringCommits(contents, tips);
+}
+
 Result<int> RunApply(const ParsedArgs& args, Console& console) {
   if (args.words.empty() || args.rest) {
     return Fail(Errc::kInvalidArgument, "'igloo apply' takes the name of some changes",
@@ -57,15 +62,18 @@ Result<int> RunApply(const ParsedArgs& args, Console& console) {
   }
   std::vector<changes::Tip> tips;
   const bool all = args.words.size() == 1 && !asked;
+  Result<void> brought;
   if (all && list.git) {
-    IGLOO_ASSIGN(tips, changes::NewTips(contents));
-    IGLOO_TRY(changes::BringCommits(contents, tips));
+    brought = Bring(contents, tips);
+    // What happened to the files is said first.
+    if (!brought) tips.clear();
   }
   if (args.Has("--json")) {
     console.Out(OutcomeJson(held.set, outcome, tips));
   } else {
     SayOutcome(held.set, outcome, tips, console);
   }
+  IGLOO_TRY(std::move(brought));
   if (all && files && outcome.complete()) IGLOO_TRY(changes::MarkApplied(held.set));
   return outcome.conflicts.empty() && outcome.refused.empty() ? 0 : 1;
 }

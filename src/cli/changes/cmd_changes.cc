@@ -51,8 +51,13 @@ Result<int> Show(const ParsedArgs& args, Console& console) {
   IGLOO_ASSIGN(const auto contents, changes::Contents::Open(held.set));
   IGLOO_ASSIGN(auto list, changes::ReadChanges(contents));
   Shown shown{.changes = std::move(list.changes)};
+  bool failed = false;
   if (list.git) {
-    IGLOO_ASSIGN(shown.tips, changes::NewTips(contents));
+    auto tips = changes::NewTips(contents);
+    failed = !tips;
+    // The files can be shown and applied all the same.
+    if (!tips) console.Report(tips.error());
+    if (tips) shown.tips = *std::move(tips);
   }
   IGLOO_TRY(Narrow({args.words.begin() + 2, args.words.end()}, held.set.name, shown));
   if (args.Has("--json")) {
@@ -61,14 +66,14 @@ Result<int> Show(const ParsedArgs& args, Console& console) {
     std::vector<Error> missing;
     console.Out(PatchText(contents, shown, console, missing));
     for (const Error& each : missing) console.Report(each);
-    return missing.empty() ? 0 : 1;
+    failed = failed || !missing.empty();
   } else if (args.Has("--stat")) {
     console.Out(StatText(contents, shown, console));
   } else {
     console.Out(shown.changes.empty() && shown.tips.empty() ? "nothing was changed\n"
                                                             : NamesText(shown, console));
   }
-  return 0;
+  return failed ? 1 : 0;
 }
 
 Result<int> RunChanges(const ParsedArgs& args, Console& console) {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <filesystem>
 
 #include "agent/claude_sandbox/notice.h"
 #include "agent/claude_sandbox/state_directory.h"
@@ -66,7 +66,8 @@ Result<std::string> ReadProject(const std::string& named) {
 /// $XDG_STATE_HOME, where igloo's own state lies, too.
 Result<std::string> StateHome() {
   IGLOO_ASSIGN(const std::string igloo, service::StatePlace());
-  return igloo.substr(0, igloo.rfind('/'));
+  // It may not be there yet.
+  return std::filesystem::weakly_canonical(igloo.substr(0, igloo.rfind('/'))).string();
 }
 
 bool IsGranted(const agent::Box& box, Grant grant) {
@@ -200,7 +201,7 @@ Result<int> Join(Asked asked, const agent::BoxRegistry& boxes, const agent::BoxI
   IGLOO_ASSIGN(const config::Config config, ReadAgentConfig(asked.args, console));
   IGLOO_ASSIGN(const PreparedBox prepared,
                PrepareBox(asked.args, asked.launch, config, Inherit::kNames, console));
-  return EnterBox(boxes.SocketOf(box.name), prepared.box.argv);
+  return JoinBox(boxes, box, prepared.box.argv);
 }
 
 Result<int> Start(const Options& options, const Launcher& launcher, const Asked& asked,

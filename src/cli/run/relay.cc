@@ -154,8 +154,8 @@ class Relay {
     raw_.Leave();
     boost::system::error_code ignored;
     signals_.remove(SIGTSTP, ignored);
-    // All of the job, as the key would: a script that started igloo stops, too. Where no shell could
-    // let it go on, the kernel ignores this.
+    // All of the job, as the key would: a script that started igloo stops, too. Where no shell
+    // could let it go on, the kernel ignores this.
     ::kill(0, SIGTSTP);
     signals_.add(SIGTSTP, ignored);
     // Whoever said so may have told igloo alone, and igloo's own programs stopped with it.

@@ -1,5 +1,8 @@
 #include "service/changes/apply.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -35,8 +38,9 @@ class Plan {
         outcome_.refused.push_back({change.path, change.refused});
       } else if (change.protection && !Named(change.protection.place)) {
         outcome_.withheld.push_back({change.path, std::string(change.protection.reason)});
-      } else {
-        IGLOO_TRY(Decide(change));
+      } else if (auto decided = Decide(change); !decided) {
+        // One file that cannot be read leaves the others as they are.
+        outcome_.refused.push_back({change.path, std::move(decided).error().what});
       }
     }
     for (std::size_t i = 0; i < paths_.size(); ++i) {
@@ -104,6 +108,9 @@ class Plan {
       Conflict(change, "'" + link + "' on the way to it is no directory on the host");
       return {};
     }
+    for (const std::string& path : {change.path, change.from}) {
+      IGLOO_TRY(CheckOwners(path));
+    }
     switch (change.kind) {
       case Kind::kDeleted:
         Delete(change.path, change);
@@ -113,6 +120,24 @@ class Plan {
       case Kind::kAdded:
       case Kind::kChanged:
         return Put(change);
+    }
+    return {};
+  }
+
+  /// In somebody else's project root does what its owner could do. So another user's file stays,
+  /// and so does what lies in another user's directory.
+  Result<void> CheckOwners(std::string path) const {
+    const ActingUser& user = contents_.project().user();
+    if (!user.other()) return {};
+    for (bool directory = false; !path.empty() && !directory; path = ParentOf(path)) {
+      const UniqueFd found = OpenBeneath(contents_.project().fd(), path, O_PATH);
+      struct stat info{};
+      if (!found || ::fstat(found.get(), &info) != 0) continue;
+      directory = S_ISDIR(info.st_mode);
+      if (info.st_uid == user.user()) continue;
+      return Fail(Errc::kPermissionDenied,
+                  "'" + Printable(path) + "' belongs to user " + std::to_string(info.st_uid) +
+                      ", and root changes this project with the rights of its owner alone");
     }
     return {};
   }
@@ -287,6 +312,9 @@ class Plan {
                         .content = std::move(content)};
     if (operation.link) {
       IGLOO_ASSIGN(operation.content, contents_.After(change.path));
+    } else if (!operation.content) {
+      // One that cannot be read is noticed here and not when others are being written.
+      IGLOO_TRY(contents_.upper().OpenFile(change.path));
     }
     MakeParents(change.path);
     operations_.push_back(std::move(operation));

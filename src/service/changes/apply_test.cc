@@ -1,7 +1,11 @@
 #include "service/changes/apply.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
+#include <map>
+
+#include "service/changes/copy_bytes.h"
 #include "service/changes/patch.h"
 #include "service/changes/testing.h"
 
@@ -220,6 +224,213 @@ TEST_F(ApplyChangesTest, ProtectedNamesAreAppliedOnlyIfTheyAreNamed) {
     EXPECT_EQ(OnHost(name) == "hostile", outcome.conflicts.empty()) << name;
     EXPECT_EQ(OnHost(name), name == ".git/config" ? OnHost(name) : "hostile") << name;
   }
+}
+
+TEST_F(ApplyChangesTest, OneFileThatCannotBeReadLeavesTheOthers) {
+  Host("closed", "x");
+  BeginSet();
+  Inside("closed", "y");
+  Inside("fine", "z");
+  ASSERT_EQ(::chmod((upper_ + "/closed").c_str(), 0), 0);
+  const Outcome outcome = ApplyAll();
+  EXPECT_EQ(OnHost("fine"), "z");
+  if (::geteuid() == 0) {  // reads everything
+    EXPECT_THAT(outcome.applied, UnorderedElementsAre("closed", "fine"));
+  } else {
+    EXPECT_THAT(outcome.applied, ElementsAre("fine"));
+    ASSERT_EQ(outcome.refused.size(), 1U);
+    EXPECT_EQ(outcome.refused.front().path, "closed");
+    EXPECT_EQ(OnHost("closed"), "x");
+  }
+}
+
+TEST_F(ApplyChangesTest, WhatASparseFileDoesNotHoldTakesNoRoom) {
+  BeginSet();
+  Inside("big", "begin");
+  const std::string place = upper_ + "/big";
+  constexpr off_t kSize = off_t{1} << 40;
+  ASSERT_EQ(::truncate(place.c_str(), kSize), 0);
+  {
+    const UniqueFd file(::open(place.c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::pwrite(file.get(), "middle", 6, kSize / 2), 6);
+  }
+  EXPECT_THAT(ApplyAll().applied, ElementsAre("big"));
+  struct stat info{};
+  ASSERT_EQ(::stat((project_ + "/big").c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, kSize);
+  EXPECT_LT(info.st_blocks * 512, 1 << 20);
+  const UniqueFd file(::open((project_ + "/big").c_str(), O_RDONLY | O_CLOEXEC));
+  char text[6];
+  ASSERT_EQ(::pread(file.get(), text, 6, kSize / 2), 6);
+  EXPECT_EQ(std::string_view(text, 6), "middle");
+  ASSERT_EQ(::pread(file.get(), text, 5, 0), 5);
+  EXPECT_EQ(std::string_view(text, 5), "begin");
+}
+
+TEST_F(ApplyChangesTest, MoreThanTheDiskHoldsIsRefusedBeforeAnythingIsWritten) {
+  BeginSet();
+  Inside("big", std::string(16U << 20, 'x'));
+  const Contents contents = Open();
+  struct statvfs disk{};
+  ASSERT_EQ(::fstatvfs(contents.project().fd(), &disk), 0);
+  // Twice as much: others use the disk, too.
+  const std::size_t times = (disk.f_bavail * disk.f_frsize >> 23) + 2;
+  const std::vector<Operation> operations(times, {.path = "big"});
+  const auto room = CheckRoom(contents.project(), contents.upper(), operations);
+  ASSERT_FALSE(room);
+  EXPECT_THAT(room.error().what, HasSubstr("the project's disk has"));
+  EXPECT_TRUE(CheckRoom(contents.project(), contents.upper(), {operations.front()})) << "control";
+}
+
+/// While root works, the owner of the project puts a directory of root's in the place of its own.
+/// Started by an ordinary user there is nobody else: the control, in which the file arrives.
+TEST_F(ApplyChangesTest, RootWritesInAForeignProjectWithTheRightsOfItsOwner) {
+  const bool root = ::geteuid() == 0;
+  Host("dir/file", "one");
+  Host("roots/file", "one");
+  Host("other", "root's");
+  if (root) {
+    for (const char* each : {"", "/dir", "/dir/file"}) {
+      ASSERT_EQ(::chown((project_ + each).c_str(), 12399, 12399), 0);
+    }
+  }
+  BeginSet();
+  Inside("dir/new", "hostile");
+  Inside("dir/fresh/file", "hostile");
+  Inside("other", "changed");
+  Inside("fine", "fine");
+  const Contents contents = Open();
+  bool exchanged = false;
+  const auto outcome = Apply(contents, Read(contents), {}, [&](std::string_view step) {
+    if (step != "move" || exchanged) return;
+    exchanged = true;
+    std::filesystem::rename(project_ + "/dir", project_ + "/away");
+    std::filesystem::rename(project_ + "/roots", project_ + "/dir");
+  });
+  ASSERT_TRUE(outcome) << outcome.error().what;
+  EXPECT_TRUE(exchanged);
+  struct stat info{};
+  ASSERT_EQ(::stat((project_ + "/dir").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, ::geteuid()) << "root's stays root's";
+  EXPECT_EQ(OnHost("dir/new"), root ? "(nothing)" : "hostile");
+  EXPECT_EQ(OnHost("dir/fresh/file"), root ? "(nothing)" : "hostile");
+  EXPECT_EQ(OnHost("other"), root ? "root's" : "changed") << "a file of root's in the project";
+  EXPECT_EQ(outcome->refused.size(), root ? 1U : 0U);
+  EXPECT_EQ(OnHost("fine"), "fine");
+  ASSERT_EQ(::stat((project_ + "/fine").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, root ? 12399 : ::geteuid());
+}
+
+/// By data: each of these some program obeys without a question.
+TEST_F(ApplyChangesTest, NamesThatToolsObeyAreProtected) {
+  BeginSet();
+  const std::vector<std::string> names = {".devcontainer.json",
+                                          ".cursor/mcp.json",
+                                          ".kiro/settings/mcp.json",
+                                          ".roo/mcp.json",
+                                          ".amazonq/mcp.json",
+                                          ".junie/mcp.json",
+                                          ".factory/mcp.json",
+                                          ".qwen/settings.json",
+                                          ".windsurf/mcp.json",
+                                          "opencode.json",
+                                          ".opencode.json",
+                                          ".crush.json",
+                                          ".aider.conf.yml",
+                                          ".zed/settings.json",
+                                          ".vs/tasks.vs.json",
+                                          ".fleet/run.json",
+                                          "sub/x.code-workspace",
+                                          "sub/Y.Code-Workspace",
+                                          ".cargo/config.toml",
+                                          ".mise.toml",
+                                          "mise.toml",
+                                          ".exrc",
+                                          ".nvim.lua",
+                                          ".lvimrc",
+                                          ".dir-locals.el",
+                                          ".gdbinit",
+                                          ".zlogout",
+                                          ".yarnrc.yml",
+                                          ".pre-commit-config.yaml",
+                                          ".husky/pre-commit",
+                                          ".hg/hgrc",
+                                          "sub/.config/mise/x.toml"};
+  for (const std::string& name : names) Inside(name, "hostile");
+  const std::vector<std::string> fine = {".cargo/registry", "code-workspace/x", "mise.toml.md",
+                                         "x.hg/hgrc", ".config/other"};
+  for (const std::string& name : fine) Inside(name, "x");
+  (void)ApplyAll();
+  for (const std::string& name : names) EXPECT_EQ(OnHost(name), "(nothing)") << name;
+  for (const std::string& name : fine) EXPECT_EQ(OnHost(name), "x") << name;
+  for (const std::string& name : names) (void)ApplyAll({.paths = {name}});
+  for (const std::string& name : names) EXPECT_EQ(OnHost(name), "hostile") << "if it is named";
+}
+
+TEST_F(ApplyChangesTest, WhatTheConfigurationOfGitNamesIsProtected) {
+  for (const char* name :
+       {"checks/pre-commit", "tools/watch", "clean.sh", "shared.conf", "more/f"}) {
+    Host(name, "before");
+  }
+  Host("shared.conf", "[include]\n\tpath = more/config\n[core]\n  fsmonitor = tools/watch\n");
+  Host("more/config", "[diff \"x\"] textconv = ./tools/show\n");
+  Commit();
+  Git("config core.hooksPath checks");
+  Git("config filter.x.clean 'sh clean.sh %f'");
+  Git("config include.path ../shared.conf");
+  Git("config branch.main.remote fine");
+  BeginSet();
+  const std::vector<std::string> names = {"checks/pre-commit", "checks/new",  "tools/watch",
+                                          "clean.sh",          "shared.conf", "more/config",
+                                          "tools/show"};
+  for (const std::string& name : names) Inside(name, "hostile");
+  const std::vector<std::string> fine = {"fine", "more/f", "tools/other", "checks.md",
+                                         "sub/clean.sh"};
+  for (const std::string& name : fine) Inside(name, "x");
+  const Outcome outcome = ApplyAll();
+  for (const std::string& name : names) EXPECT_NE(OnHost(name), "hostile") << name;
+  for (const std::string& name : fine) EXPECT_EQ(OnHost(name), "x") << name;
+  EXPECT_EQ(outcome.withheld.size(), names.size());
+  (void)ApplyAll({.paths = {"checks"}});
+  EXPECT_EQ(OnHost("checks/new"), "hostile");
+}
+
+TEST_F(ApplyChangesTest, ADirectoryThatBecomesARepositoryIsProtected) {
+  Host("half/HEAD", "ref: refs/heads/main\n");
+  Host("half/objects/x", "x");
+  BeginSet();
+  for (const char* name :
+       {"bare/HEAD", "bare/config", "bare/objects/x", "bare/refs/x", "half/refs/x", "half/config",
+        "tree/HEAD", "tree/commondir", "HEAD", "objects/x", "refs/x"}) {
+    Inside(name, "hostile");
+  }
+  Inside("data/HEAD", "x");
+  Inside("data/objects/x", "x");
+  Inside("file", "x");
+  (void)ApplyAll();
+  EXPECT_EQ(OnHost("bare/config"), "(nothing)");
+  EXPECT_EQ(OnHost("half/refs/x"), "(nothing)");
+  EXPECT_EQ(OnHost("half/config"), "(nothing)");
+  EXPECT_EQ(OnHost("tree/commondir"), "(nothing)");
+  EXPECT_EQ(OnHost("refs/x"), "(nothing)");
+  EXPECT_EQ(OnHost("data/HEAD"), "x");
+  EXPECT_EQ(OnHost("file"), "x");
+  (void)ApplyAll({.paths = {"bare"}});
+  EXPECT_EQ(OnHost("bare/config"), "hostile");
+}
+
+TEST_F(ApplyChangesTest, LinksToWhatIsProtectedAreProtectedAndAllSayWhereTheyLead) {
+  Commit();
+  BeginSet();
+  const std::map<std::string, std::string> links = {
+      {"hooks", ".git/hooks"}, {"docs", "./sub/../.git"}, {"settings", ".vscode"},
+      {".hg", "other"},        {"fine", "file"},          {"far", "/etc/passwd"}};
+  for (const auto& [name, target] : links) {
+    ASSERT_EQ(::symlink(target.c_str(), (upper_ + "/" + name).c_str()), 0);
+  }
+  for (const Change& each : Read(Open()).changes) EXPECT_EQ(each.link, links.at(each.path));
+  EXPECT_THAT(ApplyAll().applied, UnorderedElementsAre("fine", "far"));
+  EXPECT_THAT(ApplyAll({.paths = {"docs"}}).applied, ElementsAre("docs"));
 }
 
 TEST_F(ApplyChangesTest, TheSandboxsOwnCopyOfGitsFilesIsNeverApplied) {

@@ -22,6 +22,7 @@ struct Change {
   std::string from = {};            ///< of kRenamed: where it was
   std::optional<Node> before = {};  ///< in the base
   std::optional<Node> after = {};   ///< in the upper layer
+  std::string link = {};            ///< where it leads, of a link in the upper layer
   Protection protection = {};       ///< applied only if it is named
   std::string refused = {};         ///< why it is never applied; empty: it can be
 };

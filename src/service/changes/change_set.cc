@@ -10,13 +10,13 @@
 
 #include "base/file.h"
 #include "base/private_directory.h"
+#include "base/remove_tree.h"
 #include "base/replace_file.h"
 #include "base/text.h"
 #include "environment/work_tree.h"
 #include "service/changes/base_record.h"
 #include "service/changes/journal.h"
 #include "service/changes/packed.h"
-#include "service/changes/remove_tree.h"
 #include "service/places.h"
 
 namespace igloo::service::changes {

@@ -1,9 +1,9 @@
+#include "base/remove_tree.h"
 #include "service/changes/change_set.h"
 
 #include <ctime>
 
 #include "service/changes/base_record.h"
-#include "service/changes/remove_tree.h"
 #include "service/changes/testing.h"
 
 namespace igloo::service::changes {

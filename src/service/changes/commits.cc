@@ -100,9 +100,9 @@ std::string HeadInside(const Contents& contents, const Repository& repository) {
 }
 
 /// Where the project's branches, tags and remote branches are now.
-Result<std::set<std::string>> HostObjects(const Git& git, const std::string& repository) {
+Result<std::set<std::string>> HostObjects(const Git& git) {
   IGLOO_ASSIGN(const std::string text,
-               git.Run({.repository = repository,
+               git.Run({.repository = git.path(),
                         .args = {"for-each-ref", "--format=%(objectname)", "refs/heads",
                                  "refs/tags", "refs/remotes"}}));
   std::set<std::string> objects;
@@ -112,6 +112,14 @@ Result<std::set<std::string>> HostObjects(const Git& git, const std::string& rep
     objects.emplace(line);
   }
   return objects;
+}
+
+/// In the scratch repository, with the rights of the user whom git acts as.
+Result<UniqueFd> NewFile(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (file) return file;
+  const int saved_errno = errno;
+  return FailSys(saved_errno, "cannot write '" + Printable(path) + "'");
 }
 
 /// Copies objects out of the upper layer, as plain bytes.
@@ -146,8 +154,6 @@ class ObjectCopy {
   Result<void> Loose(const std::string& place, const std::string& first) {
     const auto directory = upper_.OpenDirectory(place);
     if (!directory) return {};
-    const std::string to = scratch_ + "/objects/" + first;
-    ::mkdir(to.c_str(), S_IRWXU);
     return EachName(directory->get(), [&](const char* name) -> Result<void> {
       if (std::string_view(name).size() != digits_ - 2 || !IsHex(name)) return {};
       const std::string path = place + "/" + name;
@@ -155,15 +161,17 @@ class ObjectCopy {
       if (!node || node->type != Type::kFile) return {};
       IGLOO_TRY(Count(node->size));
       IGLOO_ASSIGN(const std::string bytes, upper_.Read(path, kLargestObject));
-      const std::string target = to + "/" + name;
-      const UniqueFd file(
-          ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-      if (!file) {
-        const int saved_errno = errno;
-        return FailSys(saved_errno, "cannot copy an object of git");
-      }
-      return WriteAll(file.get(), bytes);
+      return Write(first, name, bytes);
     });
+  }
+
+  Result<void> Write(const std::string& first, const std::string& name,
+                     const std::string& bytes) const {
+    IGLOO_ASSIGN(const auto rights, git_.user().TakeRights());
+    const std::string directory = scratch_ + "/objects/" + first;
+    ::mkdir(directory.c_str(), S_IRWXU);
+    IGLOO_ASSIGN(const UniqueFd file, NewFile(directory + "/" + name));
+    return WriteAll(file.get(), bytes);
   }
 
   /// Git makes the index of each anew, and looks at every object in it.
@@ -193,54 +201,36 @@ class ObjectCopy {
   std::uint64_t bytes_ = 0;
 };
 
-/// What git wrote as root belongs to whoever owns the repository.
-void GiveToOwner(const std::string& git, const std::vector<std::string>& paths) {
-  struct stat owner{};
-  if (::geteuid() != 0 || ::stat(git.c_str(), &owner) != 0) return;
-  for (const std::string& path : paths) {
-    (void)::lchown((git + "/" + path).c_str(), owner.st_uid, owner.st_gid);
-  }
+Result<UniqueFd> NewPack(const Git& git, const std::string& scratch) {
+  IGLOO_ASSIGN(const auto rights, git.user().TakeRights());
+  return NewFile(scratch + "/passed.pack");
 }
 
 /// A pack of what the project lacks, checked and put into it.
-Result<void> Pass(const Git& git, const std::string& repository, const std::string& scratch,
-                  const std::vector<Tip>& tips) {
-  IGLOO_ASSIGN(const auto known, HostObjects(git, repository));
+Result<void> Pass(const Git& git, const std::string& scratch, const std::vector<Tip>& tips) {
+  IGLOO_ASSIGN(const auto known, HostObjects(git));
   std::string wanted;
   for (const Tip& tip : tips) wanted += tip.object + "\n";
   for (const std::string& object : known) wanted += "^" + object + "\n";
-  const std::string place = scratch + "/passed.pack";
-  const UniqueFd pack(
-      ::open(place.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (!pack) {
-    const int saved_errno = errno;
-    return FailSys(saved_errno, "cannot make a pack of git");
-  }
+  IGLOO_ASSIGN(const UniqueFd pack, NewPack(git, scratch));
   IGLOO_TRY(git.Run(
       {.repository = scratch,
        .args = {"pack-objects", "--revs", "--stdout", "--thin", "--quiet", "--delta-base-offset"},
        .input = wanted},
       -1, pack.get()));
   ::lseek(pack.get(), 0, SEEK_SET);
-  IGLOO_ASSIGN(
-      const std::string said,
-      git.Run({.repository = scratch,
-               .args = {"index-pack", "--stdin", "--fix-thin", "--strict", "--fsck-objects"},
-               .variables = {"GIT_OBJECT_DIRECTORY=" + repository + "/objects"}},
-              pack.get(), -1));
-  // "pack" or "keep", a tab, and the pack's name.
-  const std::string name(FirstLine(std::string_view(said).substr(said.find('\t') + 1)));
-  const std::string stem = "objects/pack/pack-" + name;
-  GiveToOwner(repository, {stem + ".pack", stem + ".idx", stem + ".rev"});
+  IGLOO_TRY(git.Run({.repository = scratch,
+                     .args = {"index-pack", "--stdin", "--fix-thin", "--strict", "--fsck-objects"},
+                     .variables = {"GIT_OBJECT_DIRECTORY=" + git.path() + "/objects"}},
+                    pack.get(), -1));
   return {};
 }
 
-Result<void> Point(const Git& git, const std::string& repository, const std::string& name,
-                   const Tip& tip) {
+Result<void> Point(const Git& git, const std::string& name, const Tip& tip) {
   const std::string ref = std::string(kHeads) + tip.arrives_as;
   const std::string nothing(tip.object.size(), '0');
   auto made =
-      git.Run({.repository = repository,
+      git.Run({.repository = git.path(),
                .args = {"update-ref", "-m", "igloo apply " + name, ref, tip.object, nothing},
                .variables = {"GIT_COMMITTER_NAME=igloo", "GIT_COMMITTER_EMAIL=igloo@localhost"}});
   if (!made) {
@@ -249,8 +239,6 @@ Result<void> Point(const Git& git, const std::string& repository, const std::str
                  tip.arrives_as + " ANOTHER-NAME";
     return std::unexpected(std::move(error));
   }
-  const std::string igloo = std::string(kHeads) + "igloo";
-  GiveToOwner(repository, {igloo, ref, "logs/" + igloo, "logs/" + ref});
   return {};
 }
 
@@ -268,8 +256,8 @@ Result<std::vector<Tip>> NewTips(const Contents& contents) {
   const bool detached = head.size() == digits && IsHex(head);
   if (detached && head != contents.set().head) refs["HEAD"] = head;
   if (refs.empty()) return tips;
-  IGLOO_ASSIGN(const Git git, Git::Find());
-  IGLOO_ASSIGN(const auto known, HostObjects(git, repository.path()));
+  IGLOO_ASSIGN(const Git git, GitOf(contents.set()));
+  IGLOO_ASSIGN(const auto known, HostObjects(git));
   const std::string own = "igloo/" + contents.set().name;
   std::set<std::string> names;
   for (const auto& [branch, object] : refs) {
@@ -283,19 +271,20 @@ Result<std::vector<Tip>> NewTips(const Contents& contents) {
 
 Result<void> BringCommits(const Contents& contents, const std::vector<Tip>& tips) {
   if (tips.empty()) return {};
-  IGLOO_ASSIGN(const Git git, Git::Find());
+  IGLOO_ASSIGN(const Git git, GitOf(contents.set()));
+  for (const Tip& tip : tips) IGLOO_TRY(git.CheckBranch(tip.arrives_as));
   const ChangeSet& set = contents.set();
   IGLOO_ASSIGN(const Repository repository, Repository::Open(set));
   IGLOO_ASSIGN(const ScratchRepository scratch,
-               ScratchRepository::Make(git, set.place, repository.path(),
-                                       set.name_size == 32 ? "sha256" : "sha1"));
+               ScratchRepository::Make(git, set.place, set.name_size == 32 ? "sha256" : "sha1"));
   // Without it, git would look for the parents of commits that the project does not have.
   if (const auto shallow = repository.host().Read("shallow", 4U << 20)) {
+    IGLOO_ASSIGN(const auto rights, git.user().TakeRights());
     IGLOO_TRY(ReplaceFile(scratch.path() + "/shallow", *shallow));
   }
   IGLOO_TRY(ObjectCopy(repository, set.name_size * 2, git, scratch.path()).All());
-  IGLOO_TRY(Pass(git, repository.path(), scratch.path(), tips));
-  for (const Tip& tip : tips) IGLOO_TRY(Point(git, repository.path(), set.name, tip));
+  IGLOO_TRY(Pass(git, scratch.path(), tips));
+  for (const Tip& tip : tips) IGLOO_TRY(Point(git, set.name, tip));
   return {};
 }
 

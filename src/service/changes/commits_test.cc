@@ -1,5 +1,12 @@
 #include "service/changes/commits.h"
 
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/syscall.h>
+
+#include <map>
+
+#include "service/changes/git_confine.h"
 #include "service/changes/testing.h"
 
 namespace igloo::service::changes {
@@ -151,6 +158,116 @@ TEST_F(CommitsTest, LinksInTheRepositoryLeadNowhere) {
   const Contents contents = Open();
   EXPECT_FALSE(BringCommits(contents, *NewTips(contents)));
   EXPECT_EQ(OfHost("git branch --list 'igloo/*'"), "");
+}
+
+/// Of the host's repository. The control: git itself goes through each of them.
+TEST_F(CommitsTest, NothingIsWrittenThroughALinkInTheHostsRepository) {
+  MakeRepository();
+  CommitInside("echo two > file && git commit -qam second");
+  ASSERT_EQ(Shell(project_,
+                  "git checkout -q -b other && git commit -q --allow-empty -m more && "
+                  "git checkout -q main"),
+            0);
+  const std::string outside = directory_.path() + "/outside", git = project_ + "/.git/";
+  WriteTo(outside + "/log", "kept\n");
+  const std::map<std::string, std::string> links = {
+      {"refs/heads/igloo", outside},
+      {"logs/refs/heads/igloo", outside},
+      {"objects/pack", outside},
+      {"refs/heads/igloo/work", outside + "/ref"},
+      {"logs/refs/heads/igloo/work", outside + "/log"}};
+  for (const auto& [link, target] : links) {
+    const std::string place = git + link;
+    const bool directory = std::filesystem::is_directory(place);
+    if (directory) std::filesystem::rename(place, place + ".away");
+    std::filesystem::create_directories(std::filesystem::path(place).parent_path());
+    std::filesystem::create_symlink(target, place);
+    const Contents contents = Open();
+    const auto tips = NewTips(contents);
+    const auto brought =
+        tips ? BringCommits(contents, *tips) : std::unexpected(Error(tips.error()));
+    ASSERT_FALSE(brought) << link;
+    EXPECT_THAT(brought.error().what, HasSubstr("it is a link")) << link;
+    EXPECT_EQ(ReadFile(outside + "/log", 100).value_or(""), "kept\n") << link;
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(outside), {}), 1) << link;
+    if (link != "refs/heads/igloo/work") {
+      (void)Shell(project_,
+                  "git update-ref --create-reflog refs/heads/igloo/work other && "
+                  "git repack -q -a");
+      const bool written = std::distance(std::filesystem::directory_iterator(outside), {}) > 1 ||
+                           ReadFile(outside + "/log", 100).value_or("") != "kept\n";
+      EXPECT_TRUE(written) << "control: " << link;
+      (void)Shell(project_, "git update-ref -d refs/heads/igloo/work");
+    }
+    std::filesystem::remove_all(outside);
+    WriteTo(outside + "/log", "kept\n");
+    std::filesystem::remove(place);
+    if (directory) std::filesystem::rename(place + ".away", place);
+  }
+  const Contents contents = Open();
+  EXPECT_TRUE(BringCommits(contents, *NewTips(contents))) << "without a link";
+}
+
+TEST_F(CommitsTest, ARepositoryThatLeadsElsewhereIsRefused) {
+  MakeRepository();
+  CommitInside("echo two > file && git commit -qam second");
+  const std::string other = directory_.path() + "/other";
+  std::filesystem::copy(project_, other, std::filesystem::copy_options::recursive);
+  Host(".git/commondir", other + "/.git\n");
+  const auto tips = NewTips(Open());
+  ASSERT_FALSE(tips);
+  EXPECT_THAT(tips.error().what, HasSubstr("it leads git to another repository"));
+}
+
+/// What root brings into somebody else's repository is that user's, and git has no other rights.
+/// Started by an ordinary user, the repository is its own.
+TEST_F(CommitsTest, RootsGitActsAsTheOwnerOfTheRepository) {
+  MakeRepository();
+  CommitInside("echo two > file && git commit -qam second");
+  const uid_t owner = ::geteuid() == 0 ? 12399 : ::geteuid();
+  std::filesystem::permissions(directory_.path(), std::filesystem::perms(0755));
+  for (const auto& each : std::filesystem::recursive_directory_iterator(project_)) {
+    ASSERT_EQ(::lchown(each.path().c_str(), owner, static_cast<gid_t>(-1)), 0);
+  }
+  ASSERT_EQ(::chown(project_.c_str(), owner, static_cast<gid_t>(-1)), 0);
+  const Contents contents = Open();
+  const auto tips = NewTips(contents);
+  ASSERT_TRUE(tips) << tips.error().what;
+  const auto brought = BringCommits(contents, *tips);
+  ASSERT_TRUE(brought) << brought.error().what;
+  std::size_t files = 0;
+  for (const auto& each : std::filesystem::recursive_directory_iterator(project_ + "/.git")) {
+    struct stat info{};
+    ASSERT_EQ(::lstat(each.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, owner) << each.path();
+    ++files;
+  }
+  EXPECT_GT(files, 10U);
+  EXPECT_EQ(ReadFile(project_ + "/.git/refs/heads/igloo/work", 100).value_or("").size(), 41U);
+}
+
+TEST_F(CommitsTest, GitWritesToItsRepositoriesAndNowhereElse) {
+  const std::string inside = directory_.path() + "/inside",
+                    outside = directory_.path() + "/outside";
+  std::filesystem::create_directory(inside);
+  std::filesystem::create_directory(outside);
+  std::filesystem::create_directory_symlink(outside, inside + "/link");
+  const UniqueFd place(::open(inside.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const auto writes = [](const std::string& path) {
+    return UniqueFd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) ? "written"
+                                                                                : "refused";
+  };
+  std::vector<std::string> seen;
+  const int places[] = {place.get()};
+  ASSERT_TRUE(WithWritesBeneath(places, [&]() -> Result<void> {
+    seen = {writes(inside + "/a"), writes(inside + "/link/b"), writes(outside + "/c")};
+    return {};
+  }));
+  const bool landlock =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
+  const std::string elsewhere = landlock ? "refused" : "written";
+  EXPECT_THAT(seen, ::testing::ElementsAre("written", elsewhere, elsewhere));
+  EXPECT_STREQ(writes(outside + "/c"), "written") << "control: this thread gave up nothing";
 }
 
 TEST_F(CommitsTest, NamesOfBranchesAreMadeSafe) {

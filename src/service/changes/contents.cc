@@ -61,6 +61,7 @@ Result<Tree> OpenProject(const ChangeSet& set) {
         "the project of '" + set.name + "' is no longer at '" + Printable(set.project) + "'",
         "put it back, or give the changes up: igloo discard " + set.name);
   }
+  IGLOO_TRY(project->OpenFilesAsOwner());
   return project;
 }
 
@@ -72,6 +73,11 @@ Result<Contents> Contents::Open(const ChangeSet& set) {
   Contents contents(set, std::move(project), std::move(upper));
   IGLOO_ASSIGN(contents.base_, DecodeBase(bytes));
   return contents;
+}
+
+Result<Git> GitOf(const ChangeSet& set) {
+  IGLOO_ASSIGN(const Repository repository, Repository::Open(set));
+  return Git::For(repository.host().fd(), repository.path());
 }
 
 bool Contents::IsUntouched(const std::string& path) const {
@@ -108,12 +114,13 @@ Result<std::string> Contents::FromGit(const std::string& path, const Node& node)
   const auto object = index_->ObjectOf(path, node);
   if (!object) return Unknown(path);
   if (!git_) {
-    IGLOO_ASSIGN(git_, Git::Find());
+    IGLOO_ASSIGN(git_, GitOf(set_));
   }
   if (!scratch_) {
-    IGLOO_ASSIGN(const Repository repository, Repository::Open(set_));
-    IGLOO_ASSIGN(scratch_, ScratchRepository::Make(*git_, set_.place, repository.path(),
-                                                   set_.name_size == 32 ? "sha256" : "sha1"));
+    IGLOO_ASSIGN(
+        ScratchRepository scratch,
+        ScratchRepository::Make(*git_, set_.place, set_.name_size == 32 ? "sha256" : "sha1"));
+    scratch_.emplace(std::move(scratch));
   }
   auto bytes = git_->Run({.repository = scratch_->path(), .args = {"cat-file", "blob", *object}});
   // Filters, such as those for line ends, make other files from objects.

@@ -48,6 +48,9 @@ class Contents {
   mutable std::optional<ScratchRepository> scratch_ = {};
 };
 
+/// Git for the project's repository.
+Result<Git> GitOf(const ChangeSet& set);
+
 /// Whether two regular files have the same bytes.
 Result<bool> SameBytes(int a, int b);
 

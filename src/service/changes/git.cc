@@ -15,6 +15,9 @@
 #include "base/replace_file.h"
 #include "base/spawn.h"
 #include "base/text.h"
+#include "service/changes/git_confine.h"
+#include "service/changes/git_places.h"
+#include "service/changes/tree.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -30,14 +33,9 @@ bool BelongsToRoot(const std::string& path) {
 
 /// What every call is told. SECURITY: where git works for a project, that one's configuration could
 /// name programs; none of these is ever started.
-constexpr std::array<const char*, 8> kSettings = {
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "protocol.allow=never",
-    "core.alternateRefsCommand=/bin/false",
-    "safe.directory=*",
+constexpr std::array<const char*, 7> kSettings = {
+    "core.hooksPath=/dev/null",   "core.fsmonitor=false", "gc.auto=0",
+    "maintenance.auto=false",     "protocol.allow=never", "core.alternateRefsCommand=/bin/false",
     "core.logAllRefUpdates=true",
 };
 
@@ -75,6 +73,12 @@ std::string Hex(std::string_view bytes) {
   return hex;
 }
 
+/// A directory that the acting user makes and reaches, on a disk if there is one.
+Result<TempDir> PlaceForAnybody() {
+  auto directory = TempDir::Make("/var/tmp");
+  return directory ? std::move(directory) : TempDir::Make("/tmp");
+}
+
 /// Where git looks for objects that a repository lacks.
 Result<void> BorrowObjects(const std::string& repository, const std::string& objects) {
   return ReplaceFile(repository + "/objects/info/alternates", objects + "\n");
@@ -82,7 +86,7 @@ Result<void> BorrowObjects(const std::string& repository, const std::string& obj
 
 }  // namespace
 
-Result<Git> Git::Find() {
+Result<std::string> Git::FindProgram() {
   const char* own = std::getenv("PATH");
   std::string places = own != nullptr ? own : "";
   places += ":/usr/bin:/bin:/run/current-system/sw/bin";
@@ -92,36 +96,73 @@ Result<Git> Git::Find() {
     const std::string program = place + "/git";
     if (place.starts_with('/') && BelongsToRoot(place) && BelongsToRoot(program) &&
         ::access(program.c_str(), X_OK) == 0) {
-      return Git(program);
+      return program;
     }
   }
   return Fail(Errc::kFailedPrecondition, "git is not installed",
               "install it (sudo apt install git); igloo uses only one that belongs to root");
 }
 
-Result<std::string> Git::Run(const Call& call, int input, int output) const {
+Result<Git> Git::For(int repository, const std::string& path) {
+  Git git;
+  IGLOO_ASSIGN(git.program_, FindProgram());
+  git.path_ = path;
+  git.repository_ = OpenBeneath(repository, "", O_RDONLY | O_DIRECTORY);
+  if (!git.repository_) {
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot open '" + Printable(path) + "'");
+  }
+  IGLOO_ASSIGN(git.user_, ActingUser::ForDirectory(git.repository_.get()));
+  IGLOO_TRY(CheckGitPlaces(git.repository_.get(), path, git.user_));
+  return git;
+}
+
+Result<void> Git::CheckBranch(const std::string& branch) const {
+  return CheckGitBranch(repository_.get(), path_, branch);
+}
+
+/// Starts it and waits for its end.
+Result<int> Git::Wait(const Call& call, int input, int output, int errors) const {
   std::vector<std::string> argv = {program_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
   argv.insert(argv.end(), call.args.begin(), call.args.end());
   std::vector<std::string> env = {
       "PATH=/usr/bin:/bin",       "HOME=/nonexistent",           "LC_ALL=C",
       "GIT_CONFIG_NOSYSTEM=1",    "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
-      "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1"};
-  if (!call.repository.empty()) env.push_back("GIT_DIR=" + call.repository);
+      "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1",         "GIT_DIR=" + call.repository};
   env.insert(env.end(), call.variables.begin(), call.variables.end());
+  SpawnOptions options{.program = program_,
+                       .argv = std::move(argv),
+                       .env = std::move(env),
+                       .fds = {{input, 0}, {output, 1}, {errors, 2}},
+                       .own_session = true};
+  if (user_.other()) {
+    options.become = user_.user();
+    options.become_group = user_.group();
+  }
+  const UniqueFd other(
+      call.repository == path_
+          ? -1
+          : ::open(call.repository.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  std::vector<int> writable = {repository_.get()};
+  if (other) writable.push_back(other.get());
+  int status = 0;
+  IGLOO_TRY(WithWritesBeneath(writable, [&]() -> Result<void> {
+    IGLOO_ASSIGN(Child child, Spawn(options));
+    IGLOO_ASSIGN(status, child.Wait());
+    return {};
+  }));
+  return status;
+}
+
+Result<std::string> Git::Run(const Call& call, int input, int output) const {
   IGLOO_ASSIGN(const UniqueFd given, ScratchFile());
   IGLOO_ASSIGN(const UniqueFd out, ScratchFile());
   IGLOO_ASSIGN(const UniqueFd err, ScratchFile());
   IGLOO_TRY(WriteAll(given.get(), call.input));
   ::lseek(given.get(), 0, SEEK_SET);
-  IGLOO_ASSIGN(Child child, Spawn({.program = program_,
-                                   .argv = std::move(argv),
-                                   .env = std::move(env),
-                                   .fds = {{input >= 0 ? input : given.get(), 0},
-                                           {output >= 0 ? output : out.get(), 1},
-                                           {err.get(), 2}},
-                                   .own_session = true}));
-  IGLOO_ASSIGN(const int status, child.Wait());
+  IGLOO_ASSIGN(const int status, Wait(call, input >= 0 ? input : given.get(),
+                                      output >= 0 ? output : out.get(), err.get()));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     const std::string said = TextIn(err.get(), 64U << 10);
     return Fail(Errc::kFailedPrecondition,
@@ -135,20 +176,26 @@ Result<std::string> Git::Run(const Call& call, int input, int output) const {
 Result<std::string> Git::Run(const Call& call) const { return Run(call, -1, -1); }
 
 Result<ScratchRepository> ScratchRepository::Make(const Git& git, const std::string& place,
-                                                  const std::string& repository,
                                                   const std::string& names) {
-  IGLOO_ASSIGN(TempDir directory, TempDir::Make(place));
-  const std::string path = directory.path();
-  IGLOO_TRY(git.Run(
-      {.args = {"init", "--bare", "--quiet", "--template=", "--object-format=" + names, path}}));
-  const std::string objects = repository + "/objects";
+  IGLOO_ASSIGN(const auto rights, git.user().TakeRights());
+  IGLOO_ASSIGN(TempDir directory, git.user().other() ? PlaceForAnybody() : TempDir::Make(place));
+  ScratchRepository scratch(git.user(), std::move(directory));
+  IGLOO_TRY(
+      git.Run({.repository = scratch.path(),
+               .args = {"init", "--bare", "--quiet", "--template=", "--object-format=" + names}}));
+  const std::string objects = git.path() + "/objects";
   if (objects.find('\n') != std::string::npos || objects.starts_with('#')) {
     return Fail(Errc::kInvalidArgument,
-                "git cannot share objects with '" + Printable(repository) + "'",
+                "git cannot share objects with '" + Printable(git.path()) + "'",
                 "give its directory a name without newlines");
   }
-  IGLOO_TRY(BorrowObjects(path, objects));
-  return ScratchRepository(std::move(directory));
+  IGLOO_TRY(BorrowObjects(scratch.path(), objects));
+  return scratch;
+}
+
+ScratchRepository::~ScratchRepository() {
+  const auto rights = user_.TakeRights();
+  directory_.reset();
 }
 
 GitIndex GitIndex::Decode(std::string_view bytes, std::size_t name_size, std::int64_t written) {

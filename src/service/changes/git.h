@@ -8,16 +8,26 @@
 
 #include "base/error.h"
 #include "base/temp_dir.h"
+#include "base/unique_fd.h"
+#include "service/changes/acting_user.h"
 #include "service/changes/node.h"
 
 namespace igloo::service::changes {
 
-/// The host's git. Its program lies in a directory of root's, its environment is empty, and neither
-/// the user's nor the system's configuration is read.
+/// The host's git, for one repository. Its program lies in a directory of root's, its environment
+/// is empty, and neither the user's nor the system's configuration is read. It runs with the rights
+/// of the repository's owner, and can write only to that repository and to the one that a call
+/// names.
 class Git {
  public:
-  /// Fails if git is not installed.
-  static Result<Git> Find();
+  /// `repository`: the project's, open; `path`: the same. Fails if git is not installed, or must
+  /// not work there.
+  static Result<Git> For(int repository, const std::string& path);
+
+  const ActingUser& user() const { return user_; }
+  const std::string& path() const { return path_; }
+  /// Fails if a new branch could not have this name.
+  Result<void> CheckBranch(const std::string& branch) const;
 
   struct Call {
     std::string repository = {};  ///< GIT_DIR
@@ -31,23 +41,35 @@ class Git {
   Result<std::string> Run(const Call& call, int input, int output) const;
 
  private:
-  explicit Git(std::string program) : program_(std::move(program)) {}
-  std::string program_;
+  Git() = default;
+  static Result<std::string> FindProgram();
+  Result<int> Wait(const Call& call, int input, int output, int errors) const;
+
+  std::string program_ = {}, path_ = {};
+  UniqueFd repository_ = {};
+  ActingUser user_ = {};
 };
 
 /// A repository of igloo's own that borrows the objects of a project. SECURITY: git reads its
 /// configuration and none of the project's or of the change set's.
 class ScratchRepository {
  public:
-  /// `place`: a private directory to make it in. `repository`: that of the project. `names`: "sha1"
-  /// or "sha256".
+  /// `place`: a private directory to make it in. If git acts as somebody else, it lies where that
+  /// user can reach it. `names`: "sha1" or "sha256".
   static Result<ScratchRepository> Make(const Git& git, const std::string& place,
-                                        const std::string& repository, const std::string& names);
-  const std::string& path() const { return directory_.path(); }
+                                        const std::string& names);
+  ScratchRepository(ScratchRepository&&) noexcept = default;
+  ScratchRepository& operator=(ScratchRepository&&) = delete;
+  ~ScratchRepository();
+
+  const std::string& path() const { return directory_->path(); }
 
  private:
-  explicit ScratchRepository(TempDir directory) : directory_(std::move(directory)) {}
-  TempDir directory_;
+  ScratchRepository(ActingUser user, TempDir directory)
+      : user_(user), directory_(std::move(directory)) {}
+  ActingUser user_;
+  std::optional<TempDir>
+      directory_;  ///< its owner's: only with those rights anything is done in it
 };
 
 /// The files that a project's index knew when a change set began: which object has a file's

@@ -12,77 +12,12 @@
 
 #include "base/file.h"
 #include "base/random.h"
-#include "base/replace_file.h"
 #include "base/text.h"
-#include "service/changes/packed.h"
+#include "service/changes/copy_bytes.h"
+#include "service/changes/journal_record.h"
 
 namespace igloo::service::changes {
 namespace {
-
-constexpr std::uint64_t kVersion = 1;
-constexpr std::size_t kLargestJournal = 1UL << 30;
-
-enum class Phase : std::uint64_t {
-  kStaging = 1,  ///< new files are written aside; no name has changed
-  kMoving,       ///< names change places
-};
-
-struct Journal {
-  Phase phase = Phase::kStaging;
-  std::string staging = {};  ///< the directory in the project where things lie aside
-  std::vector<Operation> operations = {};
-};
-
-std::string JournalPlace(const ChangeSet& set) { return set.place + "/journal"; }
-
-std::string Encode(const Journal& journal) {
-  Packer out;
-  out.Number(kVersion);
-  out.Number(static_cast<std::uint64_t>(journal.phase));
-  out.Text(journal.staging);
-  out.Number(journal.operations.size());
-  for (const Operation& each : journal.operations) {
-    out.Number(static_cast<std::uint64_t>(each.kind));
-    out.Text(each.path);
-    out.Number(each.expected ? 1 : 0);
-    out.Entry(each.expected.value_or(Node{}));
-    out.Number(each.mode);
-    out.Number(each.staged_inode);
-  }
-  return out.bytes();
-}
-
-Result<Journal> Decode(std::string_view bytes) {
-  Unpacker in(bytes);
-  Journal journal;
-  const bool known = in.Number() == kVersion;
-  journal.phase = static_cast<Phase>(in.Number());
-  journal.staging = in.Text();
-  const std::uint64_t count = in.Number();
-  for (std::uint64_t i = 0; known && in.ok() && i < count; ++i) {
-    Operation each;
-    each.kind = static_cast<Operation::Kind>(in.Number());
-    each.path = in.Text();
-    const bool expects = in.Number() == 1;
-    const Node node = in.Entry();
-    if (expects) each.expected = node;
-    each.mode = static_cast<std::uint32_t>(in.Number());
-    each.staged_inode = in.Number();
-    journal.operations.push_back(std::move(each));
-  }
-  if (known && in.ok() && in.done()) return journal;
-  return Fail(Errc::kFailedPrecondition, "the journal of an interrupted apply is damaged",
-              "look at the project's files, then discard the change set");
-}
-
-/// INVARIANT: the journal is on the disk before anything that it tells of happens.
-Result<void> Save(const ChangeSet& set, const Journal& journal) {
-  IGLOO_TRY(ReplaceFile(JournalPlace(set), Encode(journal)));
-  const UniqueFd directory(::open(set.place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory && ::fsync(directory.get()) == 0) return {};
-  const int saved_errno = errno;
-  return FailSys(saved_errno, "cannot write the journal");
-}
 
 std::string NewName(std::size_t number) { return std::to_string(number); }
 std::string OldName(std::size_t number) { return std::to_string(number) + ".old"; }
@@ -91,21 +26,6 @@ std::optional<Node> LookAt(int directory, const std::string& name) {
   struct stat info{};
   if (::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
   return NodeOf(info);
-}
-
-/// Copies an open file's bytes.
-Result<void> CopyBytes(int from, int to) {
-  std::vector<char> buffer(1U << 20);
-  for (;;) {
-    const ssize_t count = ::read(from, buffer.data(), buffer.size());
-    if (count == 0) return {};
-    if (count < 0) {
-      const int saved_errno = errno;
-      if (saved_errno == EINTR) continue;
-      return FailSys(saved_errno, "cannot read");
-    }
-    IGLOO_TRY(WriteAll(to, {buffer.data(), static_cast<std::size_t>(count)}));
-  }
 }
 
 /// The work on one project.
@@ -120,20 +40,19 @@ class Work {
   /// Writes everything new into the directory aside.
   Result<void> Stage(Journal& journal, const Tree& upper) {
     Step("make the staging directory");
-    if (::mkdirat(project_.fd(), journal.staging.c_str(), 0700) != 0) {
-      const int saved_errno = errno;
-      return FailSys(saved_errno, "cannot write to the project",
-                     "whoever applies changes must own the project");
-    }
-    IGLOO_TRY(OpenStaging(journal));
+    IGLOO_TRY(CheckRoom(project_, upper, journal.operations));
+    IGLOO_TRY(MakeStaging(journal));
     for (std::size_t i = 0; i < journal.operations.size(); ++i) {
       Operation& each = journal.operations[i];
-      if (each.kind != Operation::Kind::kPut) continue;
+      const bool directory = each.kind == Operation::Kind::kMakeDirectory;
+      if (each.kind != Operation::Kind::kPut && !directory) continue;
       Step("write aside");
-      if (auto written = Write(each, NewName(i), upper); !written) {
+      const std::string name = NewName(i);
+      if (auto written = directory ? WriteDirectory(each, name) : Write(each, name, upper);
+          !written) {
         return Wrap("'" + Printable(each.path) + "'", std::move(written).error());
       }
-      const auto node = LookAt(staging_.get(), NewName(i));
+      const auto node = LookAt(staging_.get(), name);
       if (!node) return Fail(Errc::kInternal, "what was written aside is gone");
       each.staged_inode = node->inode;
     }
@@ -142,6 +61,7 @@ class Work {
 
   /// Also after a crash: what has happened already is recognised.
   Result<Left> Move(const Journal& journal) {
+    IGLOO_ASSIGN(const auto rights, project_.user().TakeRights());
     Left left;
     for (std::size_t i = 0; i < journal.operations.size(); ++i) {
       Step("move");
@@ -161,15 +81,14 @@ class Work {
 
   /// What lies aside is old or was never needed.
   Result<void> RemoveStaging(const Journal& journal) {
-    std::vector<std::string> names;
-    IGLOO_TRY(EachName(staging_.get(), [&](const char* name) -> Result<void> {
-      names.emplace_back(name);
-      return {};
-    }));
-    for (const std::string& name : names) {
-      if (keep_.contains(name)) continue;
-      Step("remove what lies aside");
-      ::unlinkat(staging_.get(), name.c_str(), 0);
+    IGLOO_ASSIGN(const auto rights, project_.user().TakeRights());
+    for (std::size_t i = 0; i < journal.operations.size(); ++i) {
+      for (const std::string& name : {NewName(i), OldName(i)}) {
+        if (keep_.contains(name) || !LookAt(staging_.get(), name)) continue;
+        Step("remove what lies aside");
+        if (::unlinkat(staging_.get(), name.c_str(), 0) == 0) continue;
+        ::unlinkat(staging_.get(), name.c_str(), AT_REMOVEDIR);
+      }
     }
     if (!keep_.empty()) return {};
     Step("remove the staging directory");
@@ -180,37 +99,80 @@ class Work {
   }
 
  private:
-  /// Root writes for whoever owns the project.
+  Result<void> MakeStaging(const Journal& journal) {
+    IGLOO_ASSIGN(const auto rights, project_.user().TakeRights());
+    if (::mkdirat(project_.fd(), journal.staging.c_str(), 0700) == 0) return OpenStaging(journal);
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot write to the project",
+                   "whoever applies changes must own the project");
+  }
+
+  /// In a project of root's, root writes for whoever owns the file, or the directory around it.
+  /// SECURITY: what is given away lies in the staging directory, where only root can write.
   Result<void> Own(int fd, const Operation& operation) const {
-    struct stat info{};
-    const UniqueFd parent = Parent(operation.path);
-    const auto old = operation.expected && operation.expected->type != Type::kDirectory
-                         ? OpenBeneath(project_.fd(), operation.path, O_PATH)
-                         : UniqueFd();
-    const int like = old ? old.get() : parent ? parent.get() : project_.fd();
-    if (::geteuid() != 0 || ::fstat(like, &info) != 0) return {};
-    if (::fchownat(fd, "", info.st_uid, info.st_gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0) {
+    struct stat like{}, now{};
+    if (::geteuid() != 0 || !LikeWhat(operation, like)) return {};
+    if (::fstat(fd, &now) == 0 && now.st_uid == like.st_uid && now.st_gid == like.st_gid) return {};
+    // In somebody else's project it belongs to that user already. The old file's group may stay.
+    if (project_.user().other()) {
+      if (operation.expected && !operation.link) (void)::fchown(fd, -1, like.st_gid);
+      return {};
+    }
+    if (::fchownat(fd, "", like.st_uid, like.st_gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0) {
       return {};
     }
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot keep the owner");
   }
 
-  Result<void> Write(const Operation& operation, const std::string& name, const Tree& upper) {
-    if (operation.link) {
-      if (::symlinkat(operation.content->c_str(), staging_.get(), name.c_str()) != 0) {
-        const int saved_errno = errno;
-        return FailSys(saved_errno, "cannot make a link");
-      }
-      const UniqueFd link = OpenBeneath(staging_.get(), name, O_PATH);
-      return Own(link.get(), operation);
+  /// The file that is replaced, or else the nearest directory that is there.
+  bool LikeWhat(const Operation& operation, struct stat& like) const {
+    UniqueFd found;
+    if (operation.expected && operation.expected->type != Type::kDirectory) {
+      found = OpenBeneath(project_.fd(), operation.path, O_PATH);
     }
-    const UniqueFd file =
-        OpenBeneath(staging_.get(), name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-    if (!file) {
+    for (std::string path = operation.path; !found && !path.empty();) {
+      path = ParentOf(path);
+      found = OpenBeneath(project_.fd(), path, O_PATH | O_DIRECTORY);
+    }
+    return found && ::fstat(found.get(), &like) == 0;
+  }
+
+  Result<void> WriteDirectory(const Operation& operation, const std::string& name) const {
+    IGLOO_ASSIGN(const auto rights, project_.user().TakeRights());
+    const bool made = ::mkdirat(staging_.get(), name.c_str(), 0700) == 0;
+    const UniqueFd fd =
+        made ? OpenBeneath(staging_.get(), name, O_RDONLY | O_DIRECTORY) : UniqueFd();
+    if (!fd) {
       const int saved_errno = errno;
-      return FailSys(saved_errno, "cannot write");
+      return FailSys(saved_errno, "cannot make a directory");
     }
+    IGLOO_TRY(Own(fd.get(), operation));
+    return SetModeOf(fd.get(), operation);
+  }
+
+  Result<void> WriteLink(const Operation& operation, const std::string& name) const {
+    IGLOO_ASSIGN(const auto rights, project_.user().TakeRights());
+    if (::symlinkat(operation.content->c_str(), staging_.get(), name.c_str()) != 0) {
+      const int saved_errno = errno;
+      return FailSys(saved_errno, "cannot make a link");
+    }
+    const UniqueFd link = OpenBeneath(staging_.get(), name, O_PATH);
+    return Own(link.get(), operation);
+  }
+
+  Result<UniqueFd> NewFile(const std::string& name) const {
+    IGLOO_ASSIGN(const auto rights, project_.user().TakeRights());
+    UniqueFd file =
+        OpenBeneath(staging_.get(), name, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    if (file) return file;
+    const int saved_errno = errno;
+    return FailSys(saved_errno, "cannot write");
+  }
+
+  Result<void> Write(const Operation& operation, const std::string& name, const Tree& upper) const {
+    if (operation.link) return WriteLink(operation, name);
+    IGLOO_ASSIGN(const UniqueFd file, NewFile(name));
     if (operation.content) {
       IGLOO_TRY(WriteAll(file.get(), *operation.content));
     } else {
@@ -218,8 +180,12 @@ class Work {
       IGLOO_TRY(CopyBytes(from.get(), file.get()));
     }
     IGLOO_TRY(Own(file.get(), operation));
+    return SetModeOf(file.get(), operation);
+  }
+
+  static Result<void> SetModeOf(int fd, const Operation& operation) {
     // SECURITY: never a bit that gives a program its owner's id.
-    if (::fchmod(file.get(), operation.mode & 0777) == 0) return {};
+    if (::fchmod(fd, operation.mode & 0777) == 0) return {};
     const int saved_errno = errno;
     return FailSys(saved_errno, "cannot set the mode");
   }
@@ -242,7 +208,7 @@ class Work {
         return ::unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT ||
                errno == ENOTEMPTY || errno == EEXIST;
       case Operation::Kind::kMakeDirectory:
-        return MakeDirectory(operation, parent.get(), name);
+        return AddDirectory(operation, parent.get(), name, NewName(number));
       case Operation::Kind::kPut:
         return operation.expected ? Replace(operation, parent.get(), name, NewName(number))
                                   : Add(operation, parent.get(), name, NewName(number));
@@ -271,7 +237,7 @@ class Work {
   }
 
   bool Add(const Operation& operation, int parent, const std::string& name,
-           const std::string& fresh) {
+           const std::string& fresh) const {
     const auto aside = LookAt(staging_.get(), fresh);
     if (!aside) return true;  // it is there already
     if (aside->inode != operation.staged_inode) return false;
@@ -309,18 +275,11 @@ class Work {
     return ::renameat2(staging_.get(), fresh.c_str(), parent, name.c_str(), RENAME_EXCHANGE) == 0;
   }
 
-  bool MakeDirectory(const Operation& operation, int parent, const std::string& name) {
-    if (::mkdirat(parent, name.c_str(), 0700) == 0) {
-      Step("made a directory");
-    } else {
-      const auto there = LookAt(parent, name);
-      if (!there || there->type != Type::kDirectory) return false;
-      // This mode it has for the moment between being made and getting its own.
-      if (there->mode != 0700) return true;
-    }
-    const UniqueFd fd = OpenBeneath(parent, name, O_RDONLY | O_DIRECTORY);
-    return fd && Own(fd.get(), operation).has_value() &&
-           ::fchmod(fd.get(), operation.mode & 0777) == 0;
+  bool AddDirectory(const Operation& operation, int parent, const std::string& name,
+                    const std::string& fresh) const {
+    if (Add(operation, parent, name, fresh)) return true;
+    const auto there = LookAt(parent, name);
+    return there && there->type == Type::kDirectory;
   }
 
   static bool SetMode(const Operation& operation, int parent, const std::string& name) {
@@ -342,12 +301,6 @@ class Work {
   std::set<std::string> keep_ = {};  ///< what lies aside and is nobody else's copy
 };
 
-Result<void> Forget(const ChangeSet& set) {
-  if (::unlink(JournalPlace(set).c_str()) == 0) return {};
-  const int saved_errno = errno;
-  return FailSys(saved_errno, "cannot remove the journal");
-}
-
 }  // namespace
 
 Result<Left> Carry(const ChangeSet& set, const Tree& project, const Tree& upper,
@@ -357,7 +310,7 @@ Result<Left> Carry(const ChangeSet& set, const Tree& project, const Tree& upper,
   Journal journal{.staging = ".igloo-apply-" + RandomName().substr(0, 16),
                   .operations = std::move(operations)};
   work.Step("begin the journal");
-  IGLOO_TRY(Save(set, journal));
+  IGLOO_TRY(SaveJournal(set, journal));
   auto staged = work.Stage(journal, upper);
   if (!staged) {
     (void)Recover(set);
@@ -365,18 +318,18 @@ Result<Left> Carry(const ChangeSet& set, const Tree& project, const Tree& upper,
   }
   journal.phase = Phase::kMoving;
   work.Step("write the journal");
-  IGLOO_TRY(Save(set, journal));
+  IGLOO_TRY(SaveJournal(set, journal));
   IGLOO_ASSIGN(Left left, work.Move(journal));
   IGLOO_TRY(work.RemoveStaging(journal));
   work.Step("remove the journal");
-  IGLOO_TRY(Forget(set));
+  IGLOO_TRY(RemoveJournal(set));
   return left;
 }
 
 Result<Left> Recover(const ChangeSet& set) {
-  if (::access(JournalPlace(set).c_str(), F_OK) != 0) return Left();
-  IGLOO_ASSIGN(const std::string bytes, ReadFile(JournalPlace(set), kLargestJournal));
-  IGLOO_ASSIGN(const Journal journal, Decode(bytes));
+  IGLOO_ASSIGN(const auto found, LoadJournal(set));
+  if (!found) return Left();
+  const Journal& journal = *found;
   IGLOO_ASSIGN(const Tree project, OpenProject(set));
   const AtStep none;
   Work work(project, none);
@@ -388,7 +341,7 @@ Result<Left> Recover(const ChangeSet& set) {
     }
     IGLOO_TRY(work.RemoveStaging(journal));
   }
-  IGLOO_TRY(Forget(set));
+  IGLOO_TRY(RemoveJournal(set));
   return left;
 }
 

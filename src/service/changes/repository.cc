@@ -8,7 +8,9 @@ namespace igloo::service::changes {
 Result<Repository> Repository::Open(const ChangeSet& set) {
   if (set.repository.empty()) {
     const std::string path = set.project + "/.git";
-    IGLOO_ASSIGN(Tree host, Tree::Open(path));
+    // SECURITY: not by its path: what is a link now leads to another repository.
+    IGLOO_ASSIGN(const Tree project, OpenProject(set));
+    IGLOO_ASSIGN(Tree host, project.In(".git"));
     IGLOO_ASSIGN(Tree upper, Tree::Open(set.place + "/layer/upper"));
     Repository repository(path, std::move(host), std::move(upper));
     repository.prefix_ = ".git/";
@@ -24,7 +26,8 @@ Result<Repository> Repository::Open(const ChangeSet& set) {
                 "their names: igloo apply " +
                     set.name + " PATH");
   }
-  IGLOO_ASSIGN(Tree host, Tree::Open(set.repository));
+  IGLOO_ASSIGN(const Tree top, Tree::Open("/"));
+  IGLOO_ASSIGN(Tree host, top.In(set.repository.substr(1)));
   IGLOO_ASSIGN(Tree upper, Tree::Open(set.place + "/repository/upper"));
   Repository repository(set.repository, std::move(host), std::move(upper));
   if (!set.work_tree.empty()) repository.own_ = set.work_tree + "/";

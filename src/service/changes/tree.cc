@@ -35,6 +35,18 @@ Result<Tree> Tree::Open(const std::string& path) {
   return Tree(std::move(fd));
 }
 
+Result<Tree> Tree::In(const std::string& path) const {
+  IGLOO_ASSIGN(UniqueFd directory, OpenDirectory(path));
+  Tree tree(std::move(directory));
+  IGLOO_TRY(tree.OpenFilesAsOwner());
+  return tree;
+}
+
+Result<void> Tree::OpenFilesAsOwner() {
+  IGLOO_ASSIGN(user_, ActingUser::ForDirectory(fd_.get()));
+  return {};
+}
+
 std::optional<Node> Tree::Look(const std::string& path) const {
   const UniqueFd found = OpenBeneath(fd_.get(), path, O_PATH);
   struct stat info{};
@@ -50,6 +62,7 @@ Result<UniqueFd> Tree::OpenDirectory(const std::string& path) const {
 }
 
 Result<UniqueFd> Tree::OpenFile(const std::string& path) const {
+  IGLOO_ASSIGN(const auto rights, user_.TakeRights());
   // SECURITY: looked at before it is opened: to open a device does something.
   const UniqueFd found = OpenBeneath(fd_.get(), path, O_PATH);
   struct stat info{};

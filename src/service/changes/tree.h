@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "service/changes/acting_user.h"
 #include "service/changes/node.h"
 
 namespace igloo::service::changes {
@@ -17,8 +18,14 @@ namespace igloo::service::changes {
 class Tree {
  public:
   static Result<Tree> Open(const std::string& path);
+  /// A directory in it. Files there are opened as its owner if this is root.
+  Result<Tree> In(const std::string& path) const;
+  /// From now on, if this is root and the tree is somebody else's.
+  Result<void> OpenFilesAsOwner();
 
   int fd() const { return fd_.get(); }
+  /// With whose rights files in it are opened. Of a tree that Open() made: the process's own.
+  const ActingUser& user() const { return user_; }
 
   /// Nothing: there is no such name, or something on the way to it is no directory.
   std::optional<Node> Look(const std::string& path) const;
@@ -32,10 +39,12 @@ class Tree {
  private:
   explicit Tree(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;
+  ActingUser user_ = {};
 };
 
-/// The project of a change set; fails if another directory is in its place.
 struct ChangeSet;
+/// The project of a change set; fails if another directory is in its place. If it is somebody
+/// else's and this is root, files in it are opened as its owner.
 Result<Tree> OpenProject(const ChangeSet& set);
 
 /// openat2 beneath `directory`, through no link.

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include "base/text.h"
 #include "service/changes/change.h"
+#include "service/changes/named_by_git.h"
 
 namespace igloo::service::changes {
 namespace {
@@ -29,13 +32,17 @@ bool IsWhiteout(int node, const struct stat& info) {
 
 class Reader {
  public:
-  explicit Reader(const Contents& contents) : contents_(contents), base_(contents.base()) {
+  explicit Reader(const Contents& contents)
+      : contents_(contents),
+        base_(contents.base()),
+        named_(contents.set(), contents.project(), contents.base()) {
     const Node* git = base_.Find(".git");
     own_git_ = git != nullptr && git->type == Type::kDirectory;
   }
 
   Result<ChangeList> Read() {
     IGLOO_TRY(Directory(contents_.upper().fd(), "", 0));
+    for (Change& change : list_.changes) Protect(change);
     std::ranges::sort(list_.changes, {}, &Change::path);
     if (!contents_.set().repository.empty()) list_.git = HasNames(contents_.set());
     return std::move(list_);
@@ -152,6 +159,46 @@ class Reader {
     return Add(std::move(change));
   }
 
+  /// What programs of the host's obey because of what else is there.
+  void Protect(Change& change) {
+    if (change.after && change.after->type == Type::kLink) {
+      change.link = contents_.After(change.path).value_or("?");
+      if (!change.protection) change.protection = ProtectionOfLink(change.path, change.link);
+    }
+    const bool directory = change.after && change.after->type == Type::kDirectory;
+    if (!change.protection) change.protection = named_.ProtectionOf(change.path, directory);
+    if (!change.protection) change.protection = ProtectionOfRepository(change.path);
+  }
+
+  /// A directory that becomes a repository of git, whatever it is called.
+  Protection ProtectionOfRepository(const std::string& path) {
+    for (std::string place = path; !place.empty();) {
+      place = ParentOf(place);
+      if (!IsRepository(place)) continue;
+      if (!place.empty()) return {place, kRepositoryReason};
+      // The project itself is one, with other files around it.
+      constexpr auto kOwn = std::to_array<std::string_view>(
+          {"HEAD", "objects", "refs", "commondir", "config", "hooks", "info", "packed-refs"});
+      const std::string first = path.substr(0, path.find('/'));
+      if (std::ranges::find(kOwn, first) != kOwn.end()) return {first, kRepositoryReason};
+    }
+    return {};
+  }
+
+  /// As git asks, and a little more often: what these names are is not looked at.
+  bool IsRepository(const std::string& place) {
+    if (place.empty() && base_.Find(".git") != nullptr) return false;  // git takes that first
+    const auto [known, fresh] = repositories_.try_emplace(place, false);
+    if (!fresh) return known->second;
+    const auto has = [&](const char* name) {
+      const std::string path = place.empty() ? name : place + "/" + name;
+      const auto node = contents_.upper().Look(path);
+      return node ? node->type != Type::kOther : base_.Find(path) != nullptr;
+    };
+    const bool is = has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
+    return known->second = is;
+  }
+
   Result<void> Add(Change change) {
     change.protection = ProtectionOf(change.path, own_git_);
     if (own_git_ && IsGitsOwn(change.path)) {
@@ -168,7 +215,9 @@ class Reader {
 
   const Contents& contents_;
   const BaseRecord& base_;
+  NamedByGit named_;
   bool own_git_ = false;
+  std::map<std::string, bool> repositories_ = {};  ///< directories that were asked about
   ChangeList list_ = {};
 };
 

@@ -1,15 +1,19 @@
-#include "service/changes/remove_tree.h"
+#include "base/remove_tree.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
+#include <string_view>
 
+#include "base/open_beneath.h"
 #include "base/text.h"
-#include "service/changes/tree.h"
+#include "base/unique_fd.h"
 
-namespace igloo::service::changes {
+namespace igloo {
 namespace {
 
 bool IsDirectory(int directory, const char* name) {
@@ -17,18 +21,32 @@ bool IsDirectory(int directory, const char* name) {
   return ::fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
 }
 
+/// Calls `remove` with every name in an open directory.
+template <class Remove>
+void ForEachName(int directory, Remove remove) {
+  UniqueFd own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, decltype(&::closedir)> names(own ? ::fdopendir(own.get()) : nullptr,
+                                                          &::closedir);
+  if (!names) return;
+  (void)own.Release();
+  while (const dirent* each = ::readdir(names.get())) {
+    const std::string_view name = each->d_name;
+    if (name != "." && name != "..") remove(each->d_name);
+  }
+}
+
 /// Empties an open directory. Deeper than `depth`, what is found is moved up to `top` instead,
 /// where the next round finds it.
 void Empty(int top, int directory, unsigned& moved, std::size_t depth) {
-  (void)EachName(directory, [&](const char* name) -> Result<void> {
+  ForEachName(directory, [&](const char* name) {
     if (!IsDirectory(directory, name)) {
       ::unlinkat(directory, name, 0);
-      return {};
+      return;
     }
     if (depth == 0) {
       const std::string up = ".moved-" + std::to_string(moved++);
       ::renameat(directory, name, top, up.c_str());
-      return {};
+      return;
     }
     if (const UniqueFd path = OpenBeneath(directory, name, O_PATH | O_DIRECTORY); path) {
       const std::string own = "/proc/self/fd/" + std::to_string(path.get());
@@ -38,7 +56,6 @@ void Empty(int top, int directory, unsigned& moved, std::size_t depth) {
       Empty(top, below.get(), moved, depth - 1);
     }
     ::unlinkat(directory, name, AT_REMOVEDIR);
-    return {};
   });
 }
 
@@ -59,4 +76,4 @@ Result<void> RemoveTree(const std::string& path) {
   return FailSys(saved_errno, "cannot remove '" + Printable(path) + "'");
 }
 
-}  // namespace igloo::service::changes
+}  // namespace igloo
