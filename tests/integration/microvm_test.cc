@@ -233,8 +233,8 @@ TEST_F(Microvm, ASessionKeepsItsStateAndWhatItPrintsComesBeforeItsAnswer) {
                                   in_session)),
                 AllOf(StartsWith("begin\n"), HasSubstr("\nend 41\n")));
   }
-  const JsonObject late =
-      client.Run("python", "import time; time.sleep(100)", {{"session", "s"}, {"timeout_seconds", 1}});
+  const JsonObject late = client.Run("python", "import time; time.sleep(100)",
+                                     {{"session", "s"}, {"timeout_seconds", 1}});
   EXPECT_TRUE(IsError(late));
   EXPECT_THAT(TextOf(client.Run("python", "x + 1", in_session)), StartsWith("42\n"))
       << "an interrupt, and the state survives";
